@@ -1,0 +1,60 @@
+/**
+ * Installs the system packages that the tests need, where it may: as root or with sudo that asks for no password, by
+ * apt or brew. Otherwise it says in one sentence what to install. It never fails: the test that needs a package does.
+ */
+import { spawnSync } from "node:child_process";
+
+interface SystemPackage {
+  /** The command that shows that it is there. */
+  readonly command: string;
+  readonly apt: string;
+  /** `null` where the system does without it. */
+  readonly brew: string | null;
+  readonly why: string;
+}
+
+const PACKAGES: readonly SystemPackage[] = [
+  { command: "bwrap", apt: "bubblewrap", brew: null, why: "the sandbox of commands" },
+  { command: "git", apt: "git", brew: "git", why: "snapshots of a work tree" },
+];
+
+function has(command: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${command}`], { stdio: "ignore" }).status === 0;
+}
+
+function run(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"] }).status === 0;
+}
+
+/** The words before a command that needs rights, or `undefined` where there are none to be had. */
+function privilege(): string[] | undefined {
+  if (process.getuid?.() === 0) return [];
+  return spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0 ? ["sudo", "-n"] : undefined;
+}
+
+function install(missing: readonly SystemPackage[]): boolean {
+  if (process.platform === "darwin") {
+    const names = missing.flatMap(({ brew }) => brew ?? []);
+    return names.length === 0 || (has("brew") && run("brew", "install", ...names));
+  }
+  const rights = privilege();
+  if (rights === undefined || !has("apt-get")) return false;
+  const [command = "apt-get", ...before] = [...rights, "apt-get"];
+  const names = missing.map(({ apt }) => apt);
+  const apt = (...args: string[]): boolean => run(command, ...before, ...args);
+  return (
+    apt("install", "-y", "-qq", ...names) || (apt("update", "-qq") && apt("install", "-y", "-qq", ...names))
+  );
+}
+
+const missing = PACKAGES.filter(
+  ({ command, brew }) => !has(command) && !(process.platform === "darwin" && brew === null),
+);
+if (missing.length > 0) {
+  console.log(`setup: installing ${missing.map(({ apt, why }) => `${apt} (${why})`).join(", ")}`);
+  if (!install(missing)) {
+    console.log(
+      `setup: please install ${missing.map(({ apt }) => apt).join(" and ")} yourself, for example: sudo apt-get install ${missing.map(({ apt }) => apt).join(" ")}`,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What a tool is handed when it runs, and the ambient context that finds it again further down the call stack.
+ * Only data and capabilities: how a call is made is none of this file's business.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/**
+ * Capabilities that a project's runtime gives to every tool. Empty here; a project adds its own by declaration
+ * merging, or a tool names them itself: `execute(args, ctx: ToolContext<{ conn: Db }>)`.
+ */
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type
+export interface ToolCapabilities {}
+
+export interface ToolLog {
+  debug(message: string, data?: Readonly<Record<string, unknown>>): void;
+  info(message: string, data?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, data?: Readonly<Record<string, unknown>>): void;
+  error(message: string, data?: Readonly<Record<string, unknown>>): void;
+}
+
+/** The limits and places that tools work within. */
+export interface ToolSettings {
+  /** Sandbox root. Default: the working directory. */
+  readonly rootDir: string;
+  readonly allowNetwork: boolean;
+  readonly maxOutputBytes: number;
+  /** Process timeout of `bash` and `grep`. */
+  readonly timeoutMs: number;
+  readonly isolation: "require" | "auto" | "off";
+}
+
+export interface BaseToolContext extends ToolSettings {
+  /** The same for this call in every retry and resume. `null` outside any run. Pass it to services that take one. */
+  readonly idempotencyKey: string | null;
+  readonly toolName: string;
+  readonly sideEffect: boolean;
+  readonly idempotent: boolean;
+  /** `""` outside any run. */
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly attempt: number;
+  /** Equals `seq` in the log. */
+  readonly seq: number;
+  /** The model's id of this call, where a model made it. */
+  readonly toolCallId: string | undefined;
+  /** Fires when the call is to stop: timeout, abort, lost ownership. */
+  readonly signal: AbortSignal;
+  readonly log: ToolLog;
+  progress(message: string, data?: Readonly<Record<string, unknown>>): void;
+  reportCost(usd: number): void;
+  durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
+}
+
+export type ToolContext<Capabilities = ToolCapabilities> = BaseToolContext & Capabilities;
+
+/** The part of a context that can be given from outside; what is left out has its default. */
+export type PartialToolContext = Partial<BaseToolContext>;
+
+export const DEFAULT_SETTINGS = {
+  allowNetwork: false,
+  maxOutputBytes: 200_000,
+  timeoutMs: 60_000,
+  isolation: "auto",
+} as const satisfies Omit<ToolSettings, "rootDir">;
+
+const ambient = new AsyncLocalStorage<PartialToolContext>();
+
+/** Runs `work` with a context that the tools called inside it see. */
+export function runWithToolContext<T>(context: PartialToolContext, work: () => T): T {
+  return ambient.run(context, work);
+}
+
+/** The context of the tool that is running now, or `undefined` outside any. */
+export function getToolContext(): PartialToolContext | undefined {
+  return ambient.getStore();
+}
+
+/** The idempotency key of a context, by default of the one that is running now. */
+export function getToolIdempotencyKey(
+  context: PartialToolContext | undefined = getToolContext(),
+): string | null {
+  return context?.idempotencyKey ?? null;
+}
+
+const counters = new WeakMap<object, number>();
+
+/** The next number of a task-local count of calls: 1, 2, 3, … for each context object. */
+export function nextToolSeq(context: object): number {
+  const next = (counters.get(context) ?? 0) + 1;
+  counters.set(context, next);
+  return next;
+}

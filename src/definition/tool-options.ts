@@ -1,0 +1,116 @@
+/** What an author may say about a tool, in the three spellings that are one: `defineTool`, `createTool`, `ToolDefinition`. */
+import type { z } from "zod";
+import type { ToolCapabilities, ToolContext } from "./context.ts";
+
+export type Awaitable<T> = T | PromiseLike<T>;
+
+export interface CacheOptions<Args> {
+  /** What makes two calls equal. Default: the arguments. */
+  readonly keyFn?: ((args: Args) => unknown) | undefined;
+  readonly ttlMs?: number | undefined;
+  readonly scope?: "run" | "global" | undefined;
+}
+
+export interface RetryOptions {
+  readonly maxRetries?: number | undefined;
+  /** Doubles with every retry. 0 retries at once. Default 200. */
+  readonly backoffMs?: number | undefined;
+  readonly maxBackoffMs?: number | undefined;
+  readonly shouldRetry?: ((error: Error, attempt: number) => Awaitable<boolean>) | undefined;
+  /** Consecutive failures that switch the tool off. */
+  readonly circuitBreakerThreshold?: number | undefined;
+  readonly breaker?:
+    | { readonly scope?: "run" | "shared" | undefined; readonly resetMs?: number | undefined }
+    | undefined;
+}
+
+export interface RedactOptions {
+  readonly input?: readonly string[] | undefined;
+  readonly output?: readonly string[] | undefined;
+}
+
+/** How the generated command line spells the tool. */
+export interface CliOptions {
+  readonly positionals?:
+    | readonly string[]
+    | { readonly name: string; readonly parse: (text: string) => Record<string, unknown> }
+    | undefined;
+  readonly aliases?: Readonly<Record<string, string>> | undefined;
+  readonly hidden?: boolean | undefined;
+}
+
+export type Reconciled<Output> =
+  | { readonly happened: true; readonly output: Output }
+  | { readonly happened: false }
+  | undefined;
+
+export type OnUnknown = "run" | "ask" | "tell" | "fail";
+
+/** Everything but the schemas and the function itself. */
+export interface ToolPolicies<Args, Output, Capabilities> {
+  /** Changes something outside. Default `false`. */
+  readonly sideEffect?: boolean | undefined;
+  /** Running it again with the same input is safe. Default: the opposite of `sideEffect`. */
+  readonly idempotent?: boolean | undefined;
+  readonly group?: string | undefined;
+  /** A call of this tool ends the agent loop. */
+  readonly terminal?: boolean | { readonly status: string } | undefined;
+  readonly needsApproval?:
+    | boolean
+    | ((args: Args, ctx: ToolContext<Capabilities>) => Awaitable<boolean>)
+    | undefined;
+  readonly approvalPrompt?:
+    | string
+    | ((args: Args, ctx: ToolContext<Capabilities>) => Awaitable<string>)
+    | undefined;
+  readonly approvalDefaults?: Readonly<Record<string, unknown>> | undefined;
+  readonly approvalTtlMs?: number | undefined;
+  readonly maxExecutionsPerRun?: number | undefined;
+  readonly cache?: boolean | CacheOptions<Args> | undefined;
+  readonly retry?: RetryOptions | undefined;
+  /** For one try. Default: no limit of its own. */
+  readonly timeoutMs?: number | undefined;
+  /** One effect per tool and business key in the whole store, whatever the run. */
+  readonly idempotencyKey?: ((args: Args) => string) | undefined;
+  /** Asks the outside world whether an interrupted call happened. */
+  readonly reconcile?:
+    | ((args: Args, ctx: ToolContext<Capabilities>) => Awaitable<Reconciled<Output>>)
+    | undefined;
+  /** What an equal call in a later attempt gets. */
+  readonly replay?: "recorded" | "run" | undefined;
+  /** Whether `execute` passes `ctx.idempotencyKey` on to a service that honours it. Default: it takes `ctx`. */
+  readonly acceptsIdempotencyKey?: boolean | undefined;
+  /** How old an interrupted call must be before `reconcile` is asked. Default 1,000. */
+  readonly settleMs?: number | undefined;
+  readonly onUnknown?: OnUnknown | undefined;
+  readonly costOf?: ((call: { readonly model: string; readonly usage: unknown }) => number) | undefined;
+  readonly redact?: RedactOptions | undefined;
+  readonly cli?: CliOptions | undefined;
+}
+
+/** The seed's plain-object spelling: `const tool = { … } satisfies ToolDefinition<typeof input, typeof output>`. */
+export interface ToolDefinition<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  Capabilities = ToolCapabilities,
+> extends ToolPolicies<z.output<Input>, z.output<Output>, Capabilities> {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema: Input;
+  readonly outputSchema?: Output | undefined;
+  readonly execute: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<z.input<Output>>;
+}
+
+/** The options of `defineTool`. */
+export interface DefineToolOptions<
+  Input extends z.ZodType,
+  Result,
+  Output extends z.ZodType = z.ZodType<Result>,
+  Capabilities = ToolCapabilities,
+> extends ToolPolicies<z.output<Input>, z.output<Output>, Capabilities> {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema: Input;
+  readonly outputSchema?: Output | undefined;
+  readonly execute: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>;
+}

@@ -1,0 +1,110 @@
+/** A tool as the pipeline sees it: every option resolved to its default, every contradiction refused. */
+import type { z } from "zod";
+import { digest } from "../util/hash.ts";
+import type { ToolContext } from "./context.ts";
+import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
+import { checkPolicies } from "./check-options.ts";
+import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } from "./tool-options.ts";
+
+/** Arguments are only known to be what the schema says once they are parsed, so here they are `unknown`. */
+type AnyPolicies = ToolPolicies<unknown, unknown, object>;
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly outputSchema: z.ZodType | undefined;
+  readonly inputJsonSchema: JsonSchema;
+  readonly execute: (args: unknown, ctx: ToolContext<object>) => unknown;
+  readonly sideEffect: boolean;
+  readonly idempotent: boolean;
+  readonly replay: "recorded" | "run";
+  readonly onUnknown: OnUnknown | undefined;
+  /** Whether `execute` can pass the key on, as far as the definition tells. */
+  readonly takesKey: boolean;
+  readonly settleMs: number;
+  readonly cache: CacheOptions<unknown> | undefined;
+  readonly retry: RetryOptions;
+  readonly timeoutMs: number | undefined;
+  readonly maxExecutionsPerRun: number | undefined;
+  readonly needsApproval: AnyPolicies["needsApproval"];
+  readonly approvalPrompt: AnyPolicies["approvalPrompt"];
+  readonly approvalDefaults: AnyPolicies["approvalDefaults"];
+  readonly approvalTtlMs: number | undefined;
+  readonly idempotencyKey: AnyPolicies["idempotencyKey"];
+  readonly reconcile: AnyPolicies["reconcile"];
+  readonly costOf: AnyPolicies["costOf"];
+  readonly redactInput: readonly string[];
+  readonly redactOutput: readonly string[];
+  readonly group: string | undefined;
+  readonly terminal: false | { readonly status: string };
+  readonly cli: CliOptions;
+  /** Changes when the tool's contract does: an approval of the old one does not count for the new. */
+  readonly fingerprint: string;
+  /** Whether `execute` was written with a second parameter. */
+  readonly declaresContext: boolean;
+}
+
+export interface ToolParts {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema: z.ZodType;
+  readonly outputSchema?: z.ZodType | undefined;
+  /** Given where the schema was made from this JSON Schema. */
+  readonly inputJsonSchema?: JsonSchema | undefined;
+  readonly execute: (args: never, ctx: never) => unknown;
+}
+
+const DEFAULT_SETTLE_MS = 1_000;
+
+export function createToolSpec(parts: ToolParts, policies: ToolPolicies<never, never, never>): ToolSpec {
+  const options = policies as unknown as AnyPolicies;
+  checkPolicies(parts, options);
+  const { name, schema } = parts;
+  const sideEffect = options.sideEffect ?? false;
+  const idempotent = options.idempotent ?? !sideEffect;
+  const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
+  const declaresContext = parts.execute.length >= 2;
+  return {
+    name,
+    description: parts.description ?? name,
+    schema,
+    outputSchema: parts.outputSchema,
+    inputJsonSchema,
+    execute: parts.execute as ToolSpec["execute"],
+    sideEffect,
+    idempotent,
+    replay: options.replay ?? (sideEffect && !idempotent ? "recorded" : "run"),
+    onUnknown: options.onUnknown,
+    takesKey: options.acceptsIdempotencyKey ?? declaresContext,
+    settleMs: options.settleMs ?? DEFAULT_SETTLE_MS,
+    cache: options.cache === true ? {} : options.cache === false ? undefined : options.cache,
+    retry: options.retry ?? {},
+    timeoutMs: options.timeoutMs,
+    maxExecutionsPerRun: options.maxExecutionsPerRun,
+    needsApproval: options.needsApproval,
+    approvalPrompt: options.approvalPrompt,
+    approvalDefaults: options.approvalDefaults,
+    approvalTtlMs: options.approvalTtlMs,
+    idempotencyKey: options.idempotencyKey,
+    reconcile: options.reconcile,
+    costOf: options.costOf,
+    redactInput: options.redact?.input ?? [],
+    redactOutput: options.redact?.output ?? [],
+    group: options.group,
+    terminal: terminalOf(options.terminal),
+    cli: options.cli ?? {},
+    fingerprint: digest([name, JSON.stringify(inputJsonSchema), String(sideEffect), String(idempotent)]),
+    declaresContext,
+  };
+}
+
+function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {
+  if (terminal === undefined || terminal === false) return false;
+  return terminal === true ? { status: "complete" } : terminal;
+}
+
+/** A non-idempotent side effect: what must never happen twice. */
+export function isUnrepeatable(spec: ToolSpec): boolean {
+  return spec.sideEffect && !spec.idempotent;
+}

@@ -1,0 +1,263 @@
+/**
+ * The one error class and the one table of codes. Everything that Toolwright refuses or fails at ends here,
+ * so that the log, the model and the caller read the same words.
+ */
+
+/** Every code, with what it means and what the model should do next when the thrower has nothing better to say. */
+export const ERROR_CODES = {
+  TOOL_DEFINITION_INVALID: {
+    meaning: "A tool was defined with an option that is missing, unknown or contradictory.",
+    hint: "Fix the definition of the tool; the message names the option.",
+  },
+  TOOL_SCHEMA_UNREPRESENTABLE: {
+    meaning: "A schema holds a type that JSON Schema cannot express, so no model could be told about it.",
+    hint: "Replace the named field's type as the message says.",
+  },
+  TOOL_ALREADY_REGISTERED: {
+    meaning: "A second tool of the same name was registered.",
+    hint: "Rename one of the tools, or use a registry of its own.",
+  },
+  TOOL_NOT_FOUND: {
+    meaning: "No tool of that name is offered.",
+    hint: "Call one of the tools that are offered.",
+  },
+  TOOL_INPUT_INVALID: {
+    meaning: "The arguments do not fit the tool's input schema. Nothing was run.",
+    hint: "Correct the named fields and call the tool again.",
+  },
+  TOOL_INPUT_REDACTED: {
+    meaning: "An argument holds a redaction mark in place of a value. Nothing was run.",
+    hint: "Pass the real value; the mark only stands for it in logs.",
+  },
+  TOOL_OUTPUT_INVALID: {
+    meaning: "The tool ran, and its output does not fit its output schema or cannot be stored.",
+    hint: "The effect has happened: do not repeat the call. Check the result by other means.",
+  },
+  TOOL_EXECUTION_FAILED: {
+    meaning: "The tool itself threw.",
+    hint: "Read the message; change the arguments or try another way.",
+  },
+  TOOL_TIMEOUT: {
+    meaning: "One try of the tool took longer than it may.",
+    hint: "Ask for less at once, or check whether the effect has happened before you repeat the call.",
+  },
+  TOOL_ABORTED: {
+    meaning: "The call was cut off, because its run or task was aborted.",
+    hint: "The run was stopped; nothing more can be done in it.",
+  },
+  TOOL_LIMIT_EXCEEDED: {
+    meaning: "A budget of the run or of the tool is spent. Nothing was run.",
+    hint: "Do not call this tool again in this run; finish with what you have.",
+  },
+  TOOL_CIRCUIT_OPEN: {
+    meaning: "The tool failed too often in a row and is switched off. Nothing was run.",
+    hint: "Do not call this tool again for now; find another way or report the failure.",
+  },
+  TOOL_APPROVAL_REQUIRED: {
+    meaning: "The tool needs a person's approval, and there is no run in which it could be asked for.",
+    hint: "Call the tool inside a run of a runtime.",
+  },
+  TOOL_APPROVAL_PENDING: {
+    meaning: "The call waits for a person's decision. Nothing was run yet.",
+    hint: "Wait for the decision; the same call goes on once it is made.",
+  },
+  TOOL_APPROVAL_DENIED: {
+    meaning: "A person decided against the call. Nothing was run.",
+    hint: "Do not repeat the call; find another way or ask the person.",
+  },
+  TOOL_APPROVAL_EXPIRED: {
+    meaning: "Nobody decided in time. Nothing was run.",
+    hint: "Go on without this call, or report that it was not decided.",
+  },
+  TOOL_APPROVAL_NOT_FOUND: {
+    meaning: "There is no approval request of that id.",
+    hint: "List the pending requests and use one of their ids.",
+  },
+  TOOL_APPROVAL_SETTLED: {
+    meaning: "The approval request was decided before.",
+    hint: "A decision counts once; there is nothing left to decide.",
+  },
+  TOOL_APPROVAL_MISMATCH: {
+    meaning: "The decision was made for other arguments or for another version of the tool. Nothing was run.",
+    hint: "Ask again: the request has to show what would be run now.",
+  },
+  TOOL_OUTCOME_UNKNOWN: {
+    meaning: "An earlier call was interrupted, and nobody can tell whether its effect has happened.",
+    hint: "Check the state outside first. If the effect is missing, call the tool once more.",
+  },
+  TOOL_IDEMPOTENCY_CONFLICT: {
+    meaning: "The business key was used before with other arguments. Nothing was run.",
+    hint: "Use the result of the earlier call, or another business key.",
+  },
+  TOOL_CALL_CYCLE: {
+    meaning: "A call would wait for itself: an outer call holds the same business key.",
+    hint: "Do not call the tool from inside itself with the same key.",
+  },
+  TOOL_ATTEMPT_STALE: {
+    meaning: "The call belongs to an attempt that a later one has replaced. Nothing was run.",
+    hint: "This attempt is over; nothing more can be done in it.",
+  },
+  TOOL_RUN_CONFLICT: {
+    meaning: "The same run and task is already open elsewhere.",
+    hint: "Wait until it has ended, or use another run id.",
+  },
+  TOOL_RUN_FENCED: {
+    meaning: "Another process has taken over this run, and this one may not write any more.",
+    hint: "This process lost the run; the other one goes on with it.",
+  },
+  TOOL_RUNTIME_CLOSED: {
+    meaning: "The runtime was disposed and takes no more calls.",
+    hint: "Create a new runtime.",
+  },
+  TOOL_STORE_FAILED: {
+    meaning:
+      "The store could not be read or written, so the call was stopped: what is not on record is not reported.",
+    hint: "Repair the store, then resume the run; it goes on from the last record.",
+  },
+  TOOL_STORE_VERSION: {
+    meaning: "The store was written by a newer version of Toolwright. Nothing in it was changed.",
+    hint: "Use the newer version, or another store.",
+  },
+  TOOL_STORE_DAMAGED: {
+    meaning: "The store's file is damaged or is not a database. Nothing in it was changed.",
+    hint: "Restore the file from a copy, or use another path.",
+  },
+  TOOL_RUN_NOT_FOUND: {
+    meaning: "There is no run of that id in this store.",
+    hint: "Check the run id and the store.",
+  },
+  TOOL_OPTION_INVALID: {
+    meaning: "An option of the runtime or of a call has a value that it cannot have.",
+    hint: "Correct the named option.",
+  },
+  TOOL_PATH_ESCAPE: {
+    meaning: "The path leads out of the sandbox root.",
+    hint: "Use a path inside the root.",
+  },
+  TOOL_PATH_INVALID: {
+    meaning: "The path is empty, too long or holds a character that no path may hold.",
+    hint: "Use a plain relative path.",
+  },
+  TOOL_PATH_PROTECTED: {
+    meaning: "The path belongs to Toolwright or to git itself and cannot be changed by a tool.",
+    hint: "Leave this file alone.",
+  },
+  TOOL_FILE_NOT_FOUND: {
+    meaning: "There is no file or folder at that path.",
+    hint: "Look for the right path first, for example with grep.",
+  },
+  TOOL_FILE_TOO_LARGE: {
+    meaning: "File too large: it exceeds the output limit.",
+    hint: "Read it in parts with offset and limit.",
+  },
+  TOOL_NOT_A_FILE: { meaning: "The path is not a regular file.", hint: "Use the path of a regular file." },
+  TOOL_NOT_A_DIRECTORY: {
+    meaning: "A part of the path is not a folder.",
+    hint: "Use a path whose parents are folders.",
+  },
+  TOOL_NOT_TEXT: {
+    meaning: "The file is not UTF-8 text.",
+    hint: "This tool handles text only; use a command for other files.",
+  },
+  TOOL_PERMISSION_DENIED: {
+    meaning: "The operating system refused the access.",
+    hint: "Use a file that this process may use.",
+  },
+  TOOL_DISK_FULL: { meaning: "The disk is full.", hint: "Free some space, then try again." },
+  TOOL_CONTENT_TOO_LARGE: {
+    meaning: "Content too large: it exceeds the limit for one write.",
+    hint: "Write less at once.",
+  },
+  TOOL_PATCH_TOO_LARGE: {
+    meaning: "Patch too large: it exceeds the limit for one edit.",
+    hint: "Split the patch.",
+  },
+  TOOL_PATCH_FAILED: {
+    meaning: "Failed to apply patch: it does not match the file.",
+    hint: "Read the file again and make the patch from its present text.",
+  },
+  TOOL_GREP_FAILED: {
+    meaning: "The search itself failed, for example on a malformed pattern.",
+    hint: "Correct the pattern.",
+  },
+  TOOL_COMMAND_FAILED: {
+    meaning: "The command ended with a non-zero exit code or a signal.",
+    hint: "Read its output, then correct the command.",
+  },
+  TOOL_COMMAND_NOT_FOUND: {
+    meaning: "The command does not exist or cannot be run.",
+    hint: "Use a command that is installed.",
+  },
+  TOOL_NETWORK_DISABLED: {
+    meaning: "The command uses the network, which is off.",
+    hint: "Work without the network.",
+  },
+  TOOL_GIT_REMOTE_DISABLED: {
+    meaning: "The git command uses a remote, and the network is off.",
+    hint: "Use local git commands only.",
+  },
+  TOOL_SANDBOX_UNAVAILABLE: {
+    meaning: "The sandbox that is required cannot be set up here.",
+    hint: "Install what the message names, or allow a weaker isolation.",
+  },
+  TOOL_PLATFORM_UNSUPPORTED: {
+    meaning: "This operating system is not supported for the sandbox.",
+    hint: "Use Linux or macOS.",
+  },
+} as const satisfies Record<`TOOL_${string}`, { meaning: string; hint: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What a failed try says about the world outside: `"none"` is a promise that nothing happened there. */
+export type Effect = "none" | "happened";
+
+export interface ToolwrightErrorOptions {
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly hint?: string | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly effect?: Effect | undefined;
+  readonly cause?: unknown;
+}
+
+/** The shape in which every model reads every error. */
+export interface ModelError {
+  readonly is_error: true;
+  readonly error_type: string;
+  readonly message: string;
+  readonly next_action_hint: string;
+}
+
+// Recognised by a registered symbol: `instanceof` fails when two copies of the package are loaded.
+const MARK = Symbol.for("toolwright.error");
+
+export class ToolwrightError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly hint: string;
+  readonly retryable: boolean;
+  readonly effect: Effect | undefined;
+  readonly [MARK] = true;
+
+  constructor(code: ErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ToolwrightError";
+    this.code = code;
+    this.details = options.details ?? {};
+    this.hint = options.hint ?? ERROR_CODES[code].hint;
+    this.retryable = options.retryable ?? false;
+    this.effect = options.effect;
+  }
+
+  static is(value: unknown): value is ToolwrightError {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+
+  toModel(): ModelError {
+    return {
+      is_error: true,
+      error_type: this.code.slice("TOOL_".length).toLowerCase(),
+      message: this.message,
+      next_action_hint: this.hint,
+    };
+  }
+}

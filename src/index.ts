@@ -1,0 +1,53 @@
+/** Toolwright: tools that are defined once, on record at every call, and whose side effects happen once. */
+
+export { ERROR_CODES, ToolwrightError } from "./errors.ts";
+export type { Effect, ErrorCode, ModelError, ToolwrightErrorOptions } from "./errors.ts";
+
+export { createTool, defineTool } from "./tool/define-tool.ts";
+export type { CreateToolOptions } from "./tool/define-tool.ts";
+export { fromTool, toTools } from "./tool/from-tool.ts";
+export type { ForeignPolicy, ToolLike } from "./tool/from-tool.ts";
+export type { AnyTool, Tool, ToolCallOptions } from "./tool/tool.ts";
+export type {
+  CacheOptions,
+  CliOptions,
+  DefineToolOptions,
+  OnUnknown,
+  Reconciled,
+  RedactOptions,
+  RetryOptions,
+  ToolDefinition,
+  ToolPolicies,
+} from "./definition/tool-options.ts";
+
+export { createRegistry, getAllTools, getTool, getToolsByGroup, registerTool } from "./tool/registry.ts";
+export type { Registry } from "./tool/registry.ts";
+
+export {
+  getToolContext,
+  getToolIdempotencyKey,
+  nextToolSeq,
+  runWithToolContext,
+} from "./definition/context.ts";
+export type {
+  BaseToolContext,
+  PartialToolContext,
+  ToolCapabilities,
+  ToolContext,
+  ToolLog,
+  ToolSettings,
+} from "./definition/context.ts";
+export { getDefinedToolMetadata } from "./definition/metadata.ts";
+export type { ToolMetadata } from "./definition/metadata.ts";
+
+export { createRuntime } from "./runtime/create-runtime.ts";
+export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/create-runtime.ts";
+export type { RuntimeOptions } from "./runtime/options.ts";
+export type { ApprovalDecision } from "./runtime/approvals.ts";
+export type { CallFilter, LoggedCall } from "./runtime/log.ts";
+export type { Approval } from "./invoke/approval.ts";
+export type { RuntimeEvent } from "./invoke/events.ts";
+export type { Limits } from "./invoke/host.ts";
+export type { Outcome } from "./invoke/outcome.ts";
+export type { Store } from "./store/store.ts";
+export type { Clock } from "./util/clock.ts";

@@ -1,0 +1,100 @@
+/** Writes down that a call waits for a person, and what that person has to see. */
+import {
+  type ApprovalRow,
+  insertApproval,
+  type NewApproval,
+  readApproval,
+  voidApproval,
+} from "../../store/approvals.ts";
+import { closeCall } from "../../store/calls.ts";
+import { digest } from "../../util/hash.ts";
+import { encode } from "../../util/encode.ts";
+import { type Call, eventBase } from "../call.ts";
+import { Contended } from "../policy.ts";
+import { maskInput } from "../redact.ts";
+import { insertRow } from "../rows.ts";
+import { createToolContext } from "../tool-context.ts";
+
+/** @param previous an earlier request about this call, which the new one replaces */
+export async function requestApproval(
+  call: Call,
+  kind: "call" | "replay",
+  previous: ApprovalRow | undefined,
+): Promise<ApprovalRow> {
+  const { host, row } = call;
+  const approval = await describe(call, kind, (previous?.round ?? 0) + 1);
+  const stored = await host.store.transaction(function* () {
+    if (previous?.status === "approved" || previous?.status === "pending") yield* voidApproval(previous.id);
+    yield* insertApproval(approval);
+    if (row === undefined) {
+      yield* insertRow(call, {
+        status: "pending",
+        startedAtMs: approval.requestedAtMs,
+        approvalId: approval.id,
+      });
+    } else {
+      const end = {
+        status: "pending",
+        effect: row.effect,
+        outputJson: null,
+        errorJson: null,
+        finishedAtMs: null,
+      } as const;
+      const changes = yield* closeCall(row, { ...end, approvalId: approval.id });
+      if (changes === 0) throw new Contended();
+    }
+    return yield* readApproval(approval.id, approval.requestedAtMs);
+  }, "normal");
+  if (stored === undefined) throw new Contended();
+  host.emit({ ...eventBase(call), type: "approval-requested", approvalId: stored.id });
+  return stored;
+}
+
+async function describe(call: Call, kind: "call" | "replay", round: number): Promise<NewApproval> {
+  const { spec, scope, host } = call;
+  const { runId, nodeId, iteration, parentKey } = scope.identity;
+  const now = host.clock.now();
+  const ttlMs = spec.approvalTtlMs ?? host.approvalTtlMs;
+  return {
+    // Made from the call, so that two processes that ask at once ask once.
+    id: `apr_${digest([call.key, kind, round]).slice(0, 24)}`,
+    kind,
+    runId,
+    nodeId,
+    iteration,
+    scopeId: scope.id,
+    callKey: call.key,
+    parentKey,
+    round,
+    toolName: spec.name,
+    fingerprint: spec.fingerprint,
+    argsJson: encode(maskInput(spec, call.args, host.store.secret)),
+    argsHash: call.argsHash,
+    prompt: await promptOf(call, kind),
+    defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
+    inputSchemaJson: JSON.stringify(spec.inputJsonSchema),
+    requestedAtMs: now,
+    expiresAtMs: ttlMs === undefined ? null : now + ttlMs,
+  };
+}
+
+async function promptOf(call: Call, kind: "call" | "replay"): Promise<string> {
+  const { spec } = call;
+  if (kind === "replay") {
+    return `A call of "${spec.name}" was interrupted, and nobody can tell whether it happened. Did it happen, shall it run again, or give up?`;
+  }
+  const { approvalPrompt } = spec;
+  const fallback = `May "${spec.name}" run with these arguments?`;
+  if (approvalPrompt === undefined) return fallback;
+  if (typeof approvalPrompt === "string") return approvalPrompt;
+  try {
+    // The prompt is stored, so it is made from what may be stored.
+    return await approvalPrompt(
+      maskInput(spec, call.input, call.host.store.secret),
+      createToolContext(call, {}),
+    );
+  } catch {
+    // A prompt that cannot be made must not keep the request from being made.
+    return fallback;
+  }
+}

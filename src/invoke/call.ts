@@ -1,0 +1,227 @@
+/** One call on its way through the pipeline: what is known of it at the start, and what the policies add. */
+import { argumentsHash, callKey } from "../definition/call-key.ts";
+import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import type { ApprovalRow } from "../store/approvals.ts";
+import type { CallRow } from "../store/calls.ts";
+import type { Transaction } from "../store/store.ts";
+import type { CallEventBase } from "./events.ts";
+import type { Host } from "./host.ts";
+import type { Result } from "./outcome.ts";
+import { maskInput } from "./redact.ts";
+import { Scope } from "./scope.ts";
+import { UnencodableError } from "../util/encode.ts";
+
+export interface CallOptions {
+  readonly toolCallId?: string | undefined;
+  /** Takes the place of the count among equal calls. */
+  readonly callKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Put into `ctx` for this call only. */
+  readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** For calls outside any run, which have no log to count in. */
+  readonly seq?: number | undefined;
+  /** A decision that stands in the message history. Counts only where the runtime trusts it. */
+  readonly messageDecision?: { readonly approved: boolean; readonly reason?: string | undefined } | undefined;
+}
+
+export interface Call {
+  readonly host: Host;
+  readonly spec: ToolSpec;
+  readonly scope: Scope;
+  /** As they were sent. */
+  readonly args: unknown;
+  /** Equal for equal arguments; only in memory. */
+  readonly likeness: string;
+  /** How many equal calls came before, or the caller's own key. */
+  readonly place: number | string;
+  argsHash: string;
+  key: string;
+  readonly toolCallId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** `ask`: stop before anything is run, and say whether it would have to wait. */
+  readonly mode: "run" | "ask";
+  readonly messageDecision: CallOptions["messageDecision"];
+  readonly capabilities: CallOptions["capabilities"];
+
+  /** The row of this attempt that the call goes on with, if it has one. */
+  row: CallRow | undefined;
+  /** The decision that the call runs on, and how it is spent. */
+  approval: ApprovalRow | undefined;
+  /** An approval was redeemed for this call before it became unknown: it needs no second one. */
+  approvedBefore: boolean;
+  /** Arguments that a person put in the place of those that were sent. */
+  editedArgsJson: string | null;
+  /** Parsed; of the approved arguments where a person edited them. */
+  input: unknown;
+  /** The stored form of the input, redacted. */
+  inputJson: string | null;
+  /** What the tool passes on: the key of the call, or the digest of its business key. */
+  idempotencyKey: string;
+  /** Checks and writes of the transaction that begins the call, and of the one that ends it, by policy. */
+  readonly guards: Map<string, () => Transaction<void>>;
+  readonly settlers: Map<string, (result: Result) => Transaction<void>>;
+  /** Run when the call has ended, whatever came of it. */
+  cleanups: (() => void)[];
+
+  begun: boolean;
+  /** `execute` was entered: from here on something may have happened outside. */
+  executed: boolean;
+  seq: number;
+  startedAtMs: number;
+  tries: number;
+  keyRead: boolean;
+  /** Every failed try so far said that nothing happened. */
+  harmless: boolean;
+  /** The stored form of the output, before redaction. */
+  outputJson: string | undefined;
+  outputBytes: number;
+  costUsd: number;
+  isolation: string | null;
+  /** The request of an inner call that waits. */
+  innerPending: ApprovalRow | undefined;
+  /** Where the time budget of the run ends this call, in milliseconds from its begin. */
+  wallLeftMs: number | undefined;
+  note: string | undefined;
+  innerScope: Scope | undefined;
+  /** What the running try is told when it is to stop. */
+  currentTry: { readonly signal: AbortSignal };
+  /** Resolves when the outcome is on record. */
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+/**
+ * Gives the call its place, synchronously: the order in which calls are made decides, whatever is awaited later.
+ * Its key follows when the store is there, since redacted arguments are hashed with the store's secret.
+ */
+export function createCall(
+  scope: Scope,
+  spec: ToolSpec,
+  args: unknown,
+  mode: Call["mode"],
+  options: CallOptions,
+): Call {
+  const likeness = likenessOf(spec.name, args);
+  return {
+    host: scope.host,
+    spec,
+    scope,
+    args,
+    likeness,
+    place: scope.assignPlace(likeness, {
+      ask: mode === "ask",
+      toolCallId: options.toolCallId,
+      callKey: options.callKey,
+    }),
+    argsHash: "",
+    key: "",
+    toolCallId: options.toolCallId,
+    signal: joinSignals(options.signal, scope.root.signal),
+    mode,
+    messageDecision: options.messageDecision,
+    capabilities: options.capabilities,
+    row: undefined,
+    approval: undefined,
+    approvedBefore: false,
+    editedArgsJson: null,
+    input: undefined,
+    inputJson: null,
+    idempotencyKey: "",
+    guards: new Map(),
+    settlers: new Map(),
+    cleanups: [],
+    begun: false,
+    executed: false,
+    seq: options.seq ?? 0,
+    startedAtMs: 0,
+    tries: 0,
+    keyRead: false,
+    harmless: true,
+    outputJson: undefined,
+    outputBytes: 0,
+    costUsd: 0,
+    isolation: null,
+    innerPending: undefined,
+    wallLeftMs: undefined,
+    note: undefined,
+    innerScope: undefined,
+    currentTry: neverStopped,
+    ended: Promise.withResolvers(),
+  };
+}
+
+export function identify(call: Call): void {
+  const { spec, scope } = call;
+  call.argsHash =
+    spec.redactInput.length === 0
+      ? call.likeness
+      : likenessOf(spec.name, maskInput(spec, call.args, call.host.store.secret));
+  call.key = callKey(scope.identity, call.argsHash, call.place);
+  call.idempotencyKey = call.key;
+}
+
+/** Arguments that cannot be written are refused later, in the words of the validation; until then they are alike. */
+function likenessOf(toolName: string, args: unknown): string {
+  try {
+    return argumentsHash(toolName, args);
+  } catch (error) {
+    if (error instanceof UnencodableError) return argumentsHash(toolName, "unencodable");
+    throw error;
+  }
+}
+
+/** Before the pipeline is entered once more, after another process was faster. */
+export function resetCall(call: Call): void {
+  call.row = undefined;
+  call.approval = undefined;
+  call.approvedBefore = false;
+  call.editedArgsJson = null;
+  call.guards.clear();
+  call.settlers.clear();
+}
+
+/** Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. */
+export function innerScopeOf(call: Call): Scope {
+  const { scope } = call;
+  call.innerScope ??= new Scope(call.host, {
+    identity: { ...scope.identity, parentKey: call.key },
+    attempt: scope.attempt,
+    limits: scope.limits,
+    settings: scope.settings,
+    parent: call,
+  });
+  return call.innerScope;
+}
+
+export function inFlightName(key: string, attempt: number): string {
+  return `${attempt} ${key}`;
+}
+
+/** Whether the key is worth watching: only there a forgotten one does harm. */
+export function watchesKey(call: Call): boolean {
+  return isUnrepeatable(call.spec);
+}
+
+export function eventBase(call: Call): CallEventBase {
+  const { runId, nodeId, iteration } = call.scope.identity;
+  return {
+    runId,
+    nodeId,
+    iteration,
+    attempt: call.scope.attempt,
+    toolName: call.spec.name,
+    toolCallId: call.toolCallId,
+    key: call.key,
+    at: call.host.clock.now(),
+  };
+}
+
+const neverStopped = {
+  get signal(): AbortSignal {
+    return new AbortController().signal;
+  },
+};
+
+function joinSignals(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  if (one === undefined || other === undefined || one === other) return one ?? other;
+  return AbortSignal.any([one, other]);
+}

@@ -1,0 +1,82 @@
+/** Errors on their way into the log and back: whatever was thrown becomes one shape, without secrets and without stacks. */
+import { ERROR_CODES, type Effect, type ErrorCode, ToolwrightError } from "../errors.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { scrub } from "./redact.ts";
+
+/** What a tool threw, as a ToolwrightError. */
+export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
+  if (ToolwrightError.is(thrown)) return thrown;
+  return new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), {
+    details: { tool: toolName, ...(thrown instanceof Error ? { name: thrown.name } : {}) },
+    effect: effectOf(thrown),
+    cause: thrown,
+  });
+}
+
+/** A tool's own word that nothing happened. Anything else leaves it open. */
+function effectOf(thrown: unknown): Effect | undefined {
+  const effect =
+    typeof thrown === "object" && thrown !== null && "effect" in thrown ? thrown.effect : undefined;
+  return effect === "none" || effect === "happened" ? effect : undefined;
+}
+
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
+  if (typeof thrown === "string") return thrown;
+  if (
+    typeof thrown === "object" &&
+    thrown !== null &&
+    "message" in thrown &&
+    typeof thrown.message === "string"
+  ) {
+    return thrown.message;
+  }
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    // Circular or a BigInt: the type is all that can be said.
+    return `a ${typeof thrown} was thrown`;
+  }
+}
+
+/** The error as it is stored and, decoded, as every later caller gets it. */
+export function encodeError(error: ToolwrightError, spec: ToolSpec, args: unknown): string {
+  const clean = (text: string): string => scrub(text, spec, args);
+  return JSON.stringify({
+    code: error.code,
+    message: clean(error.message),
+    hint: clean(error.hint),
+    retryable: error.retryable,
+    ...(error.effect === undefined ? {} : { effect: error.effect }),
+    details: safeDetails(error.details, clean),
+  });
+}
+
+export function decodeError(text: string): ToolwrightError {
+  const { code, message, hint, retryable, effect, details } = JSON.parse(text) as Record<string, unknown>;
+  return new ToolwrightError(isCode(code) ? code : "TOOL_EXECUTION_FAILED", String(message), {
+    hint: String(hint),
+    retryable: retryable === true,
+    effect: effect === "none" || effect === "happened" ? effect : undefined,
+    details: typeof details === "object" && details !== null ? { ...details } : {},
+  });
+}
+
+/** The same error without the secrets of the call, for those who are told of it now. */
+export function cleanError(error: ToolwrightError, spec: ToolSpec, args: unknown): ToolwrightError {
+  if (spec.redactInput.length === 0) return error;
+  return decodeError(encodeError(error, spec, args));
+}
+
+function safeDetails(details: Readonly<Record<string, unknown>>, clean: (text: string) => string): unknown {
+  try {
+    return JSON.parse(clean(JSON.stringify(details)));
+  } catch {
+    // Details are extra: what cannot be written is left out rather than losing the error itself.
+    return {};
+  }
+}
+
+function isCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(ERROR_CODES, code);
+}

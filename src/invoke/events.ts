@@ -1,0 +1,51 @@
+/** What a runtime tells its listeners. Named noun-verb. For people and programs that watch; nothing depends on them. */
+import type { ErrorCode } from "../errors.ts";
+
+interface CallEvent {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly attempt: number;
+  readonly toolName: string;
+  readonly toolCallId: string | undefined;
+  readonly key: string;
+  readonly at: number;
+}
+
+export type RuntimeEvent =
+  | (CallEvent & { readonly type: "call-started"; readonly seq: number })
+  | (CallEvent & {
+      readonly type: "call-finished";
+      readonly status: "success" | "error" | "denied" | "pending" | "unknown";
+      readonly replayed: boolean;
+      readonly fromCache: boolean;
+      readonly errorCode: ErrorCode | undefined;
+    })
+  | (CallEvent & {
+      readonly type: "call-retried";
+      readonly tries: number;
+      readonly waitMs: number;
+      readonly errorCode: ErrorCode;
+    })
+  | (CallEvent & { readonly type: "call-late"; readonly effect: "none" | "happened" | null })
+  | (CallEvent & { readonly type: "call-rerun"; readonly reason: string })
+  | (CallEvent & { readonly type: "call-progress"; readonly message: string; readonly data: unknown })
+  | (CallEvent & {
+      readonly type: "call-logged";
+      readonly level: "debug" | "info" | "warn" | "error";
+      readonly message: string;
+      readonly data: unknown;
+    })
+  | (CallEvent & { readonly type: "key-unread" })
+  | (CallEvent & { readonly type: "breaker-opened" })
+  | (CallEvent & { readonly type: "approval-requested"; readonly approvalId: string })
+  | {
+      readonly type: "approval-settled";
+      readonly approvalId: string;
+      readonly runId: string;
+      readonly approved: boolean;
+      readonly at: number;
+    };
+
+export type EventListener = (event: RuntimeEvent) => void;
+export type CallEventBase = CallEvent;

@@ -1,0 +1,55 @@
+/** What the pipeline needs from the runtime that it runs in. */
+import type { ToolSettings } from "../definition/context.ts";
+import type { CommitLevel, Store } from "../store/store.ts";
+import type { Clock } from "../util/clock.ts";
+import type { RuntimeEvent } from "./events.ts";
+import type { RunBudgets } from "./run-budgets.ts";
+
+export interface Limits {
+  readonly maxToolCalls?: number | undefined;
+  readonly maxParallelTools?: number | undefined;
+  readonly maxWallClockMs?: number | undefined;
+  readonly maxTotalOutputBytes?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
+}
+
+/** Capabilities for one call, and what to do with them after it. */
+export interface CallCapabilities {
+  readonly values: Readonly<Record<string, unknown>>;
+  dispose(): Promise<void>;
+}
+
+export interface Host {
+  readonly store: Store;
+  /** Identifies this runtime among all that share the store. */
+  readonly ownerId: string;
+  readonly clock: Clock;
+  readonly settings: ToolSettings;
+  readonly limits: Limits;
+  readonly durability: "default" | "process" | "power";
+  /** A decision in a message history counts as one. Off unless the author of the program says so. */
+  readonly trustMessageApprovals: boolean;
+  readonly approvalTtlMs: number | undefined;
+  /** Calls of this runtime that are running now, by key and attempt. */
+  readonly inFlight: Map<string, Promise<unknown>>;
+  /** Pure calls that equal ones may share, by cache key. */
+  readonly shared: Map<string, Promise<unknown>>;
+  readonly budgets: RunBudgets;
+  /** Fires when this runtime has lost its lease. */
+  fencedSignal(): AbortSignal;
+  emit(event: RuntimeEvent): void;
+  /** For a person who reads the program's standard error; each `topic` once. */
+  warnOnce(topic: string, message: string): void;
+  capabilitiesFor: ((call: { runId: string; toolName: string }) => Promise<CallCapabilities>) | undefined;
+  /** Before a call begins: makes sure that the lease has time left. */
+  renewLease(): Promise<void> | undefined;
+  /** Just before `execute`: whether the lease ran out meanwhile, by a monotonic clock. */
+  isLeaseLost(): boolean;
+  isOwnerAlive(ownerId: string): Promise<boolean>;
+}
+
+/** How hard a commit is: the intent of what must not happen twice survives a loss of power. */
+export function commitLevel(host: Host, isIntentOfUnrepeatable: boolean): CommitLevel {
+  if (host.durability === "power") return "full";
+  return host.durability === "default" && isIntentOfUnrepeatable ? "full" : "normal";
+}

@@ -1,0 +1,143 @@
+/** The one way in: a tool, its arguments, the scope in which it counts. */
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import type { ApprovalRow } from "../store/approvals.ts";
+import { toApproval } from "./approval.ts";
+import { type Call, type CallOptions, createCall, identify, inFlightName } from "./call.ts";
+import { cleanError } from "./error-record.ts";
+import type { Outcome, Result } from "./outcome.ts";
+import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
+import type { Scope } from "./scope.ts";
+
+/** Rejects only when the record failed; whatever became of the call itself is an outcome. */
+export async function invoke(
+  scope: Scope,
+  spec: ToolSpec,
+  args: unknown,
+  options: CallOptions = {},
+): Promise<Outcome> {
+  const call = createCall(scope, spec, args, "run", options);
+  return toOutcome(call, await run(call));
+}
+
+/** Whether the call would have to wait for a person. Writes the request down, and keeps the call's place. */
+export async function askWhetherPending(
+  scope: Scope,
+  spec: ToolSpec,
+  args: unknown,
+  options: CallOptions = {},
+): Promise<boolean> {
+  const call = createCall(scope, spec, args, "ask", options);
+  return (await run(call)).kind === "pending";
+}
+
+/** Outside any run: nothing is logged, nothing is remembered. */
+export async function invokeDetached(
+  scope: Scope,
+  spec: ToolSpec,
+  args: unknown,
+  options: CallOptions = {},
+): Promise<Outcome> {
+  const call = createCall(scope, spec, args, "run", options);
+  try {
+    return toOutcome(call, await runDetachedPipeline(call));
+  } finally {
+    end(call);
+  }
+}
+
+async function run(call: Call): Promise<Result> {
+  const { host, scope } = call;
+  const { runId } = scope.identity;
+  let name: string | undefined;
+  try {
+    if (scope.root.failure !== undefined) throw scope.root.failure;
+    await scope.ready;
+    identify(call);
+    const key = inFlightName(call.key, scope.attempt);
+    // The very same call, under a key that its caller gave it: it is waited for, and then found on record.
+    for (let other = host.inFlight.get(key); other !== undefined; other = host.inFlight.get(key)) await other;
+    host.inFlight.set(key, call.ended.promise);
+    name = key;
+    host.budgets.enter(runId, host.clock.now());
+    return await runPipeline(call);
+  } catch (error) {
+    return answerOrFail(call, error);
+  } finally {
+    if (name !== undefined) {
+      host.inFlight.delete(name);
+      host.budgets.leave(runId);
+    }
+    end(call);
+  }
+}
+
+function end(call: Call): void {
+  for (const cleanup of call.cleanups) cleanup();
+  call.ended.resolve();
+}
+
+/** Ends that concern this call alone. Everything else means that the record cannot be trusted to go on. */
+const OWN_ENDS = new Set([
+  "TOOL_ABORTED",
+  "TOOL_TIMEOUT",
+  "TOOL_ATTEMPT_STALE",
+  "TOOL_INPUT_INVALID",
+  "TOOL_INPUT_REDACTED",
+]);
+
+function answerOrFail(call: Call, error: unknown): Result {
+  if (ToolwrightError.is(error) && OWN_ENDS.has(error.code)) return { kind: "error", error };
+  if (ToolwrightError.is(error)) call.scope.fail(error);
+  throw error;
+}
+
+function toOutcome(call: Call, result: Result): Outcome {
+  const key = call.key === "" ? null : call.key;
+  switch (result.kind) {
+    case "success":
+      return {
+        status: "success",
+        output: result.output,
+        key,
+        replayed: result.replayed ?? false,
+        fromCache: result.fromCache ?? false,
+        ...(call.note === undefined ? {} : { note: call.note }),
+      };
+    case "error":
+    case "cut":
+      return {
+        status: "error",
+        error: cleanError(result.error, call.spec, call.args),
+        key,
+        replayed: result.kind === "error" && result.replayed === true,
+      };
+    case "pending":
+      // The call around this one waits with it.
+      if (call.scope.parent !== undefined) call.scope.parent.innerPending ??= result.approval;
+      return { status: "pending", approval: toApproval(result.approval), key };
+    case "denied":
+      return {
+        status: "denied",
+        approval: toApproval(result.approval),
+        error: deniedError(call.spec, result.approval),
+        key,
+        replayed: result.replayed ?? false,
+      };
+    default:
+      throw new Error(`a call cannot end as "${result.kind}"`);
+  }
+}
+
+function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
+  const comment =
+    approval.comment === null || approval.comment === "" ? "" : ` They said: ${approval.comment}`;
+  const message =
+    approval.kind === "replay"
+      ? `An interrupted call of "${spec.name}" was given up by a person.${comment}`
+      : `A person decided that "${spec.name}" may not run with these arguments.${comment}`;
+  return new ToolwrightError("TOOL_APPROVAL_DENIED", message, {
+    details: { tool: spec.name, approvalId: approval.id },
+    effect: approval.kind === "replay" ? undefined : "none",
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * Risky calls wait for a person. The request is a row in the store, and only what stands there is a decision. Comes
+ * before the cache, so that a cached answer never passes an approval by.
+ */
+import { ToolwrightError } from "../../errors.ts";
+import {
+  type ApprovalRow,
+  approvalOfCall,
+  denialOf,
+  readApproval,
+  settleApproval,
+} from "../../store/approvals.ts";
+import { redeemGuard } from "../approvals/redeem.ts";
+import { requestApproval } from "../approvals/request.ts";
+import type { Call } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import { type Policy, refuse } from "../policy.ts";
+import { createToolContext } from "../tool-context.ts";
+
+export const approve: Policy = async (call, next) => {
+  if (call.approvedBefore) return next();
+  if (call.approval !== undefined) return nextWith(call, call.approval, next);
+  if (!(await needsApproval(call))) return next();
+  const { host, scope, spec } = call;
+  const now = host.clock.now();
+  const denial = await host.store.read(() => denialOf(scope.id, spec.name, call.argsHash, now));
+  if (denial !== undefined) return { kind: "denied", approval: denial };
+  const previous = await host.store.read(() => approvalOfCall(call.key, now));
+  const approval = await requestApproval(call, "call", previous);
+  if (host.trustMessageApprovals && call.messageDecision !== undefined) {
+    return settleByMessage(call, approval, next);
+  }
+  return { kind: "pending", approval };
+};
+
+/** Outside any run there is nobody to ask and nowhere to write the question down. */
+export const approveDetached: Policy = async (call, next) => {
+  if (!(await needsApproval(call))) return next();
+  return refuse(
+    new ToolwrightError(
+      "TOOL_APPROVAL_REQUIRED",
+      `Tool "${call.spec.name}" needs a person's approval, and it was called outside any run.`,
+      { details: { tool: call.spec.name }, effect: "none" },
+    ),
+  );
+};
+
+function nextWith(call: Call, approval: ApprovalRow, next: () => Promise<Result>): Promise<Result> {
+  call.approval = approval;
+  call.guards.set("approve", () => redeemGuard(call, approval));
+  return next();
+}
+
+async function needsApproval(call: Call): Promise<boolean> {
+  const { needsApproval: rule } = call.spec;
+  if (typeof rule !== "function") return rule === true;
+  try {
+    return await rule(call.input, createToolContext(call, {}));
+  } catch {
+    // Who cannot tell asks.
+    return true;
+  }
+}
+
+/** Only for runtimes that were told to trust their message history. */
+async function settleByMessage(
+  call: Call,
+  approval: ApprovalRow,
+  next: () => Promise<Result>,
+): Promise<Result> {
+  const { host, messageDecision } = call;
+  const now = host.clock.now();
+  const settled = await host.store.transaction(function* () {
+    yield* settleApproval(approval.id, {
+      status: messageDecision?.approved === true ? "approved" : "denied",
+      decidedAtMs: now,
+      decidedBy: "message history",
+      comment: messageDecision?.reason ?? null,
+      approvedArgsJson: null,
+      outputJson: null,
+    });
+    return yield* readApproval(approval.id, now);
+  }, "normal");
+  return settled?.status === "approved"
+    ? nextWith(call, settled, next)
+    : { kind: "denied", approval: settled ?? approval };
+}

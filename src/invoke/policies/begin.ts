@@ -1,0 +1,52 @@
+/**
+ * The moment from which a call counts as run: the intent, the redemption of its approval, its reservations, the claim
+ * of its business key and the check of its owner are one transaction. A process that dies before it has not run the
+ * call; a refusal before it consumes nothing.
+ */
+import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import { startAgain } from "../../store/calls.ts";
+import type { Transaction } from "../../store/store.ts";
+import { type Call, eventBase } from "../call.ts";
+import { commitLevel } from "../host.ts";
+import { aborted, Contended, type Policy, Refused } from "../policy.ts";
+import { insertRow, logText } from "../rows.ts";
+
+export const begin: Policy = async (call, next) => {
+  if (call.mode === "ask") return { kind: "clear" };
+  if (call.signal?.aborted === true) return aborted(call.signal);
+  const { host, spec } = call;
+  await host.renewLease();
+  call.startedAtMs = host.clock.now();
+  try {
+    await host.store.transaction(() => beginCall(call), commitLevel(host, isUnrepeatable(spec)));
+  } catch (error) {
+    if (error instanceof Refused) return error.result;
+    throw error;
+  }
+  call.begun = true;
+  host.emit({ ...eventBase(call), type: "call-started", seq: call.seq });
+  return next();
+};
+
+function* beginCall(call: Call): Transaction<void> {
+  for (const guard of call.guards.values()) yield* guard();
+  const { row } = call;
+  if (row === undefined) {
+    yield* insertRow(call, { status: "started", startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
+    return;
+  }
+  call.seq = row.seq;
+  const changes = yield* startAgain(
+    row,
+    {
+      idempotencyKey: call.idempotencyKey === call.key ? null : call.idempotencyKey,
+      inputJson: yield* logText(call, "input", call.inputJson),
+      startedAtMs: call.startedAtMs,
+      ownerId: call.host.ownerId,
+      toolCallId: call.toolCallId ?? null,
+      approvalId: call.approval?.id ?? row.approvalId,
+    },
+    call.scope.writer,
+  );
+  if (changes === 0) throw new Contended();
+}

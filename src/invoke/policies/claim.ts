@@ -1,0 +1,124 @@
+/**
+ * One effect per tool and business key in the whole store. Success anywhere is returned, whatever the run; a proven
+ * "nothing happened" frees the key; anything else is unknown to the next caller.
+ */
+import { businessKey } from "../../definition/call-key.ts";
+import { ToolwrightError } from "../../errors.ts";
+import { callsByKey, type CallRow } from "../../store/calls.ts";
+import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
+import type { Call } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import { Contended, type Policy, refuse } from "../policy.ts";
+import { outputOf } from "../recovery/decide.ts";
+import { resolveUnknown } from "../recovery/resolve-unknown.ts";
+import { waitForOwner } from "../recovery/wait-for-owner.ts";
+import { effectOfFailure } from "./retry.ts";
+
+export const claim: Policy = async (call, next) => {
+  const { idempotencyKey } = call.spec;
+  if (idempotencyKey === undefined) return next();
+  try {
+    call.idempotencyKey = businessKey(call.spec.name, idempotencyKey(call.input));
+  } catch (error) {
+    return refuse(keyError(call, error));
+  }
+  for (;;) {
+    const held = await call.host.store.read(() => readClaim(call.idempotencyKey));
+    if (held === undefined || held.callKey === call.key) return nextWith(call, held, next);
+    const row = await rowOf(call, held);
+    if (row === undefined) return nextWith(call, held, next);
+    if (held.argsHash !== call.argsHash) return refuse(conflict(call, held, row));
+    if (row.status === "started" || row.status === "pending") {
+      if (isAncestor(call)) return refuse(cycle(call));
+      await waitForOwner(call, row, { timeoutMs: waitLimit(call) });
+      continue;
+    }
+    const answer = await answerFrom(call, row);
+    return answer ?? nextWith(call, held, next);
+  }
+};
+
+/** Takes the key in the transaction that begins the call, and frees it where nothing happened. */
+function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Result>): Promise<Result> {
+  const mine: Claim = {
+    idempotencyKey: call.idempotencyKey,
+    toolName: call.spec.name,
+    argsHash: call.argsHash,
+    callKey: call.key,
+    attempt: call.scope.attempt,
+  };
+  call.guards.set("claim", function* () {
+    const changes = yield* takeClaim(mine, from);
+    if (changes === 0) throw new Contended();
+  });
+  call.settlers.set("claim", function* (result) {
+    if (result.kind === "error" && effectOfFailure(call, result) === "none") {
+      yield* releaseClaim(call.idempotencyKey, call.key);
+    }
+  });
+  return next();
+}
+
+async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
+  const rows = await call.host.store.read(() => callsByKey(held.callKey));
+  return rows.find((row) => row.attempt === held.attempt);
+}
+
+async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined> {
+  if (row.status === "success" || row.effect === "happened") {
+    call.note = `This was done before under the same business key; it was not done again.`;
+    return {
+      kind: "recorded",
+      outputJson: row.lateJson ?? (await outputOf(call, row)),
+      attempt: row.attempt,
+    };
+  }
+  return row.effect === "none" ? undefined : resolveUnknown(call, row);
+}
+
+function isAncestor(call: Call): boolean {
+  for (let outer = call.scope.parent; outer !== undefined; outer = outer.scope.parent) {
+    if (outer.idempotencyKey === call.idempotencyKey) return true;
+  }
+  return false;
+}
+
+function waitLimit(call: Call): number {
+  return call.spec.timeoutMs ?? call.host.settings.timeoutMs;
+}
+
+function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_IDEMPOTENCY_CONFLICT",
+    `Tool "${call.spec.name}": the business key was used before with other arguments (that call is "${row.status}").`,
+    {
+      details: {
+        tool: call.spec.name,
+        earlier: { argsHash: held.argsHash, status: row.status, output: row.outputJson },
+        argsHash: call.argsHash,
+      },
+      effect: "none",
+    },
+  );
+}
+
+function cycle(call: Call): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_CALL_CYCLE",
+    `Tool "${call.spec.name}" was called from inside a call that holds the same business key; it would wait for itself.`,
+    { details: { tool: call.spec.name }, effect: "none" },
+  );
+}
+
+function keyError(call: Call, cause: unknown): ToolwrightError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    `Tool "${call.spec.name}": idempotencyKey failed: ${reason}.`,
+    {
+      details: { tool: call.spec.name },
+      effect: "none",
+      cause,
+    },
+  );
+}

@@ -1,0 +1,179 @@
+/**
+ * Budgets of the run and of the tool. Counts are taken in the transaction that begins the call, so that parallel calls
+ * cannot overshoot; sizes and costs are reserved by estimate before and settled after. What is refused consumes nothing.
+ */
+import { ToolwrightError } from "../../errors.ts";
+import {
+  addUsage,
+  dropReservationsOf,
+  peekUsage,
+  readReservations,
+  readUsage,
+  releaseReservations,
+  reserve,
+} from "../../store/usage.ts";
+import type { Transaction } from "../../store/store.ts";
+import type { Call } from "../call.ts";
+import type { Limits } from "../host.ts";
+import type { Result } from "../outcome.ts";
+import { aborted, MustWait, type Policy, Refused, refuse } from "../policy.ts";
+
+const PAUSE_MS = 25;
+
+export const limit: Policy = async (call, next) => {
+  const limits = limitsOf(call);
+  const { maxExecutionsPerRun } = call.spec;
+  if (call.mode === "ask" || (limits === undefined && maxExecutionsPerRun === undefined)) return next();
+  const { runId } = call.scope.identity;
+  try {
+    if (limits?.maxParallelTools !== undefined && call.scope.parent === undefined) {
+      const free = await call.host.budgets.acquire(runId, limits.maxParallelTools, call.signal);
+      // Given back when the outcome is on record: what it says about a breaker counts for the next in the queue.
+      call.cleanups.push(free);
+    }
+    call.guards.set("limit", () => takeBudgets(call, limits ?? {}));
+    call.settlers.set("limit", (result) => settleBudgets(call, limits ?? {}, result));
+    return await nextWhenFree(call, next);
+  } catch (error) {
+    if (call.signal?.aborted === true && error === call.signal.reason) return aborted(call.signal);
+    throw error;
+  }
+};
+
+/** The stricter of the runtime's and the run's limits counts. */
+function limitsOf(call: Call): Limits | undefined {
+  const { limits: ofRuntime } = call.host;
+  const { limits: ofRun } = call.scope.root;
+  const names = [...Object.keys(ofRuntime), ...Object.keys(ofRun)] as (keyof Limits)[];
+  if (names.length === 0) return undefined;
+  return Object.fromEntries(
+    names.map((name) => [name, Math.min(ofRuntime[name] ?? Infinity, ofRun[name] ?? Infinity)] as const),
+  );
+}
+
+async function nextWhenFree(call: Call, next: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await next();
+    } catch (error) {
+      if (!(error instanceof MustWait)) throw error;
+      await dropDeadReservations(call);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (call.signal?.aborted === true) return aborted(call.signal);
+    }
+  }
+}
+
+function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
+  const { runId } = call.scope.identity;
+  // A call that goes on after an interruption has been counted when it began.
+  const isCounted = call.row?.status === "unknown";
+  if (!isCounted) {
+    yield* takeCount(call, "maxToolCalls", "calls", limits.maxToolCalls);
+    yield* takeCount(call, "maxExecutionsPerRun", `tool:${call.spec.name}`, call.spec.maxExecutionsPerRun);
+  }
+  yield* takeAmount(
+    call,
+    "maxTotalOutputBytes",
+    limits.maxTotalOutputBytes,
+    call.host.settings.maxOutputBytes,
+  );
+  yield* takeAmount(call, "maxCostUsd", limits.maxCostUsd, Infinity);
+  if (limits.maxParallelTools !== undefined && call.scope.parent === undefined) {
+    yield* takePlace(call, limits.maxParallelTools);
+  }
+  if (limits.maxWallClockMs !== undefined) {
+    const { used } = yield* readUsage(runId, "maxWallClockMs");
+    const left = limits.maxWallClockMs - used - call.host.budgets.unrecordedMs(runId, call.host.clock.now());
+    if (left <= 0) throw exceeded(call, "maxWallClockMs", limits.maxWallClockMs);
+    call.wallLeftMs = left;
+  }
+}
+
+function* takeCount(call: Call, limitName: string, name: string, max: number | undefined): Transaction<void> {
+  if (max === undefined) return;
+  const { runId } = call.scope.identity;
+  const { used } = yield* readUsage(runId, name);
+  if (used + 1 > max) throw exceeded(call, limitName, max);
+  yield* addUsage(runId, name, 1);
+}
+
+/**
+ * Nobody knows beforehand how much a call will use. It reserves the most that this tool has used in this run, or, the
+ * first time, `unknown`; while others hold reservations that might not leave enough, it waits for them to settle.
+ */
+function* takeAmount(
+  call: Call,
+  name: "maxTotalOutputBytes" | "maxCostUsd",
+  max: number | undefined,
+  unknown: number,
+): Transaction<void> {
+  if (max === undefined) return;
+  const { runId } = call.scope.identity;
+  const { used } = yield* readUsage(runId, name);
+  if (used >= max) throw exceeded(call, name, max);
+  const ofTool = yield* peekUsage(runId, `${name}:${call.spec.name}`);
+  const estimate = Math.min(ofTool?.peak ?? unknown, max);
+  const held = yield* readReservations(runId, name);
+  const reserved = held
+    .filter(({ callKey }) => callKey !== call.key)
+    .reduce((sum, { amount }) => sum + amount, 0);
+  if (reserved > 0 && used + reserved + estimate > max) throw new MustWait();
+  yield* reserve(runId, name, { callKey: call.key, ownerId: call.host.ownerId, amount: estimate });
+}
+
+function* takePlace(call: Call, max: number): Transaction<void> {
+  const { runId } = call.scope.identity;
+  yield* readUsage(runId, "maxParallelTools");
+  const held = yield* readReservations(runId, "maxParallelTools");
+  if (held.filter(({ callKey }) => callKey !== call.key).length >= max) throw new MustWait();
+  yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
+}
+
+function* settleBudgets(call: Call, limits: Limits, _result: Result): Transaction<void> {
+  const { runId } = call.scope.identity;
+  const { spec, host } = call;
+  yield* releaseReservations(runId, call.key);
+  const amounts = { maxTotalOutputBytes: call.outputBytes, maxCostUsd: call.costUsd } as const;
+  for (const name of ["maxTotalOutputBytes", "maxCostUsd"] as const) {
+    if (limits[name] === undefined) continue;
+    yield* addUsage(runId, name, amounts[name]);
+    yield* addUsage(runId, `${name}:${spec.name}`, amounts[name]);
+  }
+  if (limits.maxWallClockMs !== undefined) {
+    yield* addUsage(runId, "maxWallClockMs", host.budgets.takeUnrecordedMs(runId, host.clock.now()));
+  }
+}
+
+/** Places held by processes that are gone would be held for ever. */
+async function dropDeadReservations(call: Call): Promise<void> {
+  const { host } = call;
+  const { runId } = call.scope.identity;
+  const held = await host.store.read(function* () {
+    const found = [];
+    for (const name of ["maxParallelTools", "maxTotalOutputBytes", "maxCostUsd"]) {
+      found.push(...(yield* readReservations(runId, name)));
+    }
+    return found;
+  });
+  for (const ownerId of new Set(held.map((reservation) => reservation.ownerId))) {
+    if (ownerId === host.ownerId || (await host.isOwnerAlive(ownerId))) continue;
+    await host.store.transaction(() => dropReservationsOf(ownerId), "normal");
+  }
+}
+
+function exceeded(call: Call, name: string, max: number): Refused {
+  const whose = name === "maxExecutionsPerRun" ? `Tool "${call.spec.name}"` : "The run";
+  return new Refused(
+    refuse(
+      new ToolwrightError(
+        "TOOL_LIMIT_EXCEEDED",
+        `${whose} has used up its budget ${name} of ${max}; "${call.spec.name}" was not run.`,
+        {
+          details: { tool: call.spec.name, limit: name, max },
+          effect: "none",
+        },
+      ),
+    ),
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * Tries again, where that is safe: what must not happen twice is tried again only if the error says that nothing
+ * happened, or if the tool read the key that makes a repetition harmless.
+ */
+import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import type { ToolwrightError } from "../../errors.ts";
+import { type Call, eventBase } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import type { Policy } from "../policy.ts";
+import { refusalOfBreaker } from "./breaker.ts";
+
+const DEFAULT_BACKOFF_MS = 200;
+const DEFAULT_MAX_BACKOFF_MS = 30_000;
+const JITTER = 0.25;
+
+export const retry: Policy = async (call, next) => {
+  const maxRetries = call.spec.retry.maxRetries ?? 0;
+  for (let retries = 0; ; retries += 1) {
+    const result = await next();
+    if (result.kind !== "error") return result;
+    call.harmless &&= result.error.effect === "none";
+    if (retries >= maxRetries || !(await mayRetry(call, result.error, retries + 1))) return result;
+    // Another call may have opened the breaker while this one was waiting.
+    const refusal = await refusalOfBreaker(call);
+    if (refusal !== undefined) return result;
+    if (!(await waitBeforeRetry(call, result.error, retries))) return result;
+    if ((await refusalOfBreaker(call)) !== undefined) return result;
+  }
+};
+
+async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Promise<boolean> {
+  const { spec } = call;
+  if (error.effect === "happened" || error.code === "TOOL_LIMIT_EXCEEDED" || error.code === "TOOL_RUN_FENCED")
+    return false;
+  if (isUnrepeatable(spec) && error.effect !== "none" && !call.keyRead) return false;
+  const { shouldRetry } = spec.retry;
+  if (shouldRetry === undefined) return true;
+  try {
+    return await shouldRetry(originalOf(error), attempt);
+  } catch {
+    // A predicate that fails has not said yes.
+    return false;
+  }
+}
+
+/** The author's predicate sees what the author's tool threw. */
+function originalOf(error: ToolwrightError): Error {
+  return error.code === "TOOL_EXECUTION_FAILED" && error.cause instanceof Error ? error.cause : error;
+}
+
+async function waitBeforeRetry(call: Call, error: ToolwrightError, retries: number): Promise<boolean> {
+  const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
+  const doubled = Math.min(backoffMs * 2 ** retries, maxBackoffMs);
+  const asked = retryAfterMs(error, call.host.clock.now());
+  const waitMs = asked ?? doubled * (1 + Math.random() * JITTER);
+  call.host.emit({
+    ...eventBase(call),
+    type: "call-retried",
+    tries: call.tries,
+    waitMs,
+    errorCode: error.code,
+  });
+  if (waitMs === 0) return call.signal?.aborted !== true;
+  try {
+    await call.host.clock.sleep(waitMs, call.signal);
+    return true;
+  } catch {
+    // The only reason to end a wait early is the abort, and then the last error stands.
+    return false;
+  }
+}
+
+/** `retryAfterMs` on the error, or a `Retry-After` header in it: seconds or a date. */
+function retryAfterMs(error: ToolwrightError, now: number): number | undefined {
+  const source: unknown = error.cause ?? error;
+  if (typeof source !== "object" || source === null) return undefined;
+  const record = source as Record<string, unknown>;
+  const direct = record["retryAfterMs"] ?? error.details["retryAfterMs"];
+  if (typeof direct === "number" && direct >= 0) return direct;
+  const response = record["response"] as Record<string, unknown> | undefined;
+  const header =
+    headerOf(record["headers"]) ?? headerOf(record["responseHeaders"]) ?? headerOf(response?.["headers"]);
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function headerOf(headers: unknown): string | undefined {
+  if (headers instanceof Headers) return headers.get("retry-after") ?? undefined;
+  if (typeof headers !== "object" || headers === null) return undefined;
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
+  return found === undefined ? undefined : String(found[1]);
+}
+
+/** Exported for the journal: what a failed call says about the world, all tries together. */
+export function effectOfFailure(
+  call: Call,
+  result: Extract<Result, { kind: "error" }>,
+): "none" | "happened" | null {
+  if (!call.executed) return "none";
+  if (result.error.effect === "happened") return "happened";
+  return call.harmless && result.error.effect === "none" ? "none" : null;
+}

@@ -1,0 +1,194 @@
+/**
+ * What an equal call gets: the table of docs/durability.md, row by row. Answers `undefined` when the call is to be run;
+ * `call.row` is then the row that it goes on with, if there is one.
+ */
+import { ToolwrightError } from "../../errors.ts";
+import { approvalOfCall, type ApprovalRow, readApproval } from "../../store/approvals.ts";
+import { callsByKey, type CallRow, moveToAttempt, readPayload } from "../../store/calls.ts";
+import { decode } from "../../util/encode.ts";
+import type { Call } from "../call.ts";
+import { decodeError } from "../error-record.ts";
+import type { Result } from "../outcome.ts";
+import { Contended } from "../policy.ts";
+import { staleAttempt } from "../scope.ts";
+import { requestApproval } from "../approvals/request.ts";
+import { parseOutput, prepareInput } from "../policies/validate.ts";
+import { resolveUnknown } from "./resolve-unknown.ts";
+import { waitForOwner } from "./wait-for-owner.ts";
+
+export async function decide(
+  call: Call,
+  { fresh }: { readonly fresh: boolean },
+): Promise<Result | undefined> {
+  if (fresh) return undefined;
+  for (;;) {
+    const row = await latestRow(call);
+    if (row === undefined) return undefined;
+    if (row.attempt > call.scope.attempt)
+      return { kind: "error", error: staleAttempt(call.scope, row.attempt) };
+    if (row.status === "started") {
+      await waitForOwner(call, row);
+      continue;
+    }
+    return row.attempt === call.scope.attempt ? sameAttempt(call, row) : earlierAttempt(call, row);
+  }
+}
+
+async function latestRow(call: Call): Promise<CallRow | undefined> {
+  const rows = await call.host.store.read(() => callsByKey(call.key));
+  return rows[0];
+}
+
+/** A resume: what is finished is finished, for every tool. */
+async function sameAttempt(call: Call, row: CallRow): Promise<Result | undefined> {
+  switch (row.status) {
+    case "success":
+      return {
+        kind: "success",
+        output: decode(await outputOf(call, row)),
+        fromCache: row.fromCache,
+        replayed: true,
+      };
+    case "error":
+      return { kind: "error", error: errorOf(row), replayed: true };
+    case "denied":
+      return { kind: "denied", approval: await approvalOf(call, row), replayed: true };
+    case "pending":
+      return waiting(call, row);
+    case "unknown":
+      return interrupted(call, row);
+    case "started":
+      throw new Contended();
+  }
+}
+
+/** A retry: the effect is never repeated in silence. */
+async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefined> {
+  const { spec } = call;
+  switch (row.status) {
+    case "success":
+      return happenedBefore(call, row, await outputOf(call, row));
+    case "error":
+      if (row.effect === "none" || spec.idempotent || !spec.sideEffect) return undefined;
+      return interrupted(call, row);
+    case "denied":
+      return { kind: "denied", approval: await approvalOf(call, row) };
+    case "pending":
+      return waiting(call, await moveRow(call, row));
+    case "unknown":
+      return interrupted(call, row);
+    case "started":
+      throw new Contended();
+  }
+}
+
+function happenedBefore(call: Call, row: CallRow, outputJson: string): Result | undefined {
+  const { spec } = call;
+  if (spec.replay === "run" && spec.idempotencyKey === undefined) return undefined;
+  return { kind: "recorded", outputJson, attempt: row.replayedFrom ?? row.attempt };
+}
+
+/** The process died, the run was cut off, or an error left it open. */
+async function interrupted(call: Call, row: CallRow): Promise<Result | undefined> {
+  if (row.attempt === call.scope.attempt) call.row = row;
+  if (row.approvalId !== null) {
+    // It was approved, and what was approved is what runs again.
+    call.approvedBefore = true;
+    call.editedArgsJson = (await approvalOf(call, row)).approvedArgsJson;
+  }
+  if (row.effect === "none") return undefined;
+  if (row.effect === "happened" && row.lateJson !== null) return cameLate(call, row, row.lateJson);
+  return resolveUnknown(call, row);
+}
+
+/** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
+async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
+  try {
+    const outputJson = await parseOutput(call, decode(lateJson));
+    if (row.attempt === call.scope.attempt) return { kind: "recorded", outputJson, attempt: row.attempt };
+    return happenedBefore(call, row, outputJson);
+  } catch (error) {
+    if (!ToolwrightError.is(error)) throw error;
+    return { kind: "error", error };
+  }
+}
+
+/** A call that waits for a person is the same call, however often it is asked for. */
+async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
+  call.row = row;
+  if (row.waitsFor !== null) {
+    const inner = await readDecision(call, row.waitsFor);
+    call.approvedBefore = true;
+    if (row.approvalId !== null) call.editedArgsJson = (await approvalOf(call, row)).approvedArgsJson;
+    // The outer call is entered again once the inner one is decided; what it has done inside is on record.
+    return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
+  }
+  const approval = await approvalOf(call, row);
+  if (approval.kind === "replay") return resolveUnknown(call, row);
+  switch (approval.status) {
+    case "pending":
+      return { kind: "pending", approval };
+    case "approved":
+      // Approved was what the person saw: another version of the tool has to be shown again.
+      if (approval.fingerprint !== call.spec.fingerprint) return askAgain(call, approval);
+      call.editedArgsJson = approval.approvedArgsJson;
+      if (approval.redeemedAtMs === null) call.approval = approval;
+      else call.approvedBefore = true;
+      return undefined;
+    case "denied":
+      return { kind: "denied", approval };
+    case "expired":
+      return { kind: "error", error: expired(call, approval) };
+    case "void":
+      return undefined;
+  }
+}
+
+async function askAgain(call: Call, approval: ApprovalRow): Promise<Result> {
+  await prepareInput(call);
+  return { kind: "pending", approval: await requestApproval(call, "call", approval) };
+}
+
+function expired(call: Call, approval: ApprovalRow): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_APPROVAL_EXPIRED",
+    `Nobody decided in time whether "${call.spec.name}" may run (request ${approval.id}).`,
+    { details: { tool: call.spec.name, approvalId: approval.id }, effect: "none" },
+  );
+}
+
+async function moveRow(call: Call, row: CallRow): Promise<CallRow> {
+  const { scope } = call;
+  const seq = scope.nextSeq();
+  const changes = await call.host.store.transaction(() => moveToAttempt(row, scope.attempt, seq), "normal");
+  if (changes === 0) throw new Contended();
+  return { ...row, attempt: scope.attempt, seq };
+}
+
+async function approvalOf(call: Call, row: CallRow): Promise<ApprovalRow> {
+  const approval =
+    (row.approvalId === null ? undefined : await readDecision(call, row.approvalId)) ??
+    (await call.host.store.read(() => approvalOfCall(call.key, call.host.clock.now())));
+  if (approval !== undefined) return approval;
+  throw new ToolwrightError(
+    "TOOL_STORE_DAMAGED",
+    `The call ${row.key} waits for a decision, but the store holds no request for it.`,
+  );
+}
+
+function readDecision(call: Call, id: string): Promise<ApprovalRow | undefined> {
+  return call.host.store.read(() => readApproval(id, call.host.clock.now()));
+}
+
+/** The full text of a recorded output, wherever the log keeps it. */
+export async function outputOf(call: Call, row: CallRow): Promise<string> {
+  const text = row.outputJson ?? '{"$type":"undefined"}';
+  if (!text.startsWith('{"truncated":true,')) return text;
+  return (await call.host.store.read(() => readPayload(row.key, row.attempt, "output"))) ?? text;
+}
+
+function errorOf(row: CallRow): ToolwrightError {
+  return decodeError(
+    row.errorJson ?? '{"code":"TOOL_EXECUTION_FAILED","message":"the error was not recorded"}',
+  );
+}

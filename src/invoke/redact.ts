@@ -1,0 +1,96 @@
+/**
+ * Values that must not be stored: replaced by a mark with a keyed hash, which tells equal values from different ones
+ * and cannot be guessed without the store's own secret.
+ */
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { canonicalText } from "../util/canonical.ts";
+import { keyedHash } from "../util/hash.ts";
+
+const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
+
+export function maskInput(spec: ToolSpec, args: unknown, secret: string): unknown {
+  return spec.redactInput.length === 0 ? args : mask(args, spec.redactInput, secret);
+}
+
+export function maskOutput(spec: ToolSpec, output: unknown, secret: string): unknown {
+  return spec.redactOutput.length === 0 ? output : mask(output, spec.redactOutput, secret);
+}
+
+/** A copy in which the value at each dotted path is a mark. `*` stands for every item or field. */
+function mask(value: unknown, paths: readonly string[], secret: string): unknown {
+  return paths.reduce(
+    (current, path) => replaceAt(current, path.split("."), (found) => markOf(found, secret)),
+    value,
+  );
+}
+
+function markOf(value: unknown, secret: string): unknown {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && MARK.test(value)) return value;
+  return `[redacted sha256:${keyedHash(secret, canonicalText(value))}]`;
+}
+
+function replaceAt(value: unknown, path: readonly string[], replace: (found: unknown) => unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return replace(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return value.map((item, index) =>
+      name === "*" || name === String(index) ? replaceAt(item, rest, replace) : item,
+    );
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null)
+    return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      name === "*" || name === key ? replaceAt(item, rest, replace) : item,
+    ]),
+  );
+}
+
+/** A model that copies a mark from a log would act on the mark's text. @throws TOOL_INPUT_REDACTED */
+export function refuseMarks(toolName: string, args: unknown): void {
+  const place = findMark(args, "");
+  if (place === undefined) return;
+  throw new ToolwrightError(
+    "TOOL_INPUT_REDACTED",
+    `Tool "${toolName}": ${place === "" ? "the input" : place} is a redaction mark, not a value.`,
+    { details: { tool: toolName, field: place }, effect: "none" },
+  );
+}
+
+function findMark(value: unknown, path: string): string | undefined {
+  if (typeof value === "string") return MARK.test(value) ? path : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const found = findMark(item, path === "" ? name : `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** In arguments that a person edited, a mark means the original value. */
+export function unmask(edited: unknown, original: unknown): unknown {
+  if (typeof edited === "string") return MARK.test(edited) ? original : edited;
+  if (typeof edited !== "object" || edited === null) return edited;
+  const source =
+    typeof original === "object" && original !== null ? (original as Record<string, unknown>) : {};
+  if (Array.isArray(edited)) return edited.map((item, index) => unmask(item, source[index]));
+  if (Object.getPrototypeOf(edited) !== Object.prototype) return edited;
+  return Object.fromEntries(Object.entries(edited).map(([name, item]) => [name, unmask(item, source[name])]));
+}
+
+/** Takes the redacted values of this call out of a text, for example out of a service's error message. */
+export function scrub(text: string, spec: ToolSpec, args: unknown): string {
+  let clean = text;
+  for (const path of spec.redactInput) {
+    replaceAt(args, path.split("."), (found) => {
+      const secret = typeof found === "string" || typeof found === "number" ? String(found) : "";
+      if (secret.length > 2) clean = clean.replaceAll(secret, "[redacted]");
+      return found;
+    });
+  }
+  return clean;
+}

@@ -1,0 +1,99 @@
+/** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
+import { isUnrepeatable } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { callsByKey, type CallStatus, highestSeq, insertCall, savePayload } from "../store/calls.ts";
+import { readScope } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
+import { truncateJson } from "../util/truncate.ts";
+import type { Call } from "./call.ts";
+import { Contended } from "./policy.ts";
+import { staleAttempt } from "./scope.ts";
+
+export interface RowFields {
+  readonly status: CallStatus;
+  readonly effect?: "none" | "happened" | null;
+  readonly outputJson?: string | null;
+  readonly errorJson?: string | null;
+  readonly startedAtMs: number;
+  readonly finishedAtMs?: number | null;
+  readonly replayedFrom?: number | null;
+  readonly fromCache?: boolean;
+  readonly approvalId?: string | null;
+  readonly ownerId?: string | null;
+}
+
+const SEQ_TRIES = 50;
+
+/** Inserts the row of this call and attempt. @throws Contended when another process has, and the call must look again. */
+export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
+  const { scope, spec } = call;
+  const inputJson = yield* logText(call, "input", call.inputJson);
+  const outputJson = yield* logText(call, "output", fields.outputJson ?? null);
+  for (let tries = 0; tries < SEQ_TRIES; tries += 1) {
+    call.seq = scope.nextSeq();
+    const changes = yield* insertCall(
+      {
+        scopeId: scope.id,
+        seq: call.seq,
+        key: call.key,
+        idempotencyKey: call.idempotencyKey === call.key ? null : call.idempotencyKey,
+        toolName: spec.name,
+        unrepeatable: isUnrepeatable(spec),
+        toolCallId: call.toolCallId ?? null,
+        argsHash: call.argsHash,
+        status: fields.status,
+        effect: fields.effect ?? null,
+        inputJson,
+        outputJson,
+        errorJson: fields.errorJson ?? null,
+        startedAtMs: fields.startedAtMs,
+        finishedAtMs: fields.finishedAtMs ?? null,
+        replayedFrom: fields.replayedFrom ?? null,
+        fromCache: fields.fromCache ?? false,
+        approvalId: fields.approvalId ?? call.approval?.id ?? null,
+        ownerId: fields.ownerId ?? null,
+      },
+      scope.writer,
+    );
+    if (changes === 1) return;
+    yield* explainRefusal(call);
+    scope.skipSeqTo(yield* highestSeq(scope.id, scope.attempt));
+  }
+  throw new Contended();
+}
+
+/** Why a row was not taken: a lost run, a replaced attempt, or an equal call that was faster. Else only its number. */
+function* explainRefusal(call: Call): Transaction<void> {
+  const { scope } = call;
+  const { rootScopeId, epoch, attempt } = scope.writer;
+  const row = yield* readScope(rootScopeId);
+  if (row === undefined || (epoch !== null && row.epoch !== epoch)) throw fenced(call);
+  if (row.attempt !== attempt) throw staleAttempt(scope, row.attempt);
+  const rows = yield* callsByKey(call.key);
+  if (rows.some((other) => other.attempt === attempt)) throw new Contended();
+}
+
+export function fenced(call: Call): ToolwrightError {
+  const { runId, nodeId } = call.scope.identity;
+  return new ToolwrightError(
+    "TOOL_RUN_FENCED",
+    `Another process has taken over task "${nodeId}" of run "${runId}"; this one may not write there any more.`,
+    { details: { runId, nodeId }, effect: "none" },
+  );
+}
+
+/** The text for the log. What is too long for it is kept in full elsewhere, and stands here in short form. */
+export function* logText(
+  call: Call,
+  part: "input" | "output",
+  text: string | null,
+): Transaction<string | null> {
+  if (text === null) return null;
+  const short = truncateJson(text, maxLogBytes(call));
+  if (short.truncated) yield* savePayload(call.key, call.scope.attempt, part, text);
+  return short.text;
+}
+
+function maxLogBytes(call: Call): number {
+  return call.scope.root.settings.maxOutputBytes ?? call.host.settings.maxOutputBytes;
+}

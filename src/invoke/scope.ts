@@ -1,0 +1,157 @@
+/**
+ * Where calls count. A scope gives every call its place among equal calls, synchronously and in the order in which
+ * the calls are made, and every row its number.
+ */
+import type { ScopeIdentity } from "../definition/call-key.ts";
+import { ToolwrightError } from "../errors.ts";
+import { highestSeq, type Writer } from "../store/calls.ts";
+import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
+import type { ToolSettings } from "../definition/context.ts";
+import type { Call } from "./call.ts";
+import type { Host, Limits } from "./host.ts";
+
+export interface ScopeOptions {
+  readonly identity: ScopeIdentity;
+  readonly attempt: number;
+  readonly limits?: Limits | undefined;
+  readonly settings?: Partial<ToolSettings> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The call that this scope is inside of. */
+  readonly parent?: Call | undefined;
+  /** For a scope that is owned: its row, once it is taken. */
+  readonly owned?: Promise<ScopeRow> | undefined;
+  /** Outside any run: nothing is stored. */
+  readonly detached?: boolean | undefined;
+}
+
+interface PlaceOptions {
+  readonly ask: boolean;
+  readonly toolCallId?: string | undefined;
+  readonly callKey?: string | undefined;
+}
+
+export class Scope {
+  readonly host: Host;
+  readonly identity: ScopeIdentity;
+  readonly attempt: number;
+  readonly limits: Limits;
+  readonly settings: Partial<ToolSettings>;
+  readonly signal: AbortSignal | undefined;
+  readonly parent: Call | undefined;
+  /** Resolves when the store knows the scope. */
+  readonly ready: Promise<void>;
+  /** Set when the store failed or the run was lost: nothing more is reported to anybody. */
+  failure: ToolwrightError | undefined;
+  /** Called once, when that happens. */
+  onFailure: ((error: ToolwrightError) => void) | undefined;
+
+  readonly #counts = new Map<string, number>();
+  readonly #asked = new Map<string, { likeness: string; index: number }>();
+  #id = 0;
+  #epoch: number | null = null;
+  #seq = 0;
+  #recorded: ReadonlySet<string> = new Set();
+
+  constructor(host: Host, options: ScopeOptions) {
+    this.host = host;
+    this.identity = options.identity;
+    this.attempt = options.attempt;
+    this.limits = options.limits ?? {};
+    this.settings = options.settings ?? {};
+    this.signal = options.signal;
+    this.parent = options.parent;
+    this.ready = options.detached === true ? Promise.resolve() : this.#load(options.owned);
+    // Whoever awaits it sees the failure; nobody may.
+    this.ready.catch(() => undefined);
+  }
+
+  /** The scope at the top of this one, which holds the attempt, the epoch and the numbers. */
+  get root(): Scope {
+    return this.parent?.scope.root ?? this;
+  }
+
+  get id(): number {
+    return this.#id;
+  }
+
+  get writer(): Writer {
+    const root = this.root;
+    return { rootScopeId: root.#id, epoch: root.#epoch, attempt: this.attempt };
+  }
+
+  /** Nested calls have numbers of their task, so that a task's log reads in one order. */
+  nextSeq(): number {
+    const root = this.root;
+    root.#seq += 1;
+    return root.#seq;
+  }
+
+  /** After another process took the number. */
+  skipSeqTo(seq: number): void {
+    const root = this.root;
+    root.#seq = Math.max(root.#seq, seq);
+  }
+
+  /** `false` means certainly not on record when the scope was opened. */
+  mayBeRecorded(key: string): boolean {
+    return this.#recorded.has(key);
+  }
+
+  /**
+   * The place of a call among equal calls. Asking whether it needs approval and then executing it is one call: the
+   * first keeps a place that the second takes.
+   */
+  assignPlace(likeness: string, options: PlaceOptions): number | string {
+    const { toolCallId } = options;
+    if (options.callKey !== undefined) return options.callKey;
+    const kept = toolCallId === undefined ? undefined : this.#asked.get(toolCallId);
+    // The same id with other arguments is another call, whatever the model says.
+    if (toolCallId !== undefined && kept?.likeness === likeness) {
+      if (!options.ask) this.#asked.delete(toolCallId);
+      return kept.index;
+    }
+    const index = this.#counts.get(likeness) ?? 0;
+    this.#counts.set(likeness, index + 1);
+    if (options.ask && toolCallId !== undefined) this.#asked.set(toolCallId, { likeness, index });
+    return index;
+  }
+
+  /** Nothing that happens from here on is reported: the run ends with this error and resumes from the record. */
+  fail(error: ToolwrightError): void {
+    const root = this.root;
+    if (root.failure !== undefined) return;
+    root.failure = error;
+    root.onFailure?.(error);
+  }
+
+  async #load(owned: Promise<ScopeRow> | undefined): Promise<void> {
+    const root = this.root;
+    if (root !== this) await root.ready;
+    const { host, identity, attempt } = this;
+    const taken = await owned;
+    const loaded = await host.store.transaction(function* () {
+      const row = taken ?? (yield* ensureScope(identity, attempt, host.clock.now()));
+      return { row, keys: yield* keysOfScope(row.id), seq: yield* highestSeq(row.id, attempt) };
+    }, "normal");
+    if (loaded.row.attempt > attempt && root === this) {
+      throw staleAttempt(this, loaded.row.attempt);
+    }
+    this.#id = loaded.row.id;
+    this.#epoch = taken === undefined ? null : taken.epoch;
+    this.#recorded = loaded.keys;
+    this.skipSeqTo(loaded.seq);
+  }
+}
+
+export function staleAttempt(scope: Scope, current: number): ToolwrightError {
+  const { runId, nodeId } = scope.identity;
+  return new ToolwrightError(
+    "TOOL_ATTEMPT_STALE",
+    `Attempt ${scope.attempt} of task "${nodeId}" in run "${runId}" is over: attempt ${current} has replaced it.`,
+    { details: { runId, nodeId, attempt: scope.attempt, current }, effect: "none" },
+  );
+}
+
+export function pathOf(loop: readonly number[], turn?: string): string {
+  return turn === undefined ? loop.join(".") : `${loop.join(".")}#${turn}`;
+}

@@ -1,0 +1,109 @@
+/** Reads the log back: rows as documented, and the full values that it shows truncated. */
+import { ToolwrightError } from "../errors.ts";
+import type { Host } from "../invoke/host.ts";
+import { callsByKey, readPayload } from "../store/calls.ts";
+import { all, type Row, type SqlValue } from "../store/statement.ts";
+import { decode } from "../util/encode.ts";
+import { CALL_STATUSES, type CallStatus } from "../store/calls.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "../store/columns.ts";
+
+/** One row of `_smithers_tool_calls`. */
+export interface LoggedCall {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly toolName: string;
+  readonly inputJson: string | null;
+  readonly outputJson: string | null;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly status: CallStatus;
+  readonly errorJson: string | null;
+  readonly key: string;
+  readonly idempotencyKey: string;
+  readonly toolCallId: string | null;
+  readonly replayed: boolean;
+  readonly fromCache: boolean;
+  readonly tries: number;
+  readonly effect: string | null;
+  readonly isolation: string | null;
+  readonly approvalId: string | null;
+  readonly approval: string | null;
+  readonly parentKey: string;
+}
+
+export interface CallFilter {
+  readonly runId?: string | undefined;
+  readonly nodeId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly status?: CallStatus | undefined;
+  readonly limit?: number | undefined;
+}
+
+const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
+
+/** In the order in which they were made. */
+export async function readCalls(host: Host, filter: CallFilter): Promise<LoggedCall[]> {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
+    const value = filter[name];
+    if (value !== undefined) conditions.push(`${column} = ?${parameters.push(value)}`);
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const limit = filter.limit === undefined ? "" : `LIMIT ${Math.max(0, Math.trunc(filter.limit))}`;
+  const rows = await host.store.read(() =>
+    all(
+      `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
+      ...parameters,
+    ),
+  );
+  return rows.map(toLoggedCall);
+}
+
+/** The whole output of a call, decoded, however the log shows it. */
+export async function readFullOutput(host: Host, key: string): Promise<unknown> {
+  const found = await host.store.read(function* () {
+    const rows = yield* callsByKey(key);
+    const row = rows.find((candidate) => candidate.outputJson !== null);
+    return row === undefined
+      ? { exists: rows.length > 0, text: undefined }
+      : {
+          exists: true,
+          text: (yield* readPayload(key, row.attempt, "output")) ?? row.outputJson ?? undefined,
+        };
+  });
+  if (!found.exists)
+    throw new ToolwrightError("TOOL_NOT_FOUND", `There is no call with the key "${key}" in this store.`);
+  return found.text === undefined ? undefined : decode(found.text);
+}
+
+function toLoggedCall(row: Row): LoggedCall {
+  return {
+    runId: text(row, "run_id"),
+    nodeId: text(row, "node_id"),
+    iteration: integer(row, "iteration"),
+    attempt: integer(row, "attempt"),
+    seq: integer(row, "seq"),
+    toolName: text(row, "tool_name"),
+    inputJson: textOrNull(row, "input_json"),
+    outputJson: textOrNull(row, "output_json"),
+    startedAtMs: integer(row, "started_at_ms"),
+    finishedAtMs: integerOrNull(row, "finished_at_ms"),
+    status: oneOf(row, "status", CALL_STATUSES),
+    errorJson: textOrNull(row, "error_json"),
+    key: text(row, "key"),
+    idempotencyKey: text(row, "idempotency_key"),
+    toolCallId: textOrNull(row, "tool_call_id"),
+    replayed: integer(row, "replayed") === 1,
+    fromCache: integer(row, "from_cache") === 1,
+    tries: integer(row, "tries"),
+    effect: textOrNull(row, "effect"),
+    isolation: textOrNull(row, "isolation"),
+    approvalId: textOrNull(row, "approval_id"),
+    approval: textOrNull(row, "approval"),
+    parentKey: text(row, "parent_key"),
+  };
+}

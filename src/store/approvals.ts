@@ -1,0 +1,205 @@
+/** Requests for a person's decision, as rows. What stands here is the decision; nothing else is. */
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { all, change, first, type Row, type SqlValue } from "./statement.ts";
+import type { Transaction } from "./store.ts";
+
+export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+export interface ApprovalRow {
+  readonly id: string;
+  /** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? */
+  readonly kind: "call" | "replay";
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly scopeId: number;
+  readonly callKey: string;
+  readonly parentKey: string;
+  readonly round: number;
+  readonly toolName: string;
+  readonly fingerprint: string;
+  readonly argsJson: string;
+  readonly argsHash: string;
+  readonly prompt: string;
+  readonly defaultsJson: string | null;
+  readonly inputSchemaJson: string | null;
+  readonly status: ApprovalStatus;
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly decidedAtMs: number | null;
+  readonly decidedBy: string | null;
+  readonly comment: string | null;
+  readonly approvedArgsJson: string | null;
+  readonly outputJson: string | null;
+  readonly redeemedAtMs: number | null;
+}
+
+export type NewApproval = Omit<
+  ApprovalRow,
+  "status" | "decidedAtMs" | "decidedBy" | "comment" | "approvedArgsJson" | "outputJson" | "redeemedAtMs"
+>;
+
+/** The id comes from the call, so that two processes that ask at once ask once. */
+export function* insertApproval(approval: NewApproval): Transaction<void> {
+  yield* change(
+    `INSERT INTO toolwright_approvals (id, kind, run_id, node_id, iteration, scope_id, call_key, parent_key, round,
+       tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, input_schema_json, status,
+       requested_at_ms, expires_at_ms)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18)
+     ON CONFLICT DO NOTHING`,
+    approval.id,
+    approval.kind,
+    approval.runId,
+    approval.nodeId,
+    approval.iteration,
+    approval.scopeId,
+    approval.callKey,
+    approval.parentKey,
+    approval.round,
+    approval.toolName,
+    approval.fingerprint,
+    approval.argsJson,
+    approval.argsHash,
+    approval.prompt,
+    approval.defaultsJson,
+    approval.inputSchemaJson,
+    approval.requestedAtMs,
+    approval.expiresAtMs,
+  );
+}
+
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus | undefined;
+  readonly runId?: string | undefined;
+}
+
+/** Oldest first. A pending one whose time is over is shown as expired. */
+export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transaction<ApprovalRow[]> {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  if (filter.status !== undefined)
+    conditions.push(`status = ?${parameters.push(storedStatus(filter.status))}`);
+  if (filter.runId !== undefined) conditions.push(`run_id = ?${parameters.push(filter.runId)}`);
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const rows = yield* all(
+    `SELECT * FROM toolwright_approvals ${where} ORDER BY requested_at_ms, id`,
+    ...parameters,
+  );
+  const approvals = rows.map((row) => toApprovalRow(row, nowMs));
+  return approvals.filter(({ status }) => filter.status === undefined || status === filter.status);
+}
+
+/** Expiry is a matter of time, not of a write: an expired request is stored as a pending one. */
+function storedStatus(status: ApprovalStatus): ApprovalStatus {
+  return status === "expired" ? "pending" : status;
+}
+
+export function* readApproval(id: string, nowMs: number): Transaction<ApprovalRow | undefined> {
+  const row = yield* first("SELECT * FROM toolwright_approvals WHERE id = ?1 {update}", id);
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+/** The latest request about a call. */
+export function* approvalOfCall(callKey: string, nowMs: number): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    "SELECT * FROM toolwright_approvals WHERE call_key = ?1 ORDER BY round DESC LIMIT 1",
+    callKey,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+/** A denial of an equal call in the same scope. */
+export function* denialOf(
+  scopeId: number,
+  toolName: string,
+  argsHash: string,
+  nowMs: number,
+): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    `SELECT * FROM toolwright_approvals
+     WHERE scope_id = ?1 AND tool_name = ?2 AND args_hash = ?3 AND status = 'denied' AND kind = 'call' LIMIT 1`,
+    scopeId,
+    toolName,
+    argsHash,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+export interface StoredDecision {
+  readonly status: "approved" | "denied";
+  readonly decidedAtMs: number;
+  readonly decidedBy: string | null;
+  readonly comment: string | null;
+  readonly approvedArgsJson: string | null;
+  readonly outputJson: string | null;
+}
+
+/** 0 when somebody else decided first. */
+export function settleApproval(id: string, decision: StoredDecision): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = ?2, decided_at_ms = ?3, decided_by = ?4, comment = ?5,
+       approved_args_json = ?6, output_json = ?7 WHERE id = ?1 AND status = 'pending'`,
+    id,
+    decision.status,
+    decision.decidedAtMs,
+    decision.decidedBy,
+    decision.comment,
+    decision.approvedArgsJson,
+    decision.outputJson,
+  );
+}
+
+/** 0 when the approval was used before: it works once. */
+export function redeemApproval(id: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET redeemed_at_ms = ?2
+     WHERE id = ?1 AND status = 'approved' AND redeemed_at_ms IS NULL`,
+    id,
+    nowMs,
+  );
+}
+
+/** The end of a task voids what it still waited for. */
+export function voidApprovals(scopeId: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'void' WHERE scope_id = ?1 AND status = 'pending'",
+    scopeId,
+  );
+}
+
+export function voidApproval(id: string): Transaction<number> {
+  return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1", id);
+}
+
+function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
+  const stored = oneOf(row, "status", APPROVAL_STATUSES);
+  const expiresAtMs = integerOrNull(row, "expires_at_ms");
+  return {
+    id: text(row, "id"),
+    kind: oneOf(row, "kind", ["call", "replay"]),
+    runId: text(row, "run_id"),
+    nodeId: text(row, "node_id"),
+    iteration: integer(row, "iteration"),
+    scopeId: integer(row, "scope_id"),
+    callKey: text(row, "call_key"),
+    parentKey: text(row, "parent_key"),
+    round: integer(row, "round"),
+    toolName: text(row, "tool_name"),
+    fingerprint: text(row, "fingerprint"),
+    argsJson: text(row, "args_json"),
+    argsHash: text(row, "args_hash"),
+    prompt: text(row, "prompt"),
+    defaultsJson: textOrNull(row, "defaults_json"),
+    inputSchemaJson: textOrNull(row, "input_schema_json"),
+    status: stored === "pending" && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : stored,
+    requestedAtMs: integer(row, "requested_at_ms"),
+    expiresAtMs,
+    decidedAtMs: integerOrNull(row, "decided_at_ms"),
+    decidedBy: textOrNull(row, "decided_by"),
+    comment: textOrNull(row, "comment"),
+    approvedArgsJson: textOrNull(row, "approved_args_json"),
+    outputJson: textOrNull(row, "output_json"),
+    redeemedAtMs: integerOrNull(row, "redeemed_at_ms"),
+  };
+}

@@ -1,0 +1,40 @@
+/** Recorded answers of pure tools. */
+import { text } from "./columns.ts";
+import { change, first } from "./statement.ts";
+import type { Transaction } from "./store.ts";
+
+export interface CacheKey {
+  /** `""` for the whole store. */
+  readonly runId: string;
+  readonly toolName: string;
+  readonly cacheKey: string;
+}
+
+export function* readCache(key: CacheKey, nowMs: number): Transaction<string | undefined> {
+  const row = yield* first(
+    `SELECT output_json FROM toolwright_cache WHERE run_id = ?1 AND tool_name = ?2 AND cache_key = ?3
+       AND (expires_at_ms IS NULL OR expires_at_ms > ?4)`,
+    key.runId,
+    key.toolName,
+    key.cacheKey,
+    nowMs,
+  );
+  return row === undefined ? undefined : text(row, "output_json");
+}
+
+export function writeCache(
+  key: CacheKey,
+  outputJson: string,
+  expiresAtMs: number | null,
+): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_cache VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (run_id, tool_name, cache_key) DO UPDATE SET output_json = excluded.output_json,
+       expires_at_ms = excluded.expires_at_ms`,
+    key.runId,
+    key.toolName,
+    key.cacheKey,
+    outputJson,
+    expiresAtMs,
+  );
+}

@@ -1,0 +1,306 @@
+/**
+ * Rows of calls: one per key and attempt. Every write names the epoch and the attempt that it is made for and touches
+ * nothing when they are not the current ones; the callers read the number of changed rows.
+ */
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { all, change, type Row } from "./statement.ts";
+import type { Transaction } from "./store.ts";
+
+export const CALL_STATUSES = ["started", "success", "error", "pending", "denied", "unknown"] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
+
+/** Who writes. `epoch` is `null` for a bare call, which owns no scope. */
+export interface Writer {
+  readonly rootScopeId: number;
+  readonly epoch: number | null;
+  readonly attempt: number;
+}
+
+export interface NewCall {
+  readonly scopeId: number;
+  readonly seq: number;
+  readonly key: string;
+  readonly idempotencyKey: string | null;
+  readonly toolName: string;
+  readonly unrepeatable: boolean;
+  readonly toolCallId: string | null;
+  readonly argsHash: string;
+  readonly status: CallStatus;
+  readonly effect: "none" | "happened" | null;
+  readonly inputJson: string | null;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly replayedFrom: number | null;
+  readonly fromCache: boolean;
+  readonly approvalId: string | null;
+  readonly ownerId: string | null;
+}
+
+export interface CallRow extends NewCall {
+  readonly attempt: number;
+  readonly lateJson: string | null;
+  readonly tries: number;
+  readonly keyRead: boolean | null;
+  readonly isolation: string | null;
+  readonly waitsFor: string | null;
+}
+
+export interface CallEnd {
+  readonly status: CallStatus;
+  readonly effect: "none" | "happened" | null;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly finishedAtMs: number;
+  readonly tries: number;
+  readonly keyRead: boolean | null;
+  readonly isolation: string | null;
+  readonly waitsFor: string | null;
+}
+
+const INSERT = `INSERT INTO toolwright_calls (
+  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, args_hash, status, effect,
+  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
+  unrepeatable)
+SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19, CAST(?20 AS BIGINT)
+FROM toolwright_scopes WHERE id = ?21 AND attempt = ?2 AND (CAST(?22 AS BIGINT) IS NULL OR epoch = ?22) {share}
+ON CONFLICT DO NOTHING`;
+
+/** 0 when the key or the number is taken, or the writer is no longer the current one. */
+export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
+  return change(
+    INSERT,
+    call.scopeId,
+    writer.attempt,
+    call.seq,
+    call.key,
+    call.idempotencyKey,
+    call.toolName,
+    call.toolCallId,
+    call.argsHash,
+    call.status,
+    call.effect,
+    call.inputJson,
+    call.outputJson,
+    call.errorJson,
+    call.startedAtMs,
+    call.finishedAtMs,
+    call.replayedFrom,
+    call.fromCache ? 1 : 0,
+    call.approvalId,
+    call.ownerId,
+    call.unrepeatable ? 1 : 0,
+    writer.rootScopeId,
+    writer.epoch,
+  );
+}
+
+/** Begins a call that has a row already: one that waited, or whose outcome was unknown. */
+export function* startAgain(
+  row: CallRow,
+  call: Pick<
+    NewCall,
+    "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId"
+  >,
+  writer: Writer,
+): Transaction<number> {
+  return yield* change(
+    `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
+       owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL
+     WHERE scope_id = ?1 AND attempt = ?2 AND seq = ?3 AND status = ?10
+       AND EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ?11 AND s.attempt = ?2
+         AND (CAST(?12 AS BIGINT) IS NULL OR s.epoch = ?12) {share})`,
+    row.scopeId,
+    row.attempt,
+    row.seq,
+    call.idempotencyKey,
+    call.inputJson,
+    call.startedAtMs,
+    call.ownerId,
+    call.toolCallId,
+    call.approvalId,
+    row.status,
+    writer.rootScopeId,
+    writer.epoch,
+  );
+}
+
+const FINISH = `UPDATE toolwright_calls SET status = ?5, effect = ?6, output_json = ?7, error_json = ?8,
+  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13
+WHERE scope_id = ?1 AND attempt = ?2 AND seq = ?3 AND owner_id = ?4 AND status = 'started'`;
+
+/** 0 when the call is no longer this owner's: it was taken for dead, and somebody else decides about it. */
+export function finishCall(
+  at: { readonly scopeId: number; readonly attempt: number; readonly seq: number; readonly ownerId: string },
+  end: CallEnd,
+): Transaction<number> {
+  return change(
+    FINISH,
+    at.scopeId,
+    at.attempt,
+    at.seq,
+    at.ownerId,
+    end.status,
+    end.effect,
+    end.outputJson,
+    end.errorJson,
+    end.finishedAtMs,
+    end.tries,
+    end.keyRead === null ? null : end.keyRead ? 1 : 0,
+    end.isolation,
+    end.waitsFor,
+  );
+}
+
+/** What came after nobody waited any more. It is kept, never used as the outcome of this attempt. */
+export function recordLate(
+  at: { readonly key: string; readonly attempt: number },
+  late: { readonly effect: "none" | "happened" | null; readonly json: string },
+): Transaction<number> {
+  return change(
+    "UPDATE toolwright_calls SET late_json = ?3, effect = COALESCE(?4, effect) WHERE key = ?1 AND attempt = ?2",
+    at.key,
+    at.attempt,
+    late.json,
+    late.effect,
+  );
+}
+
+/** The owner is gone: nobody knows how the call ended. */
+export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET status = 'unknown', finished_at_ms = ?4
+     WHERE key = ?1 AND attempt = ?2 AND status = 'started' AND owner_id = ?3`,
+    row.key,
+    row.attempt,
+    row.ownerId,
+    nowMs,
+  );
+}
+
+/** A waiting call is the same call in the next attempt: its row moves on. */
+export function moveToAttempt(row: CallRow, attempt: number, seq: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET attempt = ?3, seq = ?4
+     WHERE key = ?1 AND attempt = ?2 AND status = 'pending'`,
+    row.key,
+    row.attempt,
+    attempt,
+    seq,
+  );
+}
+
+/** All rows of a key, the latest attempt first. */
+export function* callsByKey(key: string): Transaction<CallRow[]> {
+  const rows = yield* all("SELECT * FROM toolwright_calls WHERE key = ?1 ORDER BY attempt DESC", key);
+  return rows.map(toCallRow);
+}
+
+export function* highestSeq(scopeId: number, attempt: number): Transaction<number> {
+  const rows = yield* all(
+    "SELECT COALESCE(MAX(seq), 0) AS seq FROM toolwright_calls WHERE scope_id = ?1 AND attempt = ?2",
+    scopeId,
+    attempt,
+  );
+  const row = rows[0];
+  return row === undefined ? 0 : integer(row, "seq");
+}
+
+/** Whether a recorded call of this tool has ended without reading its key. */
+export function* hasUnreadKey(toolName: string): Transaction<boolean> {
+  const rows = yield* all(
+    "SELECT 1 AS found FROM toolwright_calls WHERE tool_name = ?1 AND key_read = 0 LIMIT 1",
+    toolName,
+  );
+  return rows.length > 0;
+}
+
+/** Keeps a value that the log shows truncated. */
+export function savePayload(
+  key: string,
+  attempt: number,
+  part: "input" | "output",
+  body: string,
+): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_payloads VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (key, attempt, part) DO UPDATE SET body = excluded.body`,
+    key,
+    attempt,
+    part,
+    body,
+  );
+}
+
+export function* readPayload(
+  key: string,
+  attempt: number | null,
+  part: "input" | "output",
+): Transaction<string | undefined> {
+  const rows = yield* all(
+    `SELECT body FROM toolwright_payloads
+     WHERE key = ?1 AND part = ?2 AND (CAST(?3 AS BIGINT) IS NULL OR attempt = ?3) ORDER BY attempt DESC LIMIT 1`,
+    key,
+    part,
+    attempt,
+  );
+  const row = rows[0];
+  return row === undefined ? undefined : text(row, "body");
+}
+
+export function toCallRow(row: Row): CallRow {
+  const keyRead = integerOrNull(row, "key_read");
+  return {
+    scopeId: integer(row, "scope_id"),
+    attempt: integer(row, "attempt"),
+    seq: integer(row, "seq"),
+    key: text(row, "key"),
+    idempotencyKey: textOrNull(row, "idempotency_key"),
+    toolName: text(row, "tool_name"),
+    unrepeatable: integer(row, "unrepeatable") === 1,
+    toolCallId: textOrNull(row, "tool_call_id"),
+    argsHash: text(row, "args_hash"),
+    status: oneOf(row, "status", CALL_STATUSES),
+    effect: row["effect"] === null ? null : oneOf(row, "effect", ["none", "happened"]),
+    inputJson: textOrNull(row, "input_json"),
+    outputJson: textOrNull(row, "output_json"),
+    errorJson: textOrNull(row, "error_json"),
+    lateJson: textOrNull(row, "late_json"),
+    startedAtMs: integer(row, "started_at_ms"),
+    finishedAtMs: integerOrNull(row, "finished_at_ms"),
+    tries: integer(row, "tries"),
+    keyRead: keyRead === null ? null : keyRead === 1,
+    replayedFrom: integerOrNull(row, "replayed_from"),
+    fromCache: integer(row, "from_cache") === 1,
+    isolation: textOrNull(row, "isolation"),
+    approvalId: textOrNull(row, "approval_id"),
+    waitsFor: textOrNull(row, "waits_for"),
+    ownerId: textOrNull(row, "owner_id"),
+  };
+}
+
+/** Ends a row that is not running: a call that waited and was answered, or an interrupted one that was cleared up. */
+export function closeCall(
+  row: CallRow,
+  end: Pick<CallEnd, "status" | "effect" | "outputJson" | "errorJson"> & {
+    readonly finishedAtMs: number | null;
+    readonly approvalId?: string | null;
+  },
+): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
+       approval_id = COALESCE(?9, approval_id)
+     WHERE key = ?1 AND attempt = ?2 AND status = ?3`,
+    row.key,
+    row.attempt,
+    row.status,
+    end.status,
+    end.effect,
+    end.outputJson,
+    end.errorJson,
+    end.finishedAtMs,
+    end.approvalId ?? null,
+  );
+}

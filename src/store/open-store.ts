@@ -1,0 +1,17 @@
+/** Finds the store that an option names: a path, a PostgreSQL address, or a store that is already open. */
+import type { Store } from "./store.ts";
+
+export type StoreOption = string | Store;
+
+export const DEFAULT_STORE = "toolwright.db";
+
+/** Drivers are loaded when they are needed, so that importing the root costs neither of them. */
+export async function openStore(option: StoreOption = DEFAULT_STORE): Promise<Store> {
+  if (typeof option !== "string") return option;
+  if (/^postgres(ql)?:\/\//.test(option)) {
+    const { openPostgresStore } = await import("./postgres.ts");
+    return openPostgresStore({ connectionString: option });
+  }
+  const { openSqliteStore } = await import("./sqlite.ts");
+  return openSqliteStore(option);
+}

@@ -1,0 +1,89 @@
+/** What a run has used of its budgets, and what its calls in flight hold of them. Kept over restarts. */
+import { integer, text } from "./columns.ts";
+import { all, change, first } from "./statement.ts";
+import type { Transaction } from "./store.ts";
+
+export interface Usage {
+  readonly used: number;
+  /** The most that one call has used so far. */
+  readonly peak: number;
+}
+
+export interface Reservation {
+  readonly callKey: string;
+  readonly ownerId: string;
+  readonly amount: number;
+}
+
+/** Locks the budget, so that what is decided on it holds until the commit. */
+export function* readUsage(runId: string, name: string): Transaction<Usage> {
+  yield* change(
+    "INSERT INTO toolwright_usage (run_id, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    runId,
+    name,
+  );
+  const row = yield* first(
+    "SELECT used, peak FROM toolwright_usage WHERE run_id = ?1 AND name = ?2 {update}",
+    runId,
+    name,
+  );
+  return row === undefined
+    ? { used: 0, peak: 0 }
+    : { used: integer(row, "used"), peak: integer(row, "peak") };
+}
+
+/** Without a lock, and without making a row. */
+export function* peekUsage(runId: string, name: string): Transaction<Usage | undefined> {
+  const row = yield* first(
+    "SELECT used, peak FROM toolwright_usage WHERE run_id = ?1 AND name = ?2",
+    runId,
+    name,
+  );
+  return row === undefined ? undefined : { used: integer(row, "used"), peak: integer(row, "peak") };
+}
+
+export function addUsage(runId: string, name: string, amount: number): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_usage (run_id, name, used, peak)
+     VALUES (?1, ?2, CAST(?3 AS DOUBLE PRECISION), CAST(?3 AS DOUBLE PRECISION))
+     ON CONFLICT (run_id, name) DO UPDATE SET used = toolwright_usage.used + excluded.used,
+       peak = CASE WHEN toolwright_usage.peak > excluded.peak THEN toolwright_usage.peak ELSE excluded.peak END`,
+    runId,
+    name,
+    amount,
+  );
+}
+
+export function* readReservations(runId: string, name: string): Transaction<Reservation[]> {
+  const rows = yield* all(
+    "SELECT call_key, owner_id, amount FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2",
+    runId,
+    name,
+  );
+  return rows.map((row) => ({
+    callKey: text(row, "call_key"),
+    ownerId: text(row, "owner_id"),
+    amount: integer(row, "amount"),
+  }));
+}
+
+export function reserve(runId: string, name: string, reservation: Reservation): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_reservations (run_id, name, call_key, owner_id, amount)
+     VALUES (?1, ?2, ?3, ?4, CAST(?5 AS DOUBLE PRECISION))
+     ON CONFLICT (run_id, name, call_key) DO UPDATE SET owner_id = excluded.owner_id, amount = excluded.amount`,
+    runId,
+    name,
+    reservation.callKey,
+    reservation.ownerId,
+    reservation.amount,
+  );
+}
+
+export function releaseReservations(runId: string, callKey: string): Transaction<number> {
+  return change("DELETE FROM toolwright_reservations WHERE run_id = ?1 AND call_key = ?2", runId, callKey);
+}
+
+export function dropReservationsOf(ownerId: string): Transaction<number> {
+  return change("DELETE FROM toolwright_reservations WHERE owner_id = ?1", ownerId);
+}

@@ -1,0 +1,161 @@
+/** Makes a tool object of a resolved definition. What happens when it is called is decided by where it is called. */
+import { getToolContext, nextToolSeq } from "../definition/context.ts";
+import { TOOL_METADATA } from "../definition/metadata.ts";
+import { toOutputJsonSchema } from "../definition/json-schema.ts";
+import { toSdkSchema } from "../definition/sdk-schema.ts";
+import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { currentAmbient } from "../invoke/ambient.ts";
+import { type CallOptions, innerScopeOf } from "../invoke/call.ts";
+import { createDetachedScope } from "../invoke/detached.ts";
+import { askWhetherPending, invoke, invokeDetached } from "../invoke/invoke.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { createModelNotes } from "./model-notes.ts";
+import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
+
+export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output> {
+  const notes = createModelNotes();
+
+  const execute = async (args: Args, options: ToolCallOptions = {}): Promise<Output> => {
+    const outcome = await callHere(spec, args, toCallOptions(options));
+    if (outcome.status !== "success") throw errorOf(spec, outcome, isModelCall(options));
+    if (options.toolCallId !== undefined) notes.keep(options.toolCallId, outcome.note);
+    return outcome.output as Output;
+  };
+
+  const { outputSchema } = spec;
+  return {
+    name: spec.name,
+    description: spec.description,
+    schema: spec.schema,
+    inputSchema: toSdkSchema<Args>(() => spec.inputJsonSchema),
+    ...(outputSchema === undefined
+      ? {}
+      : { outputSchema: toSdkSchema<Output>(() => toOutputJsonSchema(outputSchema)) }),
+    group: spec.group,
+    terminal: spec.terminal,
+    execute,
+    invoke: execute,
+    call: execute,
+    run: execute,
+    func: execute,
+    // Also for what may have to be asked about after a crash, so that the loop pauses instead of reading an error.
+    ...(spec.needsApproval !== undefined || isUnrepeatable(spec)
+      ? { needsApproval: (args: Args, options: ToolCallOptions) => needsApprovalHere(spec, args, options) }
+      : {}),
+    toModelOutput: (options) => notes.toModelOutput(options),
+    [TOOL_METADATA]: { name: spec.name, sideEffect: spec.sideEffect, idempotent: spec.idempotent },
+    [TOOL_SPEC]: spec,
+  };
+}
+
+export function specOf(tool: AnyTool): ToolSpec {
+  return tool[TOOL_SPEC];
+}
+
+/** The scope in which a call made here counts: inside a call its own, else that of the run. */
+export function scopeHere(): Scope | undefined {
+  const ambient = currentAmbient();
+  if (ambient === undefined) return undefined;
+  return ambient.call === undefined ? ambient.scope : innerScopeOf(ambient.call);
+}
+
+async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
+  const scope = scopeHere();
+  if (scope === undefined) {
+    const context = getToolContext();
+    return invokeDetached(createDetachedScope(context), spec, args, {
+      ...options,
+      seq: context === undefined ? 1 : nextToolSeq(context),
+    });
+  }
+  try {
+    return await invoke(scope, spec, args, options);
+  } catch (error) {
+    // The record failed: whoever drives this loop must not be told that the call ended. The run itself rejects.
+    if (scope.root.onFailure !== undefined && scope.root.failure !== undefined)
+      return new Promise(() => undefined);
+    throw error;
+  }
+}
+
+async function needsApprovalHere(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
+  const scope = scopeHere();
+  // Outside any run the call itself refuses, in words.
+  if (scope === undefined) return false;
+  return askWhetherPending(scope, spec, args, toCallOptions(options));
+}
+
+const SDK_OPTIONS = new Set([
+  "toolCallId",
+  "abortSignal",
+  "messages",
+  "context",
+  "experimental_sandbox",
+  "signal",
+]);
+
+function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown }): CallOptions {
+  const extra = Object.entries(options).filter(
+    ([name, value]) => !SDK_OPTIONS.has(name) && value !== undefined,
+  );
+  return {
+    toolCallId: options.toolCallId,
+    signal: options.abortSignal ?? (options.signal instanceof AbortSignal ? options.signal : undefined),
+    messageDecision: messageDecision(options),
+    ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
+  };
+}
+
+/** A loop that takes text only gets all of the error in its text. */
+function errorOf(
+  spec: ToolSpec,
+  outcome: Exclude<Outcome, { status: "success" }>,
+  asText: boolean,
+): ToolwrightError {
+  const error = outcome.status === "pending" ? pendingError(spec, outcome.approval.id) : outcome.error;
+  if (!asText) return error;
+  return new ToolwrightError(error.code, JSON.stringify(error.toModel()), {
+    details: error.details,
+    hint: error.hint,
+    retryable: error.retryable,
+    effect: error.effect,
+    cause: error,
+  });
+}
+
+function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_APPROVAL_PENDING",
+    `Tool "${spec.name}" waits for a person's decision (request ${approvalId}).`,
+    { details: { tool: spec.name, approvalId }, effect: "none" },
+  );
+}
+
+function isModelCall(options: ToolCallOptions): boolean {
+  return options.toolCallId !== undefined && Array.isArray(options.messages);
+}
+
+/** What the message history says about this call. It decides nothing unless the runtime was told to trust it. */
+function messageDecision({ toolCallId, messages }: ToolCallOptions): CallOptions["messageDecision"] {
+  if (toolCallId === undefined || messages === undefined || messages.length === 0) return undefined;
+  const parts = messages.flatMap((message) => partsOf(message));
+  const request = parts.find(
+    (part) => part["type"] === "tool-approval-request" && part["toolCallId"] === toolCallId,
+  );
+  if (request === undefined) return undefined;
+  const response = parts.find(
+    (part) => part["type"] === "tool-approval-response" && part["approvalId"] === request["approvalId"],
+  );
+  if (response === undefined) return undefined;
+  const reason = response["reason"];
+  return { approved: response["approved"] === true, ...(typeof reason === "string" ? { reason } : {}) };
+}
+
+function partsOf(message: unknown): Record<string, unknown>[] {
+  const content =
+    typeof message === "object" && message !== null && "content" in message ? message.content : undefined;
+  if (!Array.isArray(content)) return [];
+  return content.filter((part): part is Record<string, unknown> => typeof part === "object" && part !== null);
+}

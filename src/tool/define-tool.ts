@@ -1,0 +1,95 @@
+/** `defineTool` and `createTool`: two spellings of one thing. */
+import type { z } from "zod";
+import { checkUnknownOptions } from "../definition/check-options.ts";
+import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
+import type { Awaitable, DefineToolOptions, ToolPolicies } from "../definition/tool-options.ts";
+import { createToolSpec, isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import { createCallable } from "./create-callable.ts";
+import type { AnyTool, Tool } from "./tool.ts";
+
+/**
+ * Defines a tool once, for every loop and every program.
+ *
+ * @example
+ * const placeOrder = defineTool({
+ *   name: "shop.place_order",
+ *   description: "Place an order",
+ *   schema: z.object({ sku: z.string() }),
+ *   sideEffect: true,
+ *   idempotent: false,
+ *   execute: (args, ctx) => shop.order({ sku: args.sku, idempotencyKey: ctx.idempotencyKey }),
+ * });
+ */
+export function defineTool<
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  Capabilities = ToolCapabilities,
+>(
+  options: DefineToolOptions<Input, z.input<Output>, Output, Capabilities> & {
+    readonly outputSchema: Output;
+  },
+): Tool<z.input<Input>, z.output<Output>>;
+export function defineTool<Input extends z.ZodType, Result, Capabilities = ToolCapabilities>(
+  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
+): Tool<z.input<Input>, Awaited<Result>>;
+export function defineTool(options: object): AnyTool {
+  const given = options as AnyOptions;
+  checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "execute"]);
+  return define(given, given.execute);
+}
+
+/** The options of `createTool`: `func` in place of `execute`. */
+export type CreateToolOptions<
+  Input extends z.ZodType,
+  Result,
+  Output extends z.ZodType = z.ZodType<Result>,
+  Capabilities = ToolCapabilities,
+> = Omit<DefineToolOptions<Input, Result, Output, Capabilities>, "execute"> & {
+  readonly func: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>;
+};
+
+export function createTool<
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  Capabilities = ToolCapabilities,
+>(
+  options: CreateToolOptions<Input, z.input<Output>, Output, Capabilities> & {
+    readonly outputSchema: Output;
+  },
+): Tool<z.input<Input>, z.output<Output>>;
+export function createTool<Input extends z.ZodType, Result, Capabilities = ToolCapabilities>(
+  options: Omit<CreateToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
+): Tool<z.input<Input>, Awaited<Result>>;
+export function createTool(options: object): AnyTool {
+  const given = options as Omit<AnyOptions, "execute"> & { readonly func: AnyOptions["execute"] };
+  checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "func"]);
+  return define(given, given.func);
+}
+
+interface AnyOptions extends ToolPolicies<never, never, never> {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema: z.ZodType;
+  readonly outputSchema?: z.ZodType | undefined;
+  readonly execute: (args: never, ctx: never) => unknown;
+}
+
+function define(options: Omit<AnyOptions, "execute">, execute: AnyOptions["execute"]): AnyTool {
+  const { name, description, schema, outputSchema } = options;
+  const spec = createToolSpec({ name, description, schema, outputSchema, execute }, options);
+  warnAboutKey(spec);
+  return createCallable(spec);
+}
+
+// Warned about once per name and process, however often a module is evaluated.
+const warned = new Set<string>();
+
+/** Almost always a mistake: without the key, nothing outside can tell a repetition from a second order. */
+export function warnAboutKey(spec: ToolSpec): void {
+  if (!isUnrepeatable(spec) || spec.takesKey || spec.reconcile !== undefined || warned.has(spec.name)) return;
+  warned.add(spec.name);
+  console.warn(
+    `toolwright: tool "${spec.name}" is a non-idempotent side effect, but its execute takes no ctx. ` +
+      `Take ctx and pass ctx.idempotencyKey on, or a crash will leave it to a person to say whether it happened.`,
+  );
+}

@@ -1,0 +1,35 @@
+/** Notes that go to the model with a result, for example that it is from an earlier attempt. */
+import { encode } from "../util/encode.ts";
+import type { JsonValue, ModelOutput } from "./tool.ts";
+
+const KEPT = 1_000;
+
+export interface ModelNotes {
+  keep(toolCallId: string, note: string | undefined): void;
+  toModelOutput(options: { toolCallId: string; output: unknown }): ModelOutput;
+}
+
+export function createModelNotes(): ModelNotes {
+  const notes = new Map<string, string>();
+  return {
+    keep(toolCallId, note) {
+      if (note === undefined) return;
+      notes.set(toolCallId, note);
+      const [oldest] = notes.keys();
+      if (notes.size > KEPT && oldest !== undefined) notes.delete(oldest);
+    },
+    toModelOutput({ toolCallId, output }) {
+      const note = notes.get(toolCallId);
+      if (typeof output === "string") {
+        return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
+      }
+      const value = toJson(output);
+      return { type: "json", value: note === undefined ? value : { note, result: value } };
+    },
+  };
+}
+
+/** Values beyond JSON are shown in their stored form, which a model can read. */
+function toJson(output: unknown): JsonValue {
+  return output === undefined ? null : (JSON.parse(encode(output)) as JsonValue);
+}

@@ -1,0 +1,56 @@
+/** Tools by name. One default registry for those who want a global one, and `createRegistry` for those who do not. */
+import { ToolwrightError } from "../errors.ts";
+import { fromTool, type ToolLike } from "./from-tool.ts";
+import type { Tool } from "./tool.ts";
+
+export interface Registry {
+  /** @throws TOOL_ALREADY_REGISTERED when the name is taken */
+  register(tool: ToolLike): Tool;
+  get(name: string): Tool | undefined;
+  all(): Tool[];
+  byGroup(group: string): Tool[];
+}
+
+export function createRegistry(tools: readonly ToolLike[] = []): Registry {
+  const byName = new Map<string, Tool>();
+  const registry: Registry = {
+    register(value) {
+      const tool = fromTool(value);
+      if (byName.has(tool.name)) {
+        throw new ToolwrightError(
+          "TOOL_ALREADY_REGISTERED",
+          `A tool named "${tool.name}" is registered already.`,
+          {
+            details: { tool: tool.name },
+          },
+        );
+      }
+      byName.set(tool.name, tool);
+      return tool;
+    },
+    get: (name) => byName.get(name),
+    all: () => [...byName.values()],
+    byGroup: (group) => [...byName.values()].filter((tool) => tool.group === group),
+  };
+  for (const tool of tools) registry.register(tool);
+  return registry;
+}
+
+/** The one piece of global state: tools that register themselves on import. */
+export const defaultRegistry = createRegistry();
+
+export function registerTool(tool: ToolLike): Tool {
+  return defaultRegistry.register(tool);
+}
+
+export function getTool(name: string): Tool | undefined {
+  return defaultRegistry.get(name);
+}
+
+export function getAllTools(): Tool[] {
+  return defaultRegistry.all();
+}
+
+export function getToolsByGroup(group: string): Tool[] {
+  return defaultRegistry.byGroup(group);
+}

@@ -1,0 +1,48 @@
+/** A definition that can be called: by a program, by a runtime, and, as it stands, by an AI SDK loop. */
+import type { z } from "zod";
+import type { SdkSchema } from "../definition/sdk-schema.ts";
+import type { ToolMetadata } from "../definition/metadata.ts";
+import type { TOOL_METADATA } from "../definition/metadata.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+
+/** What an AI SDK loop passes beside the input, and what a caller may. Anything else in the object goes to `ctx`. */
+export interface ToolCallOptions {
+  readonly toolCallId?: string | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+  readonly messages?: readonly unknown[] | undefined;
+}
+
+/** What the AI SDK sends to the model for a result. */
+export type ModelOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
+export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
+
+export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
+
+/** What every tool is, whatever it takes and returns. */
+export interface AnyTool {
+  readonly name: string;
+  readonly description: string;
+  /** The Zod schema of the input. */
+  readonly schema: z.ZodType;
+  readonly group: string | undefined;
+  readonly terminal: boolean | { readonly status: string };
+  readonly [TOOL_METADATA]: ToolMetadata;
+  readonly [TOOL_SPEC]: ToolSpec;
+}
+
+export interface Tool<Args = unknown, Output = unknown> extends AnyTool {
+  readonly inputSchema: SdkSchema<Args>;
+  readonly outputSchema?: SdkSchema<Output>;
+  /** Returns the plain output. @throws ToolwrightError */
+  execute(args: Args, options?: ToolCallOptions | object): Promise<Output>;
+  invoke(args: Args, options?: ToolCallOptions | object): Promise<Output>;
+  call(args: Args, options?: ToolCallOptions | object): Promise<Output>;
+  run(args: Args, options?: ToolCallOptions | object): Promise<Output>;
+  func(args: Args, options?: ToolCallOptions | object): Promise<Output>;
+  needsApproval?: (args: Args, options: ToolCallOptions) => Promise<boolean>;
+  toModelOutput(options: { toolCallId: string; input: unknown; output: unknown }): ModelOutput;
+}
+
+export function isTool(value: unknown): value is Tool {
+  return typeof value === "object" && value !== null && TOOL_SPEC in value;
+}

@@ -1,0 +1,75 @@
+/** The tree shows the architecture: a file imports from its own folder or from a lower layer only. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
+import { expect, test } from "vitest";
+
+const SOURCE = resolve(import.meta.dirname, "../src");
+
+/** Lowest first. Folders on one layer do not import each other. */
+const LAYERS = [
+  ["errors.ts", "util"],
+  ["store", "sandbox"],
+  ["definition"],
+  ["invoke"],
+  ["tool"],
+  ["runtime"],
+  ["tools", "adapters", "testing"],
+  ["agent", "workflow"],
+  ["worker", "server"],
+  ["cli"],
+  ["index.ts"],
+];
+
+function roomOf(file: string): string {
+  return relative(SOURCE, file).split(sep)[0] ?? "";
+}
+
+function layerOf(room: string): number {
+  return LAYERS.findIndex((rooms) => rooms.includes(room));
+}
+
+const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+  .map((name) => resolve(SOURCE, name));
+
+test("every file belongs to a layer", () => {
+  expect(files.filter((file) => layerOf(roomOf(file)) < 0)).toEqual([]);
+});
+
+test("imports point down", () => {
+  const wrong = files.flatMap((file) => {
+    const imports = readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g);
+    return [...imports].flatMap(([, path = ""]) => {
+      const target = resolve(dirname(file), path);
+      const [from, to] = [roomOf(file), roomOf(target)];
+      return from === to || layerOf(to) < layerOf(from) ? [] : [`${relative(SOURCE, file)} imports ${path}`];
+    });
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("no two files import each other in a circle", () => {
+  const graph = new Map(
+    files.map((file) => [
+      file,
+      [...readFileSync(file, "utf8").matchAll(/^import (?!type)[^;]*?from "(\.[^"]+)"/gms)].map(
+        ([, path = ""]) => resolve(dirname(file), path),
+      ),
+    ]),
+  );
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, above: readonly string[]): void => {
+    if (above.includes(file)) {
+      circles.push(
+        [...above.slice(above.indexOf(file)), file].map((one) => relative(SOURCE, one)).join(" -> "),
+      );
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of graph.get(file) ?? []) visit(next, [...above, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(circles).toEqual([]);
+});
