@@ -41,7 +41,6 @@ CREATE TABLE toolwright_calls (
   tool_name        TEXT NOT NULL,
   unrepeatable     INTEGER NOT NULL, -- a non-idempotent side effect
   tool_call_id     TEXT,
-  args_hash        TEXT NOT NULL,
   status           TEXT NOT NULL CHECK (status IN ('started', 'success', 'error', 'pending', 'denied', 'unknown')),
   effect           TEXT CHECK (effect IN ('none', 'happened')),
   input_json       TEXT,
@@ -96,12 +95,15 @@ CREATE TABLE toolwright_approvals (
   decided_by         TEXT,
   comment            TEXT,
   approved_args_json TEXT,
+  approved_hash      TEXT,               -- of the edited arguments: a later attempt may ask for these
   output_json        TEXT,               -- kind 'replay': what the person saw happen
   redeemed_at_ms     INTEGER
 );
 CREATE INDEX toolwright_approvals_status ON toolwright_approvals (status, requested_at_ms);
 CREATE INDEX toolwright_approvals_call ON toolwright_approvals (call_key, round);
 CREATE INDEX toolwright_approvals_denied ON toolwright_approvals (scope_id, tool_name, args_hash) WHERE status = 'denied';
+
+CREATE INDEX toolwright_approvals_edited ON toolwright_approvals (scope_id, approved_hash) WHERE approved_hash IS NOT NULL;
 
 -- Business keys: one effect per tool and key in the whole store.
 CREATE TABLE toolwright_claims (

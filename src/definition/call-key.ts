@@ -3,7 +3,7 @@
  * Made from the arguments as they were sent, before defaults and transforms, which may be random.
  */
 import { canonicalText } from "../util/canonical.ts";
-import { digest } from "../util/hash.ts";
+import { digest, sha256 } from "../util/hash.ts";
 
 /** Where a call counts. Attempts are not part of it: a retry finds what the first attempt did. */
 export interface ScopeIdentity {
@@ -16,13 +16,19 @@ export interface ScopeIdentity {
   readonly parentKey: string;
 }
 
-export function argumentsHash(toolName: string, args: unknown): string {
-  return digest([toolName, canonicalText(args)]);
+/** The scope's part of every key in it. JSON, so that no two different lists of ids look alike. */
+export function scopeText(scope: ScopeIdentity): string {
+  return JSON.stringify([scope.runId, scope.nodeId, scope.path, scope.parentKey]);
 }
 
-/** @param index how many equal calls came before this one in its scope, or the caller's own `callKey` */
-export function callKey(scope: ScopeIdentity, argsHash: string, index: number | string): string {
-  return digest([scope.runId, scope.nodeId, scope.path, scope.parentKey, argsHash, typeof index, index]);
+/** Equal for equal calls: the tool and its arguments. */
+export function callText(toolName: string, args: unknown): string {
+  return `${JSON.stringify(toolName)} ${canonicalText(args)}`;
+}
+
+/** @param place how many equal calls came before this one in its scope, or the caller's own `callKey` */
+export function callKey(scope: string, place: number | string, call: string): string {
+  return sha256(`${scope} ${JSON.stringify(place)} ${call}`);
 }
 
 export function businessKey(toolName: string, key: string): string {

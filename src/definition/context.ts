@@ -64,16 +64,31 @@ export const DEFAULT_SETTINGS = {
   isolation: "auto",
 } as const satisfies Omit<ToolSettings, "rootDir">;
 
-const ambient = new AsyncLocalStorage<PartialToolContext>();
+/** One storage for both, since every call enters it: what tools see, and what the pipeline keeps for itself. */
+interface Frame {
+  readonly context: PartialToolContext | undefined;
+  readonly ambient: unknown;
+}
+
+const storage = new AsyncLocalStorage<Frame>();
 
 /** Runs `work` with a context that the tools called inside it see. */
 export function runWithToolContext<T>(context: PartialToolContext, work: () => T): T {
-  return ambient.run(context, work);
+  return storage.run({ context, ambient: storage.getStore()?.ambient }, work);
 }
 
 /** The context of the tool that is running now, or `undefined` outside any. */
 export function getToolContext(): PartialToolContext | undefined {
-  return ambient.getStore();
+  return storage.getStore()?.context;
+}
+
+/** For the pipeline: runs `work` in a frame of its own. The context is inherited where none is given. */
+export function runInFrame<T>(ambient: unknown, context: PartialToolContext | undefined, work: () => T): T {
+  return storage.run({ context: context ?? getToolContext(), ambient }, work);
+}
+
+export function getAmbient(): unknown {
+  return storage.getStore()?.ambient;
 }
 
 /** The idempotency key of a context, by default of the one that is running now. */

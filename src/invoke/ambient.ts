@@ -1,5 +1,5 @@
 /** What a tool that is called further down finds: the scope it counts in. Separate from what tools themselves see. */
-import { AsyncLocalStorage } from "node:async_hooks";
+import { getAmbient, type PartialToolContext, runInFrame } from "../definition/context.ts";
 import type { Call } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
@@ -9,12 +9,10 @@ export interface Ambient {
   readonly call: Call | undefined;
 }
 
-const storage = new AsyncLocalStorage<Ambient>();
-
-export function runInAmbient<T>(ambient: Ambient, work: () => T): T {
-  return storage.run(ambient, work);
+export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | undefined, work: () => T): T {
+  return runInFrame(ambient, context, work);
 }
 
 export function currentAmbient(): Ambient | undefined {
-  return storage.getStore();
+  return getAmbient() as Ambient | undefined;
 }

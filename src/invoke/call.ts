@@ -1,15 +1,16 @@
 /** One call on its way through the pipeline: what is known of it at the start, and what the policies add. */
-import { argumentsHash, callKey } from "../definition/call-key.ts";
+import { callKey, callText } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 import type { CallRow } from "../store/calls.ts";
 import type { Transaction } from "../store/store.ts";
-import type { CallEventBase } from "./events.ts";
+import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
 import { maskInput } from "./redact.ts";
 import { Scope } from "./scope.ts";
 import { UnencodableError } from "../util/encode.ts";
+import { sha256 } from "../util/hash.ts";
 
 export interface CallOptions {
   readonly toolCallId?: string | undefined;
@@ -34,7 +35,8 @@ export interface Call {
   readonly likeness: string;
   /** How many equal calls came before, or the caller's own key. */
   readonly place: number | string;
-  argsHash: string;
+  /** The tool and its arguments as text, redacted: what is hashed. */
+  text: string;
   key: string;
   readonly toolCallId: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -112,7 +114,7 @@ export function createCall(
       toolCallId: options.toolCallId,
       callKey: options.callKey,
     }),
-    argsHash: "",
+    text: "",
     key: "",
     toolCallId: options.toolCallId,
     signal: joinSignals(options.signal, scope.root.signal),
@@ -151,20 +153,25 @@ export function createCall(
 
 export function identify(call: Call): void {
   const { spec, scope } = call;
-  call.argsHash =
+  call.text =
     spec.redactInput.length === 0
       ? call.likeness
       : likenessOf(spec.name, maskInput(spec, call.args, call.host.store.secret));
-  call.key = callKey(scope.identity, call.argsHash, call.place);
+  call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
+}
+
+/** What a decision or a business key is bound to. */
+export function argumentsHash(call: Call): string {
+  return sha256(call.text);
 }
 
 /** Arguments that cannot be written are refused later, in the words of the validation; until then they are alike. */
 function likenessOf(toolName: string, args: unknown): string {
   try {
-    return argumentsHash(toolName, args);
+    return callText(toolName, args);
   } catch (error) {
-    if (error instanceof UnencodableError) return argumentsHash(toolName, "unencodable");
+    if (error instanceof UnencodableError) return callText(toolName, "unencodable");
     throw error;
   }
 }
@@ -201,9 +208,12 @@ export function watchesKey(call: Call): boolean {
   return isUnrepeatable(call.spec);
 }
 
-export function eventBase(call: Call): CallEventBase {
+/** Says what happens to a call, to those who listen. */
+export function tell(call: Call, news: CallNews): void {
+  if (!call.host.isWatched()) return;
   const { runId, nodeId, iteration } = call.scope.identity;
-  return {
+  call.host.emit({
+    ...news,
     runId,
     nodeId,
     iteration,
@@ -212,7 +222,7 @@ export function eventBase(call: Call): CallEventBase {
     toolCallId: call.toolCallId,
     key: call.key,
     at: call.host.clock.now(),
-  };
+  });
 }
 
 const neverStopped = {

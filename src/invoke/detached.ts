@@ -52,6 +52,7 @@ const detachedHost: Host = {
   shared: new Map(),
   budgets: new RunBudgets(),
   fencedSignal: () => new AbortController().signal,
+  isWatched: () => false,
   emit: () => undefined,
   warnOnce: () => undefined,
   capabilitiesFor: undefined,

@@ -48,4 +48,10 @@ export type RuntimeEvent =
     };
 
 export type EventListener = (event: RuntimeEvent) => void;
-export type CallEventBase = CallEvent;
+
+/** An event about a call without what every such event has. */
+export type CallNews = RuntimeEvent extends infer Event
+  ? Event extends CallEvent
+    ? Omit<Event, keyof CallEvent>
+    : never
+  : never;

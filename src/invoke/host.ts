@@ -37,6 +37,8 @@ export interface Host {
   readonly budgets: RunBudgets;
   /** Fires when this runtime has lost its lease. */
   fencedSignal(): AbortSignal;
+  /** Whether anybody listens: events are not made for nobody. */
+  isWatched(): boolean;
   emit(event: RuntimeEvent): void;
   /** For a person who reads the program's standard error; each `topic` once. */
   warnOnce(topic: string, message: string): void;

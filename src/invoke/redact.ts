@@ -50,6 +50,11 @@ function replaceAt(value: unknown, path: readonly string[], replace: (found: unk
   );
 }
 
+/** Cheap, and never wrong where it says no. */
+export function mayHoldMark(json: string): boolean {
+  return json.includes("[redacted sha256:");
+}
+
 /** A model that copies a mark from a log would act on the mark's text. @throws TOOL_INPUT_REDACTED */
 export function refuseMarks(toolName: string, args: unknown): void {
   const place = findMark(args, "");

@@ -40,7 +40,6 @@ export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
         toolName: spec.name,
         unrepeatable: isUnrepeatable(spec),
         toolCallId: call.toolCallId ?? null,
-        argsHash: call.argsHash,
         status: fields.status,
         effect: fields.effect ?? null,
         inputJson,

@@ -2,11 +2,12 @@
  * Where calls count. A scope gives every call its place among equal calls, synchronously and in the order in which
  * the calls are made, and every row its number.
  */
-import type { ScopeIdentity } from "../definition/call-key.ts";
+import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { highestSeq, type Writer } from "../store/calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
+import { sha256 } from "../util/hash.ts";
 import type { Call } from "./call.ts";
 import type { Host, Limits } from "./host.ts";
 
@@ -24,6 +25,8 @@ export interface ScopeOptions {
   readonly detached?: boolean | undefined;
 }
 
+const LONGEST_LIKENESS = 200;
+
 interface PlaceOptions {
   readonly ask: boolean;
   readonly toolCallId?: string | undefined;
@@ -33,6 +36,8 @@ interface PlaceOptions {
 export class Scope {
   readonly host: Host;
   readonly identity: ScopeIdentity;
+  /** The scope's part of every key in it. */
+  readonly text: string;
   readonly attempt: number;
   readonly limits: Limits;
   readonly settings: Partial<ToolSettings>;
@@ -55,6 +60,7 @@ export class Scope {
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
     this.identity = options.identity;
+    this.text = scopeText(options.identity);
     this.attempt = options.attempt;
     this.limits = options.limits ?? {};
     this.settings = options.settings ?? {};
@@ -101,9 +107,11 @@ export class Scope {
    * The place of a call among equal calls. Asking whether it needs approval and then executing it is one call: the
    * first keeps a place that the second takes.
    */
-  assignPlace(likeness: string, options: PlaceOptions): number | string {
+  assignPlace(text: string, options: PlaceOptions): number | string {
     const { toolCallId } = options;
     if (options.callKey !== undefined) return options.callKey;
+    // Counts live as long as the scope: long arguments are not kept for them.
+    const likeness = text.length > LONGEST_LIKENESS ? sha256(text) : text;
     const kept = toolCallId === undefined ? undefined : this.#asked.get(toolCallId);
     // The same id with other arguments is another call, whatever the model says.
     if (toolCallId !== undefined && kept?.likeness === likeness) {

@@ -7,7 +7,7 @@ import {
   type ToolLog,
   type ToolSettings,
 } from "../definition/context.ts";
-import { type Call, eventBase } from "./call.ts";
+import { type Call, tell } from "./call.ts";
 
 export function createToolContext(
   call: Call,
@@ -43,7 +43,7 @@ export function createToolContext(
     get log() {
       return createLog(call);
     },
-    progress: (message, data) => call.host.emit({ ...eventBase(call), type: "call-progress", message, data }),
+    progress: (message, data) => tell(call, { type: "call-progress", message, data }),
     reportCost: (usd) => {
       if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
     },
@@ -69,6 +69,6 @@ function createLog(call: Call): ToolLog {
   const write =
     (level: "debug" | "info" | "warn" | "error"): ToolLog["info"] =>
     (message, data) =>
-      call.host.emit({ ...eventBase(call), type: "call-logged", level, message, data });
+      tell(call, { type: "call-logged", level, message, data });
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

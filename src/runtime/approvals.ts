@@ -10,7 +10,9 @@ import {
   readApproval,
   settleApproval,
 } from "../store/approvals.ts";
+import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
+import { sha256 } from "../util/hash.ts";
 
 export interface ApprovalDecision {
   readonly approved: boolean;
@@ -46,6 +48,10 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
       decidedBy: decision.decidedBy ?? null,
       comment: decision.comment ?? null,
       approvedArgsJson: decision.approvedArgs === undefined ? null : encode(decision.approvedArgs),
+      approvedHash:
+        decision.approvedArgs === undefined
+          ? null
+          : sha256(callText(current.toolName, decision.approvedArgs)),
       outputJson: decision.happened === undefined ? null : encode(decision.happened.output),
     });
     return yield* readApproval(id, now);

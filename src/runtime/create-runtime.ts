@@ -1,6 +1,6 @@
 /** A runtime: one store, one set of limits, one owner. Tools called in it are on record, and their effects happen once. */
 import { randomUUID } from "node:crypto";
-import type { ScopeIdentity } from "../definition/call-key.ts";
+import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
@@ -126,6 +126,7 @@ class StoreRuntime implements Runtime {
       renewLease: () => this.#ownership.renew(),
       isLeaseLost: () => this.#ownership.isLost(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
+      isWatched: () => this.#listeners.size > 0,
       emit: (event) => this.#emit(event),
       warnOnce: (topic, message) => {
         if (this.#warned.has(topic)) return;
@@ -172,7 +173,7 @@ class StoreRuntime implements Runtime {
     try {
       await scope.ready;
       return await Promise.race([
-        runInAmbient({ scope, call: undefined }, async () => work()),
+        runInAmbient({ scope, call: undefined }, undefined, async () => work()),
         failed.promise,
       ]);
     } finally {
@@ -246,7 +247,7 @@ class StoreRuntime implements Runtime {
     if (options.runId === undefined)
       return new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
     const { identity, attempt } = identityOf({ ...options, runId: options.runId });
-    const name = JSON.stringify([identity, attempt]);
+    const name = `${attempt} ${scopeText(identity)}`;
     let scope = this.#bareScopes.get(name);
     if (scope === undefined || scope.failure !== undefined) {
       scope = new Scope(this.#host, { identity, attempt });

@@ -132,6 +132,7 @@ export interface StoredDecision {
   readonly decidedBy: string | null;
   readonly comment: string | null;
   readonly approvedArgsJson: string | null;
+  readonly approvedHash: string | null;
   readonly outputJson: string | null;
 }
 
@@ -139,7 +140,7 @@ export interface StoredDecision {
 export function settleApproval(id: string, decision: StoredDecision): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = ?2, decided_at_ms = ?3, decided_by = ?4, comment = ?5,
-       approved_args_json = ?6, output_json = ?7 WHERE id = ?1 AND status = 'pending'`,
+       approved_args_json = ?6, output_json = ?7, approved_hash = ?8 WHERE id = ?1 AND status = 'pending'`,
     id,
     decision.status,
     decision.decidedAtMs,
@@ -147,6 +148,7 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
     decision.comment,
     decision.approvedArgsJson,
     decision.outputJson,
+    decision.approvedHash,
   );
 }
 
@@ -158,6 +160,23 @@ export function redeemApproval(id: string, nowMs: number): Transaction<number> {
     id,
     nowMs,
   );
+}
+
+/** Calls of this scope that ran with these arguments because a person had put them there. */
+export function* callsWithEditedArguments(
+  scopeId: number,
+  toolName: string,
+  approvedHash: string,
+): Transaction<string[]> {
+  const rows = yield* all(
+    `SELECT call_key FROM toolwright_approvals
+     WHERE scope_id = ?1 AND approved_hash = ?3 AND tool_name = ?2 AND redeemed_at_ms IS NOT NULL
+     ORDER BY requested_at_ms`,
+    scopeId,
+    toolName,
+    approvedHash,
+  );
+  return rows.map((row) => text(row, "call_key"));
 }
 
 /** The end of a task voids what it still waited for. */

@@ -24,7 +24,6 @@ export interface NewCall {
   readonly toolName: string;
   readonly unrepeatable: boolean;
   readonly toolCallId: string | null;
-  readonly argsHash: string;
   readonly status: CallStatus;
   readonly effect: "none" | "happened" | null;
   readonly inputJson: string | null;
@@ -60,12 +59,11 @@ export interface CallEnd {
 }
 
 const INSERT = `INSERT INTO toolwright_calls (
-  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, args_hash, status, effect,
-  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
-  unrepeatable)
-SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19, CAST(?20 AS BIGINT)
-FROM toolwright_scopes WHERE id = ?21 AND attempt = ?2 AND (CAST(?22 AS BIGINT) IS NULL OR epoch = ?22) {share}
+  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status, effect,
+  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id)
+SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ?9, ?10,
+  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19
+FROM toolwright_scopes WHERE id = ?20 AND attempt = ?2 AND (CAST(?21 AS BIGINT) IS NULL OR epoch = ?21) {share}
 ON CONFLICT DO NOTHING`;
 
 /** 0 when the key or the number is taken, or the writer is no longer the current one. */
@@ -79,7 +77,7 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
     call.idempotencyKey,
     call.toolName,
     call.toolCallId,
-    call.argsHash,
+    call.unrepeatable ? 1 : 0,
     call.status,
     call.effect,
     call.inputJson,
@@ -91,7 +89,6 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
     call.fromCache ? 1 : 0,
     call.approvalId,
     call.ownerId,
-    call.unrepeatable ? 1 : 0,
     writer.rootScopeId,
     writer.epoch,
   );
@@ -261,7 +258,6 @@ export function toCallRow(row: Row): CallRow {
     toolName: text(row, "tool_name"),
     unrepeatable: integer(row, "unrepeatable") === 1,
     toolCallId: textOrNull(row, "tool_call_id"),
-    argsHash: text(row, "args_hash"),
     status: oneOf(row, "status", CALL_STATUSES),
     effect: row["effect"] === null ? null : oneOf(row, "effect", ["none", "happened"]),
     inputJson: textOrNull(row, "input_json"),

@@ -35,12 +35,14 @@ export class LazyStore implements Store {
     }
   }
 
-  async transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    return (this.#store ?? (await this.opened())).transaction(work, level);
+  transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+    return (
+      this.#store?.transaction(work, level) ?? this.opened().then((store) => store.transaction(work, level))
+    );
   }
 
-  async read<T>(work: () => Transaction<T>): Promise<T> {
-    return (this.#store ?? (await this.opened())).read(work);
+  read<T>(work: () => Transaction<T>): Promise<T> {
+    return this.#store?.read(work) ?? this.opened().then((store) => store.read(work));
   }
 
   async close(): Promise<void> {

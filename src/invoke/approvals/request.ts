@@ -9,7 +9,7 @@ import {
 import { closeCall } from "../../store/calls.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
-import { type Call, eventBase } from "../call.ts";
+import { argumentsHash, type Call, tell } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { maskInput } from "../redact.ts";
 import { insertRow } from "../rows.ts";
@@ -46,7 +46,7 @@ export async function requestApproval(
     return yield* readApproval(approval.id, approval.requestedAtMs);
   }, "normal");
   if (stored === undefined) throw new Contended();
-  host.emit({ ...eventBase(call), type: "approval-requested", approvalId: stored.id });
+  tell(call, { type: "approval-requested", approvalId: stored.id });
   return stored;
 }
 
@@ -69,7 +69,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     toolName: spec.name,
     fingerprint: spec.fingerprint,
     argsJson: encode(maskInput(spec, call.args, host.store.secret)),
-    argsHash: call.argsHash,
+    argsHash: argumentsHash(call),
     prompt: await promptOf(call, kind),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
     inputSchemaJson: JSON.stringify(spec.inputJsonSchema),

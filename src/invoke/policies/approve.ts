@@ -12,7 +12,7 @@ import {
 } from "../../store/approvals.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
-import type { Call } from "../call.ts";
+import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
 import { createToolContext } from "../tool-context.ts";
@@ -23,7 +23,7 @@ export const approve: Policy = async (call, next) => {
   if (!(await needsApproval(call))) return next();
   const { host, scope, spec } = call;
   const now = host.clock.now();
-  const denial = await host.store.read(() => denialOf(scope.id, spec.name, call.argsHash, now));
+  const denial = await host.store.read(() => denialOf(scope.id, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   const previous = await host.store.read(() => approvalOfCall(call.key, now));
   const approval = await requestApproval(call, "call", previous);
@@ -77,6 +77,7 @@ async function settleByMessage(
       decidedBy: "message history",
       comment: messageDecision?.reason ?? null,
       approvedArgsJson: null,
+      approvedHash: null,
       outputJson: null,
     });
     return yield* readApproval(approval.id, now);

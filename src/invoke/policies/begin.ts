@@ -6,7 +6,7 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { startAgain } from "../../store/calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
 import { aborted, Contended, type Policy, Refused } from "../policy.ts";
 import { insertRow, logText } from "../rows.ts";
@@ -24,7 +24,7 @@ export const begin: Policy = async (call, next) => {
     throw error;
   }
   call.begun = true;
-  host.emit({ ...eventBase(call), type: "call-started", seq: call.seq });
+  tell(call, { type: "call-started", seq: call.seq });
   return next();
 };
 

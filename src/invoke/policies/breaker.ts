@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, Refused, refuse } from "../policy.ts";
 
@@ -61,7 +61,7 @@ function* count(call: Call, result: Result): Transaction<void> {
   if (result.kind !== "error") return;
   const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
   const { opened } = yield* countFailure(scopeOf(call), call.spec.name, threshold, call.host.clock.now());
-  if (opened) call.cleanups.push(() => call.host.emit({ ...eventBase(call), type: "breaker-opened" }));
+  if (opened) call.cleanups.push(() => tell(call, { type: "breaker-opened" }));
 }
 
 function openError(call: Call): ToolwrightError {

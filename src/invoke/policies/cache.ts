@@ -7,7 +7,7 @@ import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { decode } from "../../util/encode.ts";
 import { sha256 } from "../../util/hash.ts";
-import type { Call } from "../call.ts";
+import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
 
@@ -50,7 +50,7 @@ async function runShared(
 
 function cacheKeyOf(call: Call): CacheKey {
   const { keyFn, scope } = call.spec.cache ?? {};
-  const basis = keyFn === undefined ? call.argsHash : `custom ${canonicalText(keyFn(call.input))}`;
+  const basis = keyFn === undefined ? argumentsHash(call) : `custom ${canonicalText(keyFn(call.input))}`;
   return {
     runId: scope === "global" ? "" : call.scope.identity.runId,
     toolName: call.spec.name,

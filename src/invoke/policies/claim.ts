@@ -6,7 +6,7 @@ import { businessKey } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
-import type { Call } from "../call.ts";
+import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { Contended, type Policy, refuse } from "../policy.ts";
 import { outputOf } from "../recovery/decide.ts";
@@ -27,7 +27,7 @@ export const claim: Policy = async (call, next) => {
     if (held === undefined || held.callKey === call.key) return nextWith(call, held, next);
     const row = await rowOf(call, held);
     if (row === undefined) return nextWith(call, held, next);
-    if (held.argsHash !== call.argsHash) return refuse(conflict(call, held, row));
+    if (held.argsHash !== argumentsHash(call)) return refuse(conflict(call, held, row));
     if (row.status === "started" || row.status === "pending") {
       if (isAncestor(call)) return refuse(cycle(call));
       await waitForOwner(call, row, { timeoutMs: waitLimit(call) });
@@ -43,7 +43,7 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
   const mine: Claim = {
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
-    argsHash: call.argsHash,
+    argsHash: argumentsHash(call),
     callKey: call.key,
     attempt: call.scope.attempt,
   };
@@ -95,7 +95,7 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
       details: {
         tool: call.spec.name,
         earlier: { argsHash: held.argsHash, status: row.status, output: row.outputJson },
-        argsHash: call.argsHash,
+        argsHash: argumentsHash(call),
       },
       effect: "none",
     },

@@ -1,8 +1,7 @@
 /** Runs the tool itself. From here on something may happen outside, so the lease is looked at one last time. */
-import { runWithToolContext } from "../../definition/context.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { runInAmbient } from "../ambient.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import { toToolwrightError } from "../error-record.ts";
 import type { CallCapabilities } from "../host.ts";
 import type { Result } from "../outcome.ts";
@@ -20,8 +19,8 @@ export const execute: Policy = async (call) => {
     const ctx = createToolContext(call, { ...capabilities?.values, ...call.capabilities });
     call.executed = true;
     call.tries += 1;
-    const output = await runInAmbient({ scope, call }, () =>
-      runWithToolContext(ctx, async () => lastOf(call, spec.execute(call.input, ctx))),
+    const output = await runInAmbient({ scope, call }, ctx, async () =>
+      lastOf(call, spec.execute(call.input, ctx)),
     );
     return pendingInside(call) ?? { kind: "success", output };
   } catch (thrown) {
@@ -44,7 +43,7 @@ async function lastOf(call: Call, returned: unknown): Promise<unknown> {
   let last: unknown;
   for await (const item of value as AsyncIterable<unknown>) {
     last = item;
-    call.host.emit({ ...eventBase(call), type: "call-progress", message: "", data: item });
+    tell(call, { type: "call-progress", message: "", data: item });
   }
   return last;
 }

@@ -6,18 +6,20 @@ import { ToolwrightError } from "../../errors.ts";
 import { closeCall, finishCall, recordLate } from "../../store/calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
-import { type Call, eventBase, resetCall, watchesKey } from "../call.ts";
+import { type Call, tell, resetCall, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { Contended, type Policy } from "../policy.ts";
 import { decide } from "../recovery/decide.ts";
+import { matchEditedArguments } from "../recovery/match-edited.ts";
 import { replayNote } from "../recovery/replay-note.ts";
 import { maskOutput } from "../redact.ts";
 import { fenced, insertRow, logText } from "../rows.ts";
 import { effectOfFailure } from "./retry.ts";
 
 export const journal: Policy = async (call, next) => {
+  await matchEditedArguments(call);
   for (let looked = false; ; looked = true) {
     try {
       const decision = await decide(call, { fresh: !looked && !call.scope.mayBeRecorded(call.key) });
@@ -58,8 +60,7 @@ async function finish(call: Call, result: Result): Promise<Result> {
     commitLevel(host, false),
   );
   if (!isOurs) throw fenced(call);
-  host.emit({
-    ...eventBase(call),
+  tell(call, {
     type: "call-finished",
     status: end.status,
     replayed: false,
@@ -73,7 +74,7 @@ async function finish(call: Call, result: Result): Promise<Result> {
 /** Default parameters defeat the check at definition; this one sees what the tool really does. */
 function noticeUnreadKey(call: Call): void {
   const { host, spec } = call;
-  host.emit({ ...eventBase(call), type: "key-unread" });
+  tell(call, { type: "key-unread" });
   if (!spec.takesKey || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
   host.warnOnce(
     `key-unread ${spec.name}`,
@@ -224,8 +225,7 @@ function isReplay(result: Result): boolean {
 
 function emitAnswer(call: Call, result: Result): void {
   const status = result.kind === "error" || result.kind === "denied" ? result.kind : "success";
-  call.host.emit({
-    ...eventBase(call),
+  tell(call, {
     type: "call-finished",
     status,
     replayed: result.kind === "recorded" || isReplay(result),

@@ -4,7 +4,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { refusalOfBreaker } from "./breaker.ts";
@@ -53,13 +53,7 @@ async function waitBeforeRetry(call: Call, error: ToolwrightError, retries: numb
   const doubled = Math.min(backoffMs * 2 ** retries, maxBackoffMs);
   const asked = retryAfterMs(error, call.host.clock.now());
   const waitMs = asked ?? doubled * (1 + Math.random() * JITTER);
-  call.host.emit({
-    ...eventBase(call),
-    type: "call-retried",
-    tries: call.tries,
-    waitMs,
-    errorCode: error.code,
-  });
+  tell(call, { type: "call-retried", tries: call.tries, waitMs, errorCode: error.code });
   if (waitMs === 0) return call.signal?.aborted !== true;
   try {
     await call.host.clock.sleep(waitMs, call.signal);

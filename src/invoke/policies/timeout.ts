@@ -4,7 +4,7 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { recordLate } from "../../store/calls.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { maskOutput } from "../redact.ts";
 import type { Result } from "../outcome.ts";
@@ -103,7 +103,7 @@ async function watchLate(call: Call, work: Promise<Result>): Promise<void> {
     if (late === undefined || !call.begun) return;
     const at = { key: call.key, attempt: call.scope.attempt };
     await call.host.store.transaction(() => recordLate(at, late), "normal");
-    call.host.emit({ ...eventBase(call), type: "call-late", effect: late.effect });
+    tell(call, { type: "call-late", effect: late.effect });
   } catch {
     // The call is on record as interrupted, which stays true: a late word that is lost loses nothing else.
   }

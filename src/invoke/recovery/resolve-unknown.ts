@@ -8,7 +8,7 @@ import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
 import { type CallRow, closeCall, hasUnreadKey } from "../../store/calls.ts";
 import { decode } from "../../util/encode.ts";
 import { requestApproval } from "../approvals/request.ts";
-import { type Call, eventBase } from "../call.ts";
+import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
@@ -35,7 +35,7 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
 }
 
 function rerun(call: Call, reason: string): undefined {
-  call.host.emit({ ...eventBase(call), type: "call-rerun", reason });
+  tell(call, { type: "call-rerun", reason });
   if (isUnrepeatable(call.spec)) {
     call.note = `An earlier try of this call was interrupted; it was made again with the same idempotency key.`;
   }
@@ -63,8 +63,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
     if (!answer.happened) return { happened: false };
     return { happened: true, outputJson: await parseOutput(call, answer.output) };
   } catch (error) {
-    host.emit({
-      ...eventBase(call),
+    tell(call, {
       type: "call-logged",
       level: "warn",
       message: `reconcile failed: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,0 +1,41 @@
+/** The README's example. Run it twice: the second time the order is found on record and not placed again. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const folder = mkdtempSync(join(tmpdir(), "toolwright-quickstart-"));
+process.chdir(folder);
+
+const placed: string[] = [];
+const shop = {
+  order: async ({ sku, quantity }: { sku: string; quantity: number; idempotencyKey: string | null }) => {
+    placed.push(sku);
+    return { orderId: `order-${placed.length}`, sku, quantity };
+  },
+};
+
+// #region readme
+import { createRuntime, defineTool } from "toolwright";
+import { z } from "zod";
+
+const placeOrder = defineTool({
+  name: "place_order",
+  description: "Place an order at the shop",
+  schema: z.object({ sku: z.string(), quantity: z.int().min(1).default(1) }),
+  sideEffect: true,
+  idempotent: false,
+  execute: (args, ctx) => shop.order({ ...args, idempotencyKey: ctx.idempotencyKey }),
+});
+
+async function buyApples() {
+  await using runtime = createRuntime({ store: "orders.db" });
+  return runtime.call(placeOrder, { sku: "apple" }, { runId: "monday" });
+}
+
+console.log(await buyApples()); // { status: "success", output: { orderId: "order-1", … }, replayed: false, … }
+console.log(await buyApples()); // a restart later: the same order, replayed: true
+// #endregion
+
+assert.deepEqual(placed, ["apple"]);
+rmSync(folder, { recursive: true });
