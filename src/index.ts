@@ -41,7 +41,7 @@ export { getDefinedToolMetadata } from "./definition/metadata.ts";
 export type { ToolMetadata } from "./definition/metadata.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
-export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/create-runtime.ts";
+export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { CallFilter, LoggedCall } from "./runtime/log.ts";

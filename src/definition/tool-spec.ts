@@ -1,6 +1,5 @@
 /** A tool as the pipeline sees it: every option resolved to its default, every contradiction refused. */
 import type { z } from "zod";
-import { digest } from "../util/hash.ts";
 import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { checkPolicies } from "./check-options.ts";
@@ -39,8 +38,6 @@ export interface ToolSpec {
   readonly group: string | undefined;
   readonly terminal: false | { readonly status: string };
   readonly cli: CliOptions;
-  /** Changes when the tool's contract does: an approval of the old one does not count for the new. */
-  readonly fingerprint: string;
   /** Whether `execute` was written with a second parameter. */
   readonly declaresContext: boolean;
 }
@@ -94,7 +91,6 @@ export function createToolSpec(parts: ToolParts, policies: ToolPolicies<never, n
     group: options.group,
     terminal: terminalOf(options.terminal),
     cli: options.cli ?? {},
-    fingerprint: digest([name, JSON.stringify(inputJsonSchema), String(sideEffect), String(idempotent)]),
     declaresContext,
   };
 }

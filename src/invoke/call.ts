@@ -66,6 +66,8 @@ export interface Call {
   cleanups: (() => void)[];
 
   begun: boolean;
+  /** A pure call needs no intent: its row is written when it ends. */
+  isDeferred: boolean;
   /** `execute` was entered: from here on something may have happened outside. */
   executed: boolean;
   seq: number;
@@ -132,6 +134,7 @@ export function createCall(
     settlers: new Map(),
     cleanups: [],
     begun: false,
+    isDeferred: false,
     executed: false,
     seq: options.seq ?? 0,
     startedAtMs: 0,
@@ -184,6 +187,14 @@ export function resetCall(call: Call): void {
   call.editedArgsJson = null;
   call.guards.clear();
   call.settlers.clear();
+  call.begun = false;
+  call.isDeferred = false;
+  call.executed = false;
+  call.tries = 0;
+  call.keyRead = false;
+  call.harmless = true;
+  call.outputJson = undefined;
+  call.innerPending = undefined;
 }
 
 /** Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. */

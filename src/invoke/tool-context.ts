@@ -1,5 +1,6 @@
 /** Builds what a tool is handed for one try. */
 import {
+  type BaseToolContext,
   DEFAULT_SETTINGS,
   getToolContext,
   type PartialToolContext,
@@ -7,7 +8,7 @@ import {
   type ToolLog,
   type ToolSettings,
 } from "../definition/context.ts";
-import { type Call, tell } from "./call.ts";
+import { type Call, tell, watchesKey } from "./call.ts";
 
 export function createToolContext(
   call: Call,
@@ -17,12 +18,8 @@ export function createToolContext(
   const { runId, nodeId, iteration } = scope.identity;
   const outer = getToolContext();
   const { rootDir, allowNetwork, maxOutputBytes, timeoutMs, isolation } = settingsOf(call, outer);
-  return {
-    ...capabilities,
-    get idempotencyKey() {
-      call.keyRead = true;
-      return call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey;
-    },
+  const context: Mutable<BaseToolContext> = {
+    idempotencyKey: call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey,
     toolName: spec.name,
     sideEffect: spec.sideEffect,
     idempotent: spec.idempotent,
@@ -40,17 +37,33 @@ export function createToolContext(
     get signal() {
       return call.currentTry.signal;
     },
-    get log() {
-      return createLog(call);
-    },
+    log: new CallLog(call),
     progress: (message, data) => tell(call, { type: "call-progress", message, data }),
     reportCost: (usd) => {
       if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
     },
-    // A hook for the sandbox's snapshots; without one there is nothing to snapshot.
-    durabilitySnapshot: async () => undefined,
+    durabilitySnapshot: noSnapshot,
   };
+  if (watchesKey(call)) watchKey(call, context);
+  return Object.assign(context, capabilities);
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** Notices whether the tool reads its key. Only where it matters: an accessor costs more than a value. */
+function watchKey(call: Call, context: BaseToolContext): void {
+  const { idempotencyKey } = context;
+  Object.defineProperty(context, "idempotencyKey", {
+    enumerable: true,
+    get: () => {
+      call.keyRead = true;
+      return idempotencyKey;
+    },
+  });
+}
+
+/** A hook for the sandbox's snapshots; without one there is nothing to snapshot. */
+const noSnapshot = (): Promise<undefined> => Promise.resolve(undefined);
 
 /** The nearest setting counts: a surrounding context, the run, the runtime, the default. */
 function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSettings {
@@ -65,10 +78,30 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
   };
 }
 
-function createLog(call: Call): ToolLog {
-  const write =
-    (level: "debug" | "info" | "warn" | "error"): ToolLog["info"] =>
-    (message, data) =>
-      tell(call, { type: "call-logged", level, message, data });
-  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+class CallLog implements ToolLog {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  debug(message: string, data?: Readonly<Record<string, unknown>>): void {
+    this.#write("debug", message, data);
+  }
+
+  info(message: string, data?: Readonly<Record<string, unknown>>): void {
+    this.#write("info", message, data);
+  }
+
+  warn(message: string, data?: Readonly<Record<string, unknown>>): void {
+    this.#write("warn", message, data);
+  }
+
+  error(message: string, data?: Readonly<Record<string, unknown>>): void {
+    this.#write("error", message, data);
+  }
+
+  #write(level: "debug" | "info" | "warn" | "error", message: string, data: unknown): void {
+    tell(this.#call, { type: "call-logged", level, message, data });
+  }
 }

@@ -1,212 +1,71 @@
-/** A runtime: one store, one set of limits, one owner. Tools called in it are on record, and their effects happen once. */
-import { randomUUID } from "node:crypto";
-import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
-import type { ToolSettings } from "../definition/context.ts";
-import { ToolwrightError } from "../errors.ts";
-import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
+/** Makes a runtime. The parts that need a store are loaded when it is first used. */
 import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
-import type { Host, Limits } from "../invoke/host.ts";
-import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { RunBudgets } from "../invoke/run-budgets.ts";
-import { pathOf, Scope } from "../invoke/scope.ts";
-import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
-import { LazyStore } from "../store/lazy-store.ts";
-import { openStore } from "../store/open-store.ts";
-import { releaseScope } from "../store/scopes.ts";
-import { scopeHere, specOf } from "../tool/create-callable.ts";
-import { fromTool, type ToolLike } from "../tool/from-tool.ts";
-import type { Tool } from "../tool/tool.ts";
-import { systemClock } from "../util/clock.ts";
-import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
-import { createCapabilities } from "./capabilities.ts";
-import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./log.ts";
-import {
-  checkLimits,
-  checkRuntimeOptions,
-  checkSettings,
-  refusal,
-  type RuntimeOptions,
-  settingsOf,
-} from "./options.ts";
-import { Ownership } from "./ownership.ts";
-import { takeScopeFor } from "./take-scope.ts";
+import type { ToolLike } from "../tool/from-tool.ts";
+import { ToolwrightError } from "../errors.ts";
+import { Lazy } from "../util/lazy.ts";
+import type { ApprovalDecision } from "./approvals.ts";
+import type { CallFilter, LoggedCall } from "./log.ts";
+import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
+import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type { StoreRuntime } from "./store-runtime.ts";
 
-export interface TaskIdentity {
-  readonly runId: string;
-  /** Default `"main"`. */
-  readonly nodeId?: string | undefined;
-  /** From 0. */
-  readonly iteration?: number | undefined;
-  /** The full path of loop indices, where loops are nested. Default: the iteration alone. */
-  readonly loopPath?: readonly number[] | undefined;
-  /** From 1; never restarts. */
-  readonly attempt?: number | undefined;
-}
-
-export interface RunScopeOptions extends TaskIdentity {
-  readonly limits?: Limits | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Settings of the tools called inside, where they differ from the runtime's. */
-  readonly settings?: Partial<ToolSettings> | undefined;
-}
-
-export interface RuntimeCallOptions extends Partial<TaskIdentity> {
-  /** Takes the place of the count among equal calls: for webhooks that are delivered twice, and several servers. */
-  readonly callKey?: string | undefined;
-  readonly toolCallId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface Runtime extends AsyncDisposable {
-  call<Args, Output>(
-    tool: Tool<Args, Output>,
-    args: Args,
-    options?: RuntimeCallOptions,
-  ): Promise<Outcome<Output>>;
-  call(tool: ToolLike, args: unknown, options?: RuntimeCallOptions): Promise<Outcome>;
-  /** Tools called inside `work` are on record under these ids. Equal calls are counted anew in each `run`. */
-  run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
-  approvals(filter?: ApprovalFilter): Promise<Approval[]>;
-  resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
-  calls(filter?: CallFilter): Promise<LoggedCall[]>;
-  /** What the log shows truncated. */
-  fullOutput(key: string): Promise<unknown>;
-  /** What a retried agent has to know: the non-idempotent calls of earlier attempts. `""` when there are none. */
-  retryWarning(task: TaskIdentity): Promise<string>;
-  /** Returns how to stop listening. Listeners that throw harm nobody. */
-  subscribe(listener: EventListener): () => void;
-  /** Opens the store now, to learn at once that it cannot be opened. */
-  ready(): Promise<void>;
-}
-
+/**
+ * A runtime: one store, one set of limits, one owner. Tools called in it are on record, and their effects happen once.
+ *
+ * @example
+ * await using runtime = createRuntime({ store: "app.db" });
+ * const outcome = await runtime.call(placeOrder, { sku: "apple" }, { runId: "monday" });
+ */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   checkRuntimeOptions(options);
-  return new StoreRuntime(options);
+  return new LazyRuntime(options);
 }
 
-class StoreRuntime implements Runtime {
-  readonly #host: Host;
-  readonly #store: LazyStore;
-  readonly #ownsStore: boolean;
-  readonly #ownership = new Ownership();
+class LazyRuntime implements Runtime {
   readonly #listeners = new Set<EventListener>();
-  readonly #warned = new Set<string>();
-  /** Bare calls count within the runtime, so their scopes live as long as it does. */
-  readonly #bareScopes = new Map<string, Scope>();
-  readonly #openScopes = new Map<string, { attempt: number }>();
+  readonly #inner: Lazy<StoreRuntime>;
   #closed = false;
 
   constructor(options: RuntimeOptions) {
-    const { store } = options;
-    const isPostgres =
-      typeof store === "string" ? /^postgres(ql)?:/.test(store) : store?.dialect === "postgres";
-    this.#ownsStore = store === undefined || typeof store === "string";
-    this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
-      const opened = await openStore(store);
-      await this.#ownership.start(opened);
-      return opened;
+    this.#inner = new Lazy(async () => {
+      const { StoreRuntime } = await import("./store-runtime.ts");
+      return new StoreRuntime(options, this.#listeners);
     });
-    this.#host = {
-      store: this.#store,
-      ownerId: this.#ownership.ownerId,
-      clock: options.clock ?? systemClock,
-      settings: settingsOf(options),
-      limits: options.limits ?? {},
-      durability: options.durability ?? "default",
-      trustMessageApprovals: options.trustMessageApprovals ?? false,
-      approvalTtlMs: options.approvalTtlMs,
-      inFlight: new Map(),
-      shared: new Map(),
-      budgets: new RunBudgets(),
-      capabilitiesFor: createCapabilities(options.capabilities),
-      fencedSignal: () => this.#ownership.lostSignal(),
-      renewLease: () => this.#ownership.renew(),
-      isLeaseLost: () => this.#ownership.isLost(),
-      isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
-      isWatched: () => this.#listeners.size > 0,
-      emit: (event) => this.#emit(event),
-      warnOnce: (topic, message) => {
-        if (this.#warned.has(topic)) return;
-        this.#warned.add(topic);
-        console.warn(`toolwright: ${message}`);
-      },
-    };
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
-    this.#assertOpen();
-    const outcome = await invoke(this.#scopeFor(options), specOf(fromTool(tool)), args, {
-      toolCallId: options.toolCallId,
-      callKey: options.callKey,
-      signal: options.signal,
-    });
-    return outcome as Outcome<never>;
+    return (this.#ready() ?? (await this.#inner.get())).call(tool, args, options);
   }
 
   async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
-    this.#assertOpen();
-    const { identity, attempt } = identityOf(task);
-    checkLimits(task.limits);
-    checkSettings(task.settings ?? {});
-    const host = this.#host;
-    const name = JSON.stringify(identity);
-    const owned = takeScopeFor(host, identity, attempt, () => this.#openScopes.get(name)?.attempt);
-    const row = await owned;
-    const open = { attempt };
-    this.#openScopes.set(name, open);
-    const scope = new Scope(host, {
-      identity,
-      attempt,
-      limits: task.limits,
-      settings: task.settings,
-      signal: task.signal,
-      owned,
-    });
-    const failed = Promise.withResolvers<never>();
-    // The failure may come when `work` has ended; then nobody waits for it.
-    failed.promise.catch(() => undefined);
-    scope.onFailure = failed.reject;
-    host.budgets.enter(identity.runId, host.clock.now());
-    try {
-      await scope.ready;
-      return await Promise.race([
-        runInAmbient({ scope, call: undefined }, undefined, async () => work()),
-        failed.promise,
-      ]);
-    } finally {
-      host.budgets.leave(identity.runId);
-      if (this.#openScopes.get(name) === open) this.#openScopes.delete(name);
-      await this.#release(row.id, row.epoch);
-    }
+    return (this.#ready() ?? (await this.#inner.get())).run(task, work);
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
-    this.#assertOpen();
-    return readApprovals(this.#host, filter);
+    return (this.#ready() ?? (await this.#inner.get())).approvals(filter);
   }
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
-    this.#assertOpen();
-    return decideApproval(this.#host, id, decision);
+    return (this.#ready() ?? (await this.#inner.get())).resolveToolApproval(id, decision);
   }
 
   async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
-    this.#assertOpen();
-    return readCalls(this.#host, filter);
+    return (this.#ready() ?? (await this.#inner.get())).calls(filter);
   }
 
   async fullOutput(key: string): Promise<unknown> {
-    this.#assertOpen();
-    return readFullOutput(this.#host, key);
+    return (this.#ready() ?? (await this.#inner.get())).fullOutput(key);
   }
 
   async retryWarning(task: TaskIdentity): Promise<string> {
-    this.#assertOpen();
-    const { identity, attempt } = identityOf(task);
-    return warnAboutEarlierCalls(this.#host, identity, attempt);
+    return (this.#ready() ?? (await this.#inner.get())).retryWarning(task);
+  }
+
+  async ready(): Promise<void> {
+    return (this.#ready() ?? (await this.#inner.get())).ready();
   }
 
   subscribe(listener: EventListener): () => void {
@@ -214,83 +73,18 @@ class StoreRuntime implements Runtime {
     return () => this.#listeners.delete(listener);
   }
 
-  async ready(): Promise<void> {
-    this.#assertOpen();
-    await this.#store.opened();
-  }
-
-  /** Waits for what is in flight, then lets go of everything. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    while (this.#host.inFlight.size > 0) await Promise.all(this.#host.inFlight.values());
-    if (!this.#store.isOpen) return;
-    await this.#ownership.stop();
-    if (this.#ownsStore) await this.#store.close();
+    if (this.#inner.isAsked) await (await this.#inner.get()).dispose();
   }
 
-  /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
-  #scopeFor(options: RuntimeCallOptions): Scope {
-    const here = currentAmbient()?.scope;
-    const isHere =
-      here?.host === this.#host &&
-      (options.runId === undefined || options.runId === here.identity.runId) &&
-      (options.nodeId === undefined || options.nodeId === here.identity.nodeId) &&
-      options.iteration === undefined &&
-      options.attempt === undefined;
-    const scope = isHere ? scopeHere() : undefined;
-    return scope ?? this.#bareScope(options);
-  }
-
-  #bareScope(options: RuntimeCallOptions): Scope {
-    // Without a run id every call is a run of its own, and nothing has to be counted.
-    if (options.runId === undefined)
-      return new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
-    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
-    const name = `${attempt} ${scopeText(identity)}`;
-    let scope = this.#bareScopes.get(name);
-    if (scope === undefined || scope.failure !== undefined) {
-      scope = new Scope(this.#host, { identity, attempt });
-      this.#bareScopes.set(name, scope);
-      scope.ready.catch(() => this.#bareScopes.delete(name));
+  #ready(): StoreRuntime | undefined {
+    if (this.#closed) {
+      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
+        effect: "none",
+      });
     }
-    return scope;
+    return this.#inner.value;
   }
-
-  async #release(scopeId: number, epoch: number): Promise<void> {
-    try {
-      await this.#store.transaction(() => releaseScope(scopeId, epoch), "normal");
-    } catch {
-      // What `work` came to is what counts; a scope that is not let go is found without a living owner.
-    }
-  }
-
-  #emit(event: Parameters<EventListener>[0]): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#host.warnOnce("listener", `an event listener threw: ${String(error)}`);
-      }
-    }
-  }
-
-  #assertOpen(): void {
-    if (!this.#closed) return;
-    throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
-      effect: "none",
-    });
-  }
-}
-
-function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {
-  const { runId, nodeId = "main", iteration = task.loopPath?.at(-1) ?? 0, attempt = 1 } = task;
-  if (typeof runId !== "string" || runId === "") throw refusal("runId", "must be a text that is not empty");
-  if (typeof nodeId !== "string" || nodeId === "")
-    throw refusal("nodeId", "must be a text that is not empty");
-  if (!Number.isInteger(iteration) || iteration < 0)
-    throw refusal("iteration", "must be a whole number from 0");
-  if (!Number.isInteger(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
-  const path = pathOf(task.loopPath ?? [iteration]);
-  return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
 }

@@ -35,15 +35,15 @@ export interface NewCall {
   readonly fromCache: boolean;
   readonly approvalId: string | null;
   readonly ownerId: string | null;
+  readonly tries: number;
+  readonly isolation: string | null;
+  readonly waitsFor: string | null;
+  readonly lateJson: string | null;
 }
 
 export interface CallRow extends NewCall {
   readonly attempt: number;
-  readonly lateJson: string | null;
-  readonly tries: number;
   readonly keyRead: boolean | null;
-  readonly isolation: string | null;
-  readonly waitsFor: string | null;
 }
 
 export interface CallEnd {
@@ -60,10 +60,12 @@ export interface CallEnd {
 
 const INSERT = `INSERT INTO toolwright_calls (
   scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status, effect,
-  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id)
+  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
+  tries, isolation, waits_for, late_json)
 SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ?9, ?10,
-  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19
-FROM toolwright_scopes WHERE id = ?20 AND attempt = ?2 AND (CAST(?21 AS BIGINT) IS NULL OR epoch = ?21) {share}
+  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19,
+  CAST(?20 AS BIGINT), ?21, ?22, ?23
+FROM toolwright_scopes WHERE id = ?24 AND attempt = ?2 AND (CAST(?25 AS BIGINT) IS NULL OR epoch = ?25) {share}
 ON CONFLICT DO NOTHING`;
 
 /** 0 when the key or the number is taken, or the writer is no longer the current one. */
@@ -89,6 +91,10 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
     call.fromCache ? 1 : 0,
     call.approvalId,
     call.ownerId,
+    call.tries,
+    call.isolation,
+    call.waitsFor,
+    call.lateJson,
     writer.rootScopeId,
     writer.epoch,
   );

@@ -1,16 +1,12 @@
 /** Makes a tool object of a resolved definition. What happens when it is called is decided by where it is called. */
-import { getToolContext, nextToolSeq } from "../definition/context.ts";
 import { TOOL_METADATA } from "../definition/metadata.ts";
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
-import { currentAmbient } from "../invoke/ambient.ts";
-import { type CallOptions, innerScopeOf } from "../invoke/call.ts";
-import { createDetachedScope } from "../invoke/detached.ts";
-import { askWhetherPending, invoke, invokeDetached } from "../invoke/invoke.ts";
+import type { CallOptions } from "../invoke/call.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import type { Scope } from "../invoke/scope.ts";
+import { Lazy } from "../util/lazy.ts";
 import { createModelNotes } from "./model-notes.ts";
 import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
 
@@ -54,37 +50,15 @@ export function specOf(tool: AnyTool): ToolSpec {
   return tool[TOOL_SPEC];
 }
 
-/** The scope in which a call made here counts: inside a call its own, else that of the run. */
-export function scopeHere(): Scope | undefined {
-  const ambient = currentAmbient();
-  if (ambient === undefined) return undefined;
-  return ambient.call === undefined ? ambient.scope : innerScopeOf(ambient.call);
-}
+/** The pipeline is loaded at the first call of any tool. */
+const pipeline = new Lazy(() => import("../invoke/call-here.ts"));
 
 async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
-  const scope = scopeHere();
-  if (scope === undefined) {
-    const context = getToolContext();
-    return invokeDetached(createDetachedScope(context), spec, args, {
-      ...options,
-      seq: context === undefined ? 1 : nextToolSeq(context),
-    });
-  }
-  try {
-    return await invoke(scope, spec, args, options);
-  } catch (error) {
-    // The record failed: whoever drives this loop must not be told that the call ended. The run itself rejects.
-    if (scope.root.onFailure !== undefined && scope.root.failure !== undefined)
-      return new Promise(() => undefined);
-    throw error;
-  }
+  return (pipeline.value ?? (await pipeline.get())).callHere(spec, args, options);
 }
 
 async function needsApprovalHere(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
-  const scope = scopeHere();
-  // Outside any run the call itself refuses, in words.
-  if (scope === undefined) return false;
-  return askWhetherPending(scope, spec, args, toCallOptions(options));
+  return (pipeline.value ?? (await pipeline.get())).needsApprovalHere(spec, args, toCallOptions(options));
 }
 
 const SDK_OPTIONS = new Set([

@@ -12,7 +12,8 @@ import { encode } from "../../util/encode.ts";
 import { argumentsHash, type Call, tell } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { maskInput } from "../redact.ts";
-import { insertRow } from "../rows.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { insertRow } from "../record/rows.ts";
 import { createToolContext } from "../tool-context.ts";
 
 /** @param previous an earlier request about this call, which the new one replaces */
@@ -67,7 +68,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     parentKey,
     round,
     toolName: spec.name,
-    fingerprint: spec.fingerprint,
+    fingerprint: fingerprintOf(spec),
     argsJson: encode(maskInput(spec, call.args, host.store.secret)),
     argsHash: argumentsHash(call),
     prompt: await promptOf(call, kind),

@@ -17,9 +17,13 @@ import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
 import { createToolContext } from "../tool-context.ts";
 
-export const approve: Policy = async (call, next) => {
+export const approve: Policy = (call, next) => {
   if (call.approvedBefore) return next();
   if (call.approval !== undefined) return nextWith(call, call.approval, next);
+  return call.spec.needsApproval === undefined ? next() : ask(call, next);
+};
+
+async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   if (!(await needsApproval(call))) return next();
   const { host, scope, spec } = call;
   const now = host.clock.now();
@@ -31,7 +35,7 @@ export const approve: Policy = async (call, next) => {
     return settleByMessage(call, approval, next);
   }
   return { kind: "pending", approval };
-};
+}
 
 /** Outside any run there is nobody to ask and nowhere to write the question down. */
 export const approveDetached: Policy = async (call, next) => {

@@ -8,15 +8,17 @@ import { startAgain } from "../../store/calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
+import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, Refused } from "../policy.ts";
-import { insertRow, logText } from "../rows.ts";
+import { insertRow, logText } from "../record/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "ask") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call.signal);
   const { host, spec } = call;
-  await host.renewLease();
   call.startedAtMs = host.clock.now();
+  if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
+  await host.renewLease();
   try {
     await host.store.transaction(() => beginCall(call), commitLevel(host, isUnrepeatable(spec)));
   } catch (error) {
@@ -27,6 +29,15 @@ export const begin: Policy = async (call, next) => {
   tell(call, { type: "call-started", seq: call.seq });
   return next();
 };
+
+/** What changes nothing outside can be run again, so nothing has to be known before it. */
+function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
+  call.seq = call.scope.nextSeq();
+  call.begun = true;
+  call.isDeferred = true;
+  tell(call, { type: "call-started", seq: call.seq });
+  return next();
+}
 
 function* beginCall(call: Call): Transaction<void> {
   for (const guard of call.guards.values()) yield* guard();

@@ -11,14 +11,16 @@ import { type Policy, Refused, refuse } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
 
-export const breaker: Policy = async (call, next) => {
-  if (call.spec.retry.circuitBreakerThreshold === undefined) return next();
+export const breaker: Policy = (call, next) =>
+  call.spec.retry.circuitBreakerThreshold === undefined ? next() : guarded(call, next);
+
+async function guarded(call: Call, next: () => Promise<Result>): Promise<Result> {
   const refusal = await refusalOfBreaker(call);
   if (refusal !== undefined) return refusal;
   call.guards.set("breaker", () => passOrRefuse(call));
   call.settlers.set("breaker", (result) => count(call, result));
   return next();
-};
+}
 
 /** Answers whether the breaker is open for this call now. */
 export async function refusalOfBreaker(call: Call): Promise<Result | undefined> {

@@ -11,8 +11,10 @@ import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
 
-export const cache: Policy = async (call, next) => {
-  if (call.spec.cache === undefined || call.mode === "ask") return next();
+export const cache: Policy = (call, next) =>
+  call.spec.cache === undefined || call.mode === "ask" ? next() : cached(call, next);
+
+async function cached(call: Call, next: () => Promise<Result>): Promise<Result> {
   let key: CacheKey;
   try {
     key = cacheKeyOf(call);
@@ -29,7 +31,7 @@ export const cache: Policy = async (call, next) => {
     await running;
   }
   return runShared(call, key, name, next);
-};
+}
 
 async function runShared(
   call: Call,

@@ -14,9 +14,14 @@ import { resolveUnknown } from "../recovery/resolve-unknown.ts";
 import { waitForOwner } from "../recovery/wait-for-owner.ts";
 import { effectOfFailure } from "./retry.ts";
 
-export const claim: Policy = async (call, next) => {
-  const { idempotencyKey } = call.spec;
-  if (idempotencyKey === undefined) return next();
+export const claim: Policy = (call, next) =>
+  call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);
+
+async function claimKey(
+  call: Call,
+  idempotencyKey: (args: unknown) => string,
+  next: () => Promise<Result>,
+): Promise<Result> {
   try {
     call.idempotencyKey = businessKey(call.spec.name, idempotencyKey(call.input));
   } catch (error) {
@@ -36,7 +41,7 @@ export const claim: Policy = async (call, next) => {
     const answer = await answerFrom(call, row);
     return answer ?? nextWith(call, held, next);
   }
-};
+}
 
 /** Takes the key in the transaction that begins the call, and frees it where nothing happened. */
 function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Result>): Promise<Result> {

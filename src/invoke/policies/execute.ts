@@ -6,7 +6,7 @@ import { toToolwrightError } from "../error-record.ts";
 import type { CallCapabilities } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
-import { fenced } from "../rows.ts";
+import { fenced } from "../record/rows.ts";
 import { createToolContext } from "../tool-context.ts";
 
 export const execute: Policy = async (call) => {

@@ -20,10 +20,13 @@ import { aborted, MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
 const PAUSE_MS = 25;
 
-export const limit: Policy = async (call, next) => {
+export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
-  const { maxExecutionsPerRun } = call.spec;
-  if (call.mode === "ask" || (limits === undefined && maxExecutionsPerRun === undefined)) return next();
+  const isLimited = limits !== undefined || call.spec.maxExecutionsPerRun !== undefined;
+  return isLimited && call.mode === "run" ? limited(call, limits, next) : next();
+};
+
+async function limited(call: Call, limits: Limits | undefined, next: () => Promise<Result>): Promise<Result> {
   const { runId } = call.scope.identity;
   try {
     if (limits?.maxParallelTools !== undefined && call.scope.parent === undefined) {
@@ -38,7 +41,7 @@ export const limit: Policy = async (call, next) => {
     if (call.signal?.aborted === true && error === call.signal.reason) return aborted(call.signal);
     throw error;
   }
-};
+}
 
 /** The stricter of the runtime's and the run's limits counts. */
 function limitsOf(call: Call): Limits | undefined {

@@ -13,8 +13,12 @@ const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_MAX_BACKOFF_MS = 30_000;
 const JITTER = 0.25;
 
-export const retry: Policy = async (call, next) => {
-  const maxRetries = call.spec.retry.maxRetries ?? 0;
+export const retry: Policy = (call, next) => {
+  const { maxRetries = 0 } = call.spec.retry;
+  return maxRetries === 0 ? next() : tryAgain(call, maxRetries, next);
+};
+
+async function tryAgain(call: Call, maxRetries: number, next: () => Promise<Result>): Promise<Result> {
   for (let retries = 0; ; retries += 1) {
     const result = await next();
     if (result.kind !== "error") return result;
@@ -26,7 +30,7 @@ export const retry: Policy = async (call, next) => {
     if (!(await waitBeforeRetry(call, result.error, retries))) return result;
     if ((await refusalOfBreaker(call)) !== undefined) return result;
   }
-};
+}
 
 async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Promise<boolean> {
   const { spec } = call;

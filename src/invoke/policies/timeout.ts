@@ -13,7 +13,7 @@ import { encode, UnencodableError } from "../../util/encode.ts";
 
 export const timeout: Policy = (call, next) => {
   if (call.signal?.aborted === true) return Promise.resolve(aborted(call.signal));
-  const stop = createStop(call);
+  const stop = new Stop(call);
   call.currentTry = stop;
   const limit = limitOf(call);
   return limit === undefined && call.signal === undefined ? next() : race(call, next, stop, limit);
@@ -64,34 +64,35 @@ async function race(
   return result;
 }
 
-interface Stop {
-  readonly signal: AbortSignal;
-  abort(reason: unknown): void;
-}
+/** Tells a try to stop. The signal is made when it is asked for: most tools never do, and it would cost every call. */
+class Stop {
+  readonly #call: Call;
+  #controller: AbortController | undefined;
+  #stopped: { reason: unknown } | undefined;
 
-/** The signal is made when it is asked for: most tools never do, and it would cost every call. */
-function createStop(call: Call): Stop {
-  let controller: AbortController | undefined;
-  let stopped: { reason: unknown } | undefined;
-  return {
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        const fenced = call.host.fencedSignal();
-        fenced.addEventListener("abort", () => controller?.abort(fenced.reason), {
-          once: true,
-          signal: controller.signal,
-        });
-        if (fenced.aborted) controller.abort(fenced.reason);
-        if (stopped !== undefined) controller.abort(stopped.reason);
-      }
-      return controller.signal;
-    },
-    abort: (reason) => {
-      stopped = { reason };
-      controller?.abort(reason);
-    },
-  };
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const fenced = this.#call.host.fencedSignal();
+      const onFenced = (): void => controller.abort(fenced.reason);
+      fenced.addEventListener("abort", onFenced, { once: true, signal: controller.signal });
+      // The runtime outlives the call: it must not keep a listener for it.
+      this.#call.cleanups.push(() => fenced.removeEventListener("abort", onFenced));
+      if (fenced.aborted) controller.abort(fenced.reason);
+      if (this.#stopped !== undefined) controller.abort(this.#stopped.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#stopped = { reason };
+    this.#controller?.abort(reason);
+  }
 }
 
 /** What comes after nobody waits any more still tells whether the effect happened. */

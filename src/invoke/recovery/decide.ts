@@ -11,16 +11,13 @@ import { decodeError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
+import { fingerprintOf } from "../approvals/fingerprint.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { waitForOwner } from "./wait-for-owner.ts";
 
-export async function decide(
-  call: Call,
-  { fresh }: { readonly fresh: boolean },
-): Promise<Result | undefined> {
-  if (fresh) return undefined;
+export async function decide(call: Call): Promise<Result | undefined> {
   for (;;) {
     const row = await latestRow(call);
     if (row === undefined) return undefined;
@@ -130,7 +127,7 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
       return { kind: "pending", approval };
     case "approved":
       // Approved was what the person saw: another version of the tool has to be shown again.
-      if (approval.fingerprint !== call.spec.fingerprint) return askAgain(call, approval);
+      if (approval.fingerprint !== fingerprintOf(call.spec)) return askAgain(call, approval);
       call.editedArgsJson = approval.approvedArgsJson;
       if (approval.redeemedAtMs === null) call.approval = approval;
       else call.approvedBefore = true;

@@ -1,13 +1,13 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
-import { isUnrepeatable } from "../definition/tool-spec.ts";
-import { ToolwrightError } from "../errors.ts";
-import { callsByKey, type CallStatus, highestSeq, insertCall, savePayload } from "../store/calls.ts";
-import { readScope } from "../store/scopes.ts";
-import type { Transaction } from "../store/store.ts";
-import { truncateJson } from "../util/truncate.ts";
-import type { Call } from "./call.ts";
-import { Contended } from "./policy.ts";
-import { staleAttempt } from "./scope.ts";
+import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import { ToolwrightError } from "../../errors.ts";
+import { callsByKey, type CallStatus, highestSeq, insertCall, savePayload } from "../../store/calls.ts";
+import { readScope } from "../../store/scopes.ts";
+import type { Transaction } from "../../store/store.ts";
+import { truncateJson } from "../../util/truncate.ts";
+import type { Call } from "../call.ts";
+import { Contended } from "../policy.ts";
+import { staleAttempt } from "../scope.ts";
 
 export interface RowFields {
   readonly status: CallStatus;
@@ -20,17 +20,25 @@ export interface RowFields {
   readonly fromCache?: boolean;
   readonly approvalId?: string | null;
   readonly ownerId?: string | null;
+  readonly tries?: number;
+  readonly isolation?: string | null;
+  readonly waitsFor?: string | null;
+  readonly lateJson?: string | null;
 }
 
 const SEQ_TRIES = 50;
 
-/** Inserts the row of this call and attempt. @throws Contended when another process has, and the call must look again. */
-export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
+/**
+ * Inserts the row of this call and attempt.
+ * @param seq the number that the call has been given already, if it has
+ * @throws Contended when another process has, and the call must look again
+ */
+export function* insertRow(call: Call, fields: RowFields, seq?: number): Transaction<void> {
   const { scope, spec } = call;
   const inputJson = yield* logText(call, "input", call.inputJson);
   const outputJson = yield* logText(call, "output", fields.outputJson ?? null);
   for (let tries = 0; tries < SEQ_TRIES; tries += 1) {
-    call.seq = scope.nextSeq();
+    call.seq = tries === 0 && seq !== undefined ? seq : scope.nextSeq();
     const changes = yield* insertCall(
       {
         scopeId: scope.id,
@@ -51,6 +59,10 @@ export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
         fromCache: fields.fromCache ?? false,
         approvalId: fields.approvalId ?? call.approval?.id ?? null,
         ownerId: fields.ownerId ?? null,
+        tries: fields.tries ?? 0,
+        isolation: fields.isolation ?? null,
+        waitsFor: fields.waitsFor ?? null,
+        lateJson: fields.lateJson ?? null,
       },
       scope.writer,
     );

@@ -1,0 +1,44 @@
+/**
+ * Numbers, never assertions: `npm run bench` prints a table and, last, one line of JSON. Ratios are within one run;
+ * absolute times say more about the machine. `npm run bench -- growth` runs one section.
+ */
+import { benchAiSdk, benchPerCall } from "./per-call.ts";
+import { benchGrowth } from "./growth.ts";
+import { benchImport } from "./import-time.ts";
+import { benchPostgres } from "./postgres.ts";
+import { benchReplay } from "./replay.ts";
+
+export interface Row {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: "µs" | "ms" | "MB" | "bytes";
+  /** Against the base of its section. */
+  readonly ratio?: number;
+  /** What the ratio, or the value where there is no ratio, should not exceed. */
+  readonly target?: number;
+}
+
+const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
+  "per-call": benchPerCall,
+  "ai-sdk": benchAiSdk,
+  replay: benchReplay,
+  growth: benchGrowth,
+  postgres: benchPostgres,
+  import: benchImport,
+};
+
+const wanted = process.argv.slice(2);
+const results: Record<string, Row[]> = {};
+for (const [name, bench] of Object.entries(sections)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const rows = await bench();
+  results[name] = rows;
+  console.log(`\n${name}`);
+  for (const { what, value, unit, ratio, target } of rows) {
+    const shownRatio = ratio === undefined ? "" : `${ratio.toFixed(2)}x`;
+    const measured = ratio ?? value;
+    const verdict = target === undefined ? "" : `target ${target}${ratio === undefined ? "" : "x"} ${measured <= target ? "met" : "MISSED"}`;
+    console.log(`  ${what.padEnd(44)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} ${shownRatio.padStart(8)}  ${verdict}`);
+  }
+}
+console.log(`\n${JSON.stringify(results)}`);

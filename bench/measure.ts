@@ -1,0 +1,41 @@
+/** Times work in small rounds that take turns, so that what disturbs the machine disturbs all alike. Medians count. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Contender {
+  readonly name: string;
+  /** Does `count` operations. `from` counts on, so that no two operations of a contender are alike. */
+  round(from: number, count: number): Promise<void> | void;
+}
+
+/** Microseconds per operation, by name. */
+export async function compare(
+  contenders: readonly Contender[],
+  options: { readonly rounds: number; readonly count: number },
+): Promise<Map<string, number>> {
+  const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const { name, round: run } of contenders) {
+      const started = performance.now();
+      await run(round * options.count, options.count);
+      times.get(name)?.push(((performance.now() - started) * 1_000) / options.count);
+    }
+  }
+  // The first rounds are warm-up.
+  return new Map([...times].map(([name, all]) => [name, median(all.slice(Math.floor(options.rounds / 4)))]));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,58 @@
+/** The same calls on a real PostgreSQL server with a pool: one after the other, and 64 at once. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { createRuntime, defineTool } from "toolwright";
+import { z } from "zod";
+import type { Row } from "./bench.ts";
+import { compare } from "./measure.ts";
+
+const order = defineTool({
+  name: "order",
+  schema: z.object({ index: z.number() }),
+  sideEffect: true,
+  idempotent: false,
+  execute: async ({ index }, ctx) => ({ index, key: ctx.idempotencyKey }),
+});
+
+export async function benchPostgres(): Promise<Row[]> {
+  const server = spawn(process.execPath, [new URL("../test/postgres/server-process.ts", import.meta.url).pathname], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const said = await new Promise<string>((resolve) => createInterface(server.stdout).once("line", resolve));
+  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
+  if (address === undefined) throw new Error(`PostgreSQL could not be started: ${failure}`);
+  try {
+    await using runtime = createRuntime({ store: `${address}/postgres` });
+    const times = await compare(
+      [
+        {
+          name: "one",
+          round: async (from, count) => {
+            for (let index = 0; index < count; index += 1) {
+              await runtime.call(order, { index: from + index }, { runId: `one ${from}` });
+            }
+          },
+        },
+        {
+          name: "wide",
+          round: async (from, count) => {
+            const calls = Array.from({ length: count }, (_, index) =>
+              runtime.call(order, { index: from + index }, { runId: `wide ${from}` }),
+            );
+            await Promise.all(calls);
+          },
+        },
+      ],
+      { rounds: 16, count: 64 },
+    );
+    const one = times.get("one") ?? Number.NaN;
+    const wide = times.get("wide") ?? Number.NaN;
+    return [
+      { what: "PostgreSQL, one call after the other", value: one, unit: "µs", ratio: 1 },
+      { what: "PostgreSQL, 64 calls at once, each", value: wide, unit: "µs", ratio: wide / one },
+    ];
+  } finally {
+    server.stdin.end();
+    await new Promise((resolve) => server.once("close", resolve));
+  }
+}

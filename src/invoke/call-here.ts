@@ -1,0 +1,44 @@
+/** A call that is made without saying where: inside a call, inside a run, or outside any. */
+import { getToolContext, nextToolSeq } from "../definition/context.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { currentAmbient } from "./ambient.ts";
+import { type CallOptions, innerScopeOf } from "./call.ts";
+import { createDetachedScope } from "./detached.ts";
+import { askWhetherPending, invoke, invokeDetached } from "./invoke.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Scope } from "./scope.ts";
+
+/** The scope in which a call made here counts: inside a call its own, else that of the run. */
+export function scopeHere(): Scope | undefined {
+  const ambient = currentAmbient();
+  if (ambient === undefined) return undefined;
+  return ambient.call === undefined ? ambient.scope : innerScopeOf(ambient.call);
+}
+
+export async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
+  const scope = scopeHere();
+  if (scope === undefined) {
+    const context = getToolContext();
+    const seq = context === undefined ? 1 : nextToolSeq(context);
+    return invokeDetached(createDetachedScope(context), spec, args, { ...options, seq });
+  }
+  try {
+    return await invoke(scope, spec, args, options);
+  } catch (error) {
+    // The record failed: whoever drives this loop must not be told that the call ended. The run itself rejects.
+    if (scope.root.onFailure !== undefined && scope.root.failure !== undefined) {
+      return new Promise(() => undefined);
+    }
+    throw error;
+  }
+}
+
+export async function needsApprovalHere(
+  spec: ToolSpec,
+  args: unknown,
+  options: CallOptions,
+): Promise<boolean> {
+  const scope = scopeHere();
+  // Outside any run the call itself refuses, in words.
+  return scope === undefined ? false : askWhetherPending(scope, spec, args, options);
+}

@@ -1,0 +1,98 @@
+/** A call that answered without being run: refused, denied, cached, or found on record. */
+import { ToolwrightError } from "../../errors.ts";
+import { closeCall } from "../../store/calls.ts";
+import type { Transaction } from "../../store/store.ts";
+import { decode, encode } from "../../util/encode.ts";
+import { type Call, tell } from "../call.ts";
+import { encodeError } from "../error-record.ts";
+import { commitLevel } from "../host.ts";
+import type { Result } from "../outcome.ts";
+import { Contended } from "../policy.ts";
+import { replayNote } from "../recovery/replay-note.ts";
+import { maskOutput } from "../redact.ts";
+import { insertRow, logText } from "./rows.ts";
+
+export async function recordAnswer(call: Call, result: Result, isDecided: boolean): Promise<Result> {
+  if (call.mode === "ask" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
+    return result;
+  if (isDecided && isReplay(result)) {
+    emitAnswer(call, result);
+    return result;
+  }
+  // Its attempt may not write any more, not even that it was refused.
+  if (result.kind === "error" && result.error.code === "TOOL_ATTEMPT_STALE") return result;
+  const isOpen = result.kind === "error" && result.error.code === "TOOL_OUTCOME_UNKNOWN";
+  // An interrupted call stays interrupted until somebody knows better; being told so does not end it.
+  if (!(isOpen && call.row !== undefined)) {
+    await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
+  }
+  if (result.kind === "recorded" && result.attempt !== call.scope.attempt)
+    call.note = replayNote(call, result.attempt);
+  emitAnswer(call, result);
+  return result.kind === "recorded"
+    ? { kind: "success", output: decode(result.outputJson), replayed: true }
+    : result;
+}
+
+function* writeAnswer(call: Call, result: Result): Transaction<void> {
+  const now = call.host.clock.now();
+  const fields = answerFields(call, result);
+  const { row } = call;
+  if (row === undefined) {
+    yield* insertRow(call, { ...fields, startedAtMs: now, finishedAtMs: now });
+    return;
+  }
+  const changes = yield* closeCall(row, {
+    status: fields.status,
+    effect: fields.effect,
+    outputJson: yield* logText(call, "output", fields.outputJson ?? null),
+    errorJson: fields.errorJson ?? null,
+    finishedAtMs: now,
+    approvalId: fields.approvalId ?? null,
+  });
+  if (changes === 0) throw new Contended();
+}
+
+function answerFields(call: Call, result: Result) {
+  switch (result.kind) {
+    case "success":
+      return {
+        status: "success",
+        effect: "none",
+        outputJson: encode(maskOutput(call.spec, result.output, call.host.store.secret)),
+        fromCache: result.fromCache ?? false,
+      } as const;
+    case "recorded":
+      return {
+        status: "success",
+        effect: "happened",
+        outputJson: result.outputJson,
+        replayedFrom: result.attempt,
+      } as const;
+    case "error":
+      return {
+        status: result.error.code === "TOOL_OUTCOME_UNKNOWN" ? "unknown" : "error",
+        effect: result.error.effect ?? (result.error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none"),
+        errorJson: encodeError(result.error, call.spec, call.args),
+      } as const;
+    case "denied":
+      return { status: "denied", effect: null, approvalId: result.approval.id } as const;
+    default:
+      throw new ToolwrightError("TOOL_EXECUTION_FAILED", `a call cannot be recorded as "${result.kind}"`);
+  }
+}
+
+function isReplay(result: Result): boolean {
+  return "replayed" in result && (result.replayed ?? false);
+}
+
+function emitAnswer(call: Call, result: Result): void {
+  const status = result.kind === "error" || result.kind === "denied" ? result.kind : "success";
+  tell(call, {
+    type: "call-finished",
+    status,
+    replayed: result.kind === "recorded" || isReplay(result),
+    fromCache: result.kind === "success" && result.fromCache === true,
+    errorCode: result.kind === "error" ? result.error.code : undefined,
+  });
+}

@@ -1,0 +1,130 @@
+/** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
+import { finishCall, recordLate } from "../../store/calls.ts";
+import type { Transaction } from "../../store/store.ts";
+import { decode, encode } from "../../util/encode.ts";
+import { type Call, tell, watchesKey } from "../call.ts";
+import { encodeError } from "../error-record.ts";
+import { commitLevel } from "../host.ts";
+import type { Result } from "../outcome.ts";
+import { effectOfFailure } from "../policies/retry.ts";
+import { maskOutput } from "../redact.ts";
+import { fenced, insertRow, logText } from "./rows.ts";
+
+export async function recordEnd(call: Call, result: Result): Promise<Result> {
+  const { host } = call;
+  const end = endOf(call, result);
+  const isOurs = await host.store.transaction(
+    () => (call.isDeferred ? insertEnd(call, end, result) : writeEnd(call, end, result)),
+    commitLevel(host, false),
+  );
+  if (!isOurs) throw fenced(call);
+  tell(call, {
+    type: "call-finished",
+    status: end.status,
+    replayed: false,
+    fromCache: false,
+    errorCode: "error" in result ? result.error.code : undefined,
+  });
+  if (end.keyRead === false) noticeUnreadKey(call);
+  return result;
+}
+
+function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
+  const { host, scope } = call;
+  const at = { scopeId: scope.id, attempt: scope.attempt, seq: call.seq, ownerId: host.ownerId };
+  const outputJson = yield* logText(call, "output", end.outputJson);
+  const changes = yield* finishCall(at, { ...end, outputJson });
+  const row = { key: call.key, attempt: scope.attempt };
+  if (changes === 0) {
+    // Somebody took this process for dead. What it brings is kept, and is nobody's outcome.
+    yield* recordLate(row, lateOf(call, result));
+    return false;
+  }
+  if (end.lateJson !== null) yield* recordLate(row, { effect: end.effect, json: end.lateJson });
+  for (const settle of call.settlers.values()) yield* settle(result);
+  return true;
+}
+
+/** A pure call had no intent to write: its row is made now. */
+function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
+  yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId }, call.seq);
+  for (const settle of call.settlers.values()) yield* settle(result);
+  return true;
+}
+
+/** Default parameters defeat the check at definition; this one sees what the tool really does. */
+function noticeUnreadKey(call: Call): void {
+  const { host, spec } = call;
+  tell(call, { type: "key-unread" });
+  if (!spec.takesKey || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
+  host.warnOnce(
+    `key-unread ${spec.name}`,
+    `Tool "${spec.name}" is a non-idempotent side effect and ended without reading ctx.idempotencyKey. After a crash a person will be asked whether it happened. Pass the key to the service, or give the tool a reconcile function.`,
+  );
+}
+
+interface End {
+  readonly status: "success" | "error" | "pending" | "unknown";
+  readonly effect: "none" | "happened" | null;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly lateJson: string | null;
+  readonly finishedAtMs: number;
+  readonly tries: number;
+  readonly keyRead: boolean | null;
+  readonly isolation: string | null;
+  readonly waitsFor: string | null;
+}
+
+function endOf(call: Call, result: Result): End {
+  const common = {
+    outputJson: null,
+    errorJson: null,
+    lateJson: null,
+    finishedAtMs: call.host.clock.now(),
+    tries: call.tries,
+    keyRead: watchesKey(call) && call.executed ? call.keyRead : null,
+    isolation: call.isolation,
+    waitsFor: null,
+  };
+  switch (result.kind) {
+    case "success":
+      return { ...common, status: "success", effect: "happened", outputJson: storedOutput(call) };
+    case "pending":
+      return { ...common, status: "pending", effect: null, keyRead: null, waitsFor: result.approval.id };
+    case "cut":
+      // Nobody can tell how far it got; but what was never entered has not happened.
+      return {
+        ...common,
+        status: "unknown",
+        effect: call.executed ? null : "none",
+        errorJson: encodeError(result.error, call.spec, call.args),
+        keyRead: null,
+      };
+    case "error": {
+      const effect = effectOfFailure(call, result);
+      return {
+        ...common,
+        status: "error",
+        effect,
+        errorJson: encodeError(result.error, call.spec, call.args),
+        // An output that failed validation is the only trace of an effect that happened.
+        lateJson: effect === "happened" && call.outputJson !== undefined ? storedOutput(call) : null,
+      };
+    }
+    default:
+      throw new Error(`a call that was begun cannot end as "${result.kind}"`);
+  }
+}
+
+function storedOutput(call: Call): string {
+  const text = call.outputJson ?? encode(undefined);
+  if (call.spec.redactOutput.length === 0) return text;
+  return encode(maskOutput(call.spec, decode(text), call.host.store.secret));
+}
+
+function lateOf(call: Call, result: Result): { effect: "none" | "happened" | null; json: string } {
+  if (result.kind === "success") return { effect: "happened", json: storedOutput(call) };
+  const error = result.kind === "error" || result.kind === "cut" ? result.error : fenced(call);
+  return { effect: null, json: encodeError(error, call.spec, call.args) };
+}

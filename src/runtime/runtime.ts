@@ -1,0 +1,59 @@
+/** What a runtime is to those who use it. */
+import type { ToolSettings } from "../definition/context.ts";
+import type { Approval } from "../invoke/approval.ts";
+import type { EventListener } from "../invoke/events.ts";
+import type { Limits } from "../invoke/host.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import type { ApprovalFilter } from "../store/approvals.ts";
+import type { ToolLike } from "../tool/from-tool.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ApprovalDecision } from "./approvals.ts";
+import type { CallFilter, LoggedCall } from "./log.ts";
+
+export interface TaskIdentity {
+  readonly runId: string;
+  /** Default `"main"`. */
+  readonly nodeId?: string | undefined;
+  /** From 0. */
+  readonly iteration?: number | undefined;
+  /** The full path of loop indices, where loops are nested. Default: the iteration alone. */
+  readonly loopPath?: readonly number[] | undefined;
+  /** From 1; never restarts. */
+  readonly attempt?: number | undefined;
+}
+
+export interface RunScopeOptions extends TaskIdentity {
+  readonly limits?: Limits | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Settings of the tools called inside, where they differ from the runtime's. */
+  readonly settings?: Partial<ToolSettings> | undefined;
+}
+
+export interface RuntimeCallOptions extends Partial<TaskIdentity> {
+  /** Takes the place of the count among equal calls: for webhooks that are delivered twice, and several servers. */
+  readonly callKey?: string | undefined;
+  readonly toolCallId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Runtime extends AsyncDisposable {
+  call<Args, Output>(
+    tool: Tool<Args, Output>,
+    args: Args,
+    options?: RuntimeCallOptions,
+  ): Promise<Outcome<Output>>;
+  call(tool: ToolLike, args: unknown, options?: RuntimeCallOptions): Promise<Outcome>;
+  /** Tools called inside `work` are on record under these ids. Equal calls are counted anew in each `run`. */
+  run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
+  approvals(filter?: ApprovalFilter): Promise<Approval[]>;
+  resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
+  calls(filter?: CallFilter): Promise<LoggedCall[]>;
+  /** What the log shows truncated. */
+  fullOutput(key: string): Promise<unknown>;
+  /** What a retried agent has to know: the non-idempotent calls of earlier attempts. `""` when there are none. */
+  retryWarning(task: TaskIdentity): Promise<string>;
+  /** Returns how to stop listening. Listeners that throw harm nobody. */
+  subscribe(listener: EventListener): () => void;
+  /** Opens the store now, to learn at once that it cannot be opened. */
+  ready(): Promise<void>;
+}

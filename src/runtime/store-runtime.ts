@@ -1,0 +1,213 @@
+/** A runtime at work: its store, its owner, the scopes that it has open. */
+import { randomUUID } from "node:crypto";
+import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
+import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
+import type { Approval } from "../invoke/approval.ts";
+import type { EventListener } from "../invoke/events.ts";
+import type { Host } from "../invoke/host.ts";
+import { scopeHere } from "../invoke/call-here.ts";
+import { invoke } from "../invoke/invoke.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import { RunBudgets } from "../invoke/run-budgets.ts";
+import { pathOf, Scope } from "../invoke/scope.ts";
+import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
+import type { ApprovalFilter } from "../store/approvals.ts";
+import { LazyStore } from "../store/lazy-store.ts";
+import { openStore } from "../store/open-store.ts";
+import { releaseScope } from "../store/scopes.ts";
+import { specOf } from "../tool/create-callable.ts";
+import { fromTool, type ToolLike } from "../tool/from-tool.ts";
+import { systemClock } from "../util/clock.ts";
+import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { createCapabilities } from "./capabilities.ts";
+import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./log.ts";
+import { checkLimits, checkSettings, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import { Ownership } from "./ownership.ts";
+import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import { takeScopeFor } from "./take-scope.ts";
+
+export class StoreRuntime {
+  readonly #host: Host;
+  readonly #store: LazyStore;
+  readonly #ownsStore: boolean;
+  readonly #ownership = new Ownership();
+  readonly #listeners: ReadonlySet<EventListener>;
+  readonly #warned = new Set<string>();
+  /** Bare calls count within the runtime, so their scopes live as long as it does. */
+  readonly #bareScopes = new Map<string, Scope>();
+  readonly #openScopes = new Map<string, { attempt: number }>();
+
+  constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
+    this.#listeners = listeners;
+    const { store } = options;
+    const isPostgres =
+      typeof store === "string" ? /^postgres(ql)?:/.test(store) : store?.dialect === "postgres";
+    this.#ownsStore = store === undefined || typeof store === "string";
+    this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
+      const opened = await openStore(store);
+      await this.#ownership.start(opened);
+      return opened;
+    });
+    this.#host = {
+      store: this.#store,
+      ownerId: this.#ownership.ownerId,
+      clock: options.clock ?? systemClock,
+      settings: settingsOf(options),
+      limits: options.limits ?? {},
+      durability: options.durability ?? "default",
+      trustMessageApprovals: options.trustMessageApprovals ?? false,
+      approvalTtlMs: options.approvalTtlMs,
+      inFlight: new Map(),
+      shared: new Map(),
+      budgets: new RunBudgets(),
+      capabilitiesFor: createCapabilities(options.capabilities),
+      fencedSignal: () => this.#ownership.lostSignal(),
+      renewLease: () => this.#ownership.renew(),
+      isLeaseLost: () => this.#ownership.isLost(),
+      isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
+      isWatched: () => this.#listeners.size > 0,
+      emit: (event) => this.#emit(event),
+      warnOnce: (topic, message) => {
+        if (this.#warned.has(topic)) return;
+        this.#warned.add(topic);
+        console.warn(`toolwright: ${message}`);
+      },
+    };
+  }
+
+  async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
+    const outcome = await invoke(this.#scopeFor(options), specOf(fromTool(tool)), args, {
+      toolCallId: options.toolCallId,
+      callKey: options.callKey,
+      signal: options.signal,
+    });
+    return outcome as Outcome<never>;
+  }
+
+  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
+    const { identity, attempt } = identityOf(task);
+    checkLimits(task.limits);
+    checkSettings(task.settings ?? {});
+    const host = this.#host;
+    const name = JSON.stringify(identity);
+    const owned = takeScopeFor(host, identity, attempt, () => this.#openScopes.get(name)?.attempt);
+    const row = await owned;
+    const open = { attempt };
+    this.#openScopes.set(name, open);
+    const scope = new Scope(host, {
+      identity,
+      attempt,
+      limits: task.limits,
+      settings: task.settings,
+      signal: task.signal,
+      owned,
+    });
+    const failed = Promise.withResolvers<never>();
+    // The failure may come when `work` has ended; then nobody waits for it.
+    failed.promise.catch(() => undefined);
+    scope.onFailure = failed.reject;
+    host.budgets.enter(identity.runId, host.clock.now());
+    try {
+      await scope.ready;
+      return await Promise.race([
+        runInAmbient({ scope, call: undefined }, undefined, async () => work()),
+        failed.promise,
+      ]);
+    } finally {
+      host.budgets.leave(identity.runId);
+      if (this.#openScopes.get(name) === open) this.#openScopes.delete(name);
+      await this.#release(row.id, row.epoch);
+    }
+  }
+
+  async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
+    return readApprovals(this.#host, filter);
+  }
+
+  async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
+    return decideApproval(this.#host, id, decision);
+  }
+
+  async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
+    return readCalls(this.#host, filter);
+  }
+
+  async fullOutput(key: string): Promise<unknown> {
+    return readFullOutput(this.#host, key);
+  }
+
+  async retryWarning(task: TaskIdentity): Promise<string> {
+    const { identity, attempt } = identityOf(task);
+    return warnAboutEarlierCalls(this.#host, identity, attempt);
+  }
+
+  async ready(): Promise<void> {
+    await this.#store.opened();
+  }
+
+  /** Waits for what is in flight, then lets go of everything. */
+  async dispose(): Promise<void> {
+    while (this.#host.inFlight.size > 0) await Promise.all(this.#host.inFlight.values());
+    if (!this.#store.isOpen) return;
+    await this.#ownership.stop();
+    if (this.#ownsStore) await this.#store.close();
+  }
+
+  /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
+  #scopeFor(options: RuntimeCallOptions): Scope {
+    const here = currentAmbient()?.scope;
+    const isHere =
+      here?.host === this.#host &&
+      (options.runId === undefined || options.runId === here.identity.runId) &&
+      (options.nodeId === undefined || options.nodeId === here.identity.nodeId) &&
+      options.iteration === undefined &&
+      options.attempt === undefined;
+    const scope = isHere ? scopeHere() : undefined;
+    return scope ?? this.#bareScope(options);
+  }
+
+  #bareScope(options: RuntimeCallOptions): Scope {
+    // Without a run id every call is a run of its own, and nothing has to be counted.
+    if (options.runId === undefined)
+      return new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
+    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
+    const name = `${attempt} ${scopeText(identity)}`;
+    let scope = this.#bareScopes.get(name);
+    if (scope === undefined || scope.failure !== undefined) {
+      scope = new Scope(this.#host, { identity, attempt });
+      this.#bareScopes.set(name, scope);
+      scope.ready.catch(() => this.#bareScopes.delete(name));
+    }
+    return scope;
+  }
+
+  async #release(scopeId: number, epoch: number): Promise<void> {
+    try {
+      await this.#store.transaction(() => releaseScope(scopeId, epoch), "normal");
+    } catch {
+      // What `work` came to is what counts; a scope that is not let go is found without a living owner.
+    }
+  }
+
+  #emit(event: Parameters<EventListener>[0]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#host.warnOnce("listener", `an event listener threw: ${String(error)}`);
+      }
+    }
+  }
+}
+
+function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {
+  const { runId, nodeId = "main", iteration = task.loopPath?.at(-1) ?? 0, attempt = 1 } = task;
+  if (typeof runId !== "string" || runId === "") throw refusal("runId", "must be a text that is not empty");
+  if (typeof nodeId !== "string" || nodeId === "")
+    throw refusal("nodeId", "must be a text that is not empty");
+  if (!Number.isInteger(iteration) || iteration < 0)
+    throw refusal("iteration", "must be a whole number from 0");
+  if (!Number.isInteger(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
+  const path = pathOf(task.loopPath ?? [iteration]);
+  return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
+}
