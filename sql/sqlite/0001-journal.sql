@@ -72,7 +72,8 @@ CREATE TABLE toolwright_payloads (
 );
 
 CREATE TABLE toolwright_approvals (
-  id                 TEXT PRIMARY KEY,
+  position           INTEGER PRIMARY KEY, -- requests are shown in the order in which they were made
+  id                 TEXT NOT NULL UNIQUE,
   kind               TEXT NOT NULL,      -- 'call': may it run? 'replay': did it happen?
   run_id             TEXT NOT NULL,
   node_id            TEXT NOT NULL,
@@ -87,7 +88,7 @@ CREATE TABLE toolwright_approvals (
   args_hash          TEXT NOT NULL,
   prompt             TEXT NOT NULL,
   defaults_json      TEXT,
-  input_schema_json  TEXT,
+  contract_json      TEXT NOT NULL,      -- schemas and redactions: any process can check a decision
   status             TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'void')),
   requested_at_ms    INTEGER NOT NULL,
   expires_at_ms      INTEGER,
@@ -99,7 +100,7 @@ CREATE TABLE toolwright_approvals (
   output_json        TEXT,               -- kind 'replay': what the person saw happen
   redeemed_at_ms     INTEGER
 );
-CREATE INDEX toolwright_approvals_status ON toolwright_approvals (status, requested_at_ms);
+CREATE INDEX toolwright_approvals_status ON toolwright_approvals (status, position);
 CREATE INDEX toolwright_approvals_call ON toolwright_approvals (call_key, round);
 CREATE INDEX toolwright_approvals_denied ON toolwright_approvals (scope_id, tool_name, args_hash) WHERE status = 'denied';
 

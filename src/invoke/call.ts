@@ -7,9 +7,9 @@ import type { Transaction } from "../store/store.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
-import { maskInput } from "./redact.ts";
+import { maskInput, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
-import { UnencodableError } from "../util/encode.ts";
+import { decode, UnencodableError } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 
 export interface CallOptions {
@@ -51,6 +51,8 @@ export interface Call {
   approval: ApprovalRow | undefined;
   /** An approval was redeemed for this call before it became unknown: it needs no second one. */
   approvedBefore: boolean;
+  /** The decision that this call was, or is to be, run on. */
+  approvalId: string | null;
   /** Arguments that a person put in the place of those that were sent. */
   editedArgsJson: string | null;
   /** Parsed; of the approved arguments where a person edited them. */
@@ -70,6 +72,8 @@ export interface Call {
   isDeferred: boolean;
   /** `execute` was entered: from here on something may have happened outside. */
   executed: boolean;
+  /** It is inside now. */
+  executing: boolean;
   seq: number;
   startedAtMs: number;
   tries: number;
@@ -83,8 +87,14 @@ export interface Call {
   isolation: string | null;
   /** The request of an inner call that waits. */
   innerPending: ApprovalRow | undefined;
-  /** Where the time budget of the run ends this call, in milliseconds from its begin. */
-  wallLeftMs: number | undefined;
+  /** Where the time budget of the run ends this call. */
+  wallDeadlineMs: number | undefined;
+  /** Until when it waits for calls in flight that may open the breaker. */
+  breakerDeadline: number | undefined;
+  /** It was let in to see whether a failing tool works again. */
+  isProbe: boolean;
+  /** The only trace of an effect that is known to have happened, found on record. */
+  lateJson: string | null;
   note: string | undefined;
   innerScope: Scope | undefined;
   /** What the running try is told when it is to stop. */
@@ -126,6 +136,7 @@ export function createCall(
     row: undefined,
     approval: undefined,
     approvedBefore: false,
+    approvalId: null,
     editedArgsJson: null,
     input: undefined,
     inputJson: null,
@@ -136,6 +147,7 @@ export function createCall(
     begun: false,
     isDeferred: false,
     executed: false,
+    executing: false,
     seq: options.seq ?? 0,
     startedAtMs: 0,
     tries: 0,
@@ -146,7 +158,10 @@ export function createCall(
     costUsd: 0,
     isolation: null,
     innerPending: undefined,
-    wallLeftMs: undefined,
+    wallDeadlineMs: undefined,
+    breakerDeadline: undefined,
+    isProbe: false,
+    lateJson: null,
     note: undefined,
     innerScope: undefined,
     currentTry: neverStopped,
@@ -162,9 +177,18 @@ export function identify(call: Call): void {
       : likenessOf(spec.name, maskInput(spec, call.args, call.host.store.secret));
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
+  if (scope.parent !== undefined) scope.assigned.add(call.key);
 }
 
-/** What a decision or a business key is bound to. */
+/** What the tool is run with: what a person put in the place of the arguments, or the arguments. */
+export function executedHash(call: Call): string {
+  const { spec, editedArgsJson } = call;
+  if (editedArgsJson === null) return argumentsHash(call);
+  const edited = unmask(decode(editedArgsJson), call.args);
+  return sha256(likenessOf(spec.name, maskInput(spec, edited, call.host.store.secret)));
+}
+
+/** What a decision is bound to. */
 export function argumentsHash(call: Call): string {
   return sha256(call.text);
 }
@@ -184,6 +208,7 @@ export function resetCall(call: Call): void {
   call.row = undefined;
   call.approval = undefined;
   call.approvedBefore = false;
+  call.approvalId = null;
   call.editedArgsJson = null;
   call.guards.clear();
   call.settlers.clear();
@@ -195,17 +220,25 @@ export function resetCall(call: Call): void {
   call.harmless = true;
   call.outputJson = undefined;
   call.innerPending = undefined;
+  call.isProbe = false;
+  call.lateJson = null;
 }
 
-/** Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. */
+/**
+ * Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. Each
+ * try counts anew: its calls are those of the try before, which are on record by then.
+ */
 export function innerScopeOf(call: Call): Scope {
-  const { scope } = call;
-  call.innerScope ??= new Scope(call.host, {
+  const { scope, innerScope } = call;
+  if (innerScope?.ofTry === call.tries) return innerScope;
+  call.innerScope = new Scope(call.host, {
     identity: { ...scope.identity, parentKey: call.key },
     attempt: scope.attempt,
     limits: scope.limits,
     settings: scope.settings,
     parent: call,
+    ofTry: call.tries,
+    triedBefore: innerScope?.assigned ?? new Set(),
   });
   return call.innerScope;
 }

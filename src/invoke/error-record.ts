@@ -1,7 +1,7 @@
 /** Errors on their way into the log and back: whatever was thrown becomes one shape, without secrets and without stacks. */
 import { ERROR_CODES, type Effect, type ErrorCode, ToolwrightError } from "../errors.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { scrub } from "./redact.ts";
+import { createScrubber } from "./redact.ts";
 
 /** What a tool threw, as a ToolwrightError. */
 export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
@@ -41,7 +41,7 @@ function messageOf(thrown: unknown): string {
 
 /** The error as it is stored and, decoded, as every later caller gets it. */
 export function encodeError(error: ToolwrightError, spec: ToolSpec, args: unknown): string {
-  const clean = (text: string): string => scrub(text, spec, args);
+  const clean = createScrubber(spec, args);
   return JSON.stringify({
     code: error.code,
     message: clean(error.message),

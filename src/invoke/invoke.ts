@@ -5,6 +5,7 @@ import type { ApprovalRow } from "../store/approvals.ts";
 import { toApproval } from "./approval.ts";
 import { type Call, type CallOptions, createCall, identify, inFlightName } from "./call.ts";
 import { cleanError } from "./error-record.ts";
+import { markAsTold } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
@@ -86,10 +87,16 @@ const OWN_ENDS = new Set([
   "TOOL_INPUT_REDACTED",
 ]);
 
-function answerOrFail(call: Call, error: unknown): Result {
-  if (ToolwrightError.is(error) && OWN_ENDS.has(error.code)) return { kind: "error", error };
-  if (ToolwrightError.is(error)) call.scope.fail(error);
+function answerOrFail(call: Call, thrown: unknown): Result {
+  if (ToolwrightError.is(thrown) && OWN_ENDS.has(thrown.code)) return { kind: "error", error: thrown };
+  const error = ToolwrightError.is(thrown) ? thrown : recordFailed(thrown);
+  call.scope.fail(error);
   throw error;
+}
+
+function recordFailed(cause: unknown): ToolwrightError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ToolwrightError("TOOL_STORE_FAILED", `The record of this run failed: ${reason}.`, { cause });
 }
 
 function toOutcome(call: Call, result: Result): Outcome {
@@ -108,7 +115,7 @@ function toOutcome(call: Call, result: Result): Outcome {
     case "cut":
       return {
         status: "error",
-        error: cleanError(result.error, call.spec, call.args),
+        error: markAsTold(cleanError(result.error, call.spec, call.args)),
         key,
         replayed: result.kind === "error" && result.replayed === true,
       };
@@ -120,7 +127,7 @@ function toOutcome(call: Call, result: Result): Outcome {
       return {
         status: "denied",
         approval: toApproval(result.approval),
-        error: deniedError(call.spec, result.approval),
+        error: markAsTold(deniedError(call.spec, result.approval)),
         key,
         replayed: result.replayed ?? false,
       };

@@ -18,7 +18,7 @@ export function maskOutput(spec: ToolSpec, output: unknown, secret: string): unk
 }
 
 /** A copy in which the value at each dotted path is a mark. `*` stands for every item or field. */
-function mask(value: unknown, paths: readonly string[], secret: string): unknown {
+export function mask(value: unknown, paths: readonly string[], secret: string): unknown {
   return paths.reduce(
     (current, path) => replaceAt(current, path.split("."), (found) => markOf(found, secret)),
     value,
@@ -50,18 +50,16 @@ function replaceAt(value: unknown, path: readonly string[], replace: (found: unk
   );
 }
 
-/** Cheap, and never wrong where it says no. */
-export function mayHoldMark(json: string): boolean {
-  return json.includes("[redacted sha256:");
+export function holdsMark(text: string): boolean {
+  return MARK.test(text);
 }
 
-/** A model that copies a mark from a log would act on the mark's text. @throws TOOL_INPUT_REDACTED */
-export function refuseMarks(toolName: string, args: unknown): void {
-  const place = findMark(args, "");
-  if (place === undefined) return;
-  throw new ToolwrightError(
+/** A model that copies a mark from a log would act on the mark's text. */
+export function markError(toolName: string, args: unknown): ToolwrightError {
+  const place = findMark(args, "") ?? "";
+  return new ToolwrightError(
     "TOOL_INPUT_REDACTED",
-    `Tool "${toolName}": ${place === "" ? "the input" : place} is a redaction mark, not a value.`,
+    `Tool "${toolName}": ${place === "" ? "the input" : place} holds a redaction mark, not a value.`,
     { details: { tool: toolName, field: place }, effect: "none" },
   );
 }
@@ -87,15 +85,31 @@ export function unmask(edited: unknown, original: unknown): unknown {
   return Object.fromEntries(Object.entries(edited).map(([name, item]) => [name, unmask(item, source[name])]));
 }
 
-/** Takes the redacted values of this call out of a text, for example out of a service's error message. */
-export function scrub(text: string, spec: ToolSpec, args: unknown): string {
-  let clean = text;
+/** Takes the redacted values of a call out of a text, for example out of a service's error message. */
+export function createScrubber(spec: ToolSpec, args: unknown): (text: string) => string {
+  const spellings = new Set<string>();
   for (const path of spec.redactInput) {
     replaceAt(args, path.split("."), (found) => {
-      const secret = typeof found === "string" || typeof found === "number" ? String(found) : "";
-      if (secret.length > 2) clean = clean.replaceAll(secret, "[redacted]");
+      for (const leaf of leavesOf(found)) {
+        // As it is, and as it stands in JSON inside a text, once and twice over.
+        const once = JSON.stringify(leaf).slice(1, -1);
+        for (const spelling of [leaf, once, JSON.stringify(once).slice(1, -1)]) spellings.add(spelling);
+      }
       return found;
     });
   }
-  return clean;
+  const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
+  return (text) => longestFirst.reduce((clean, spelling) => clean.replaceAll(spelling, "[redacted]"), text);
+}
+
+const SHORTEST_SECRET = 3;
+
+function leavesOf(value: unknown): string[] {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
+    const text = String(value);
+    return text.length < SHORTEST_SECRET ? [] : [text];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  if (value instanceof Map) return [...value.entries()].flat().flatMap(leavesOf);
+  return [...(value instanceof Set ? value : Object.values(value))].flatMap(leavesOf);
 }

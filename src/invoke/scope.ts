@@ -4,7 +4,7 @@
  */
 import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { highestSeq, type Writer } from "../store/calls.ts";
+import { highestSeqOfTask, type Writer } from "../store/calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import { sha256 } from "../util/hash.ts";
@@ -21,10 +21,14 @@ export interface ScopeOptions {
   readonly parent?: Call | undefined;
   /** For a scope that is owned: its row, once it is taken. */
   readonly owned?: Promise<ScopeRow> | undefined;
+  /** The try of the parent that this scope belongs to, and the keys that earlier tries gave. */
+  readonly ofTry?: number | undefined;
+  readonly triedBefore?: ReadonlySet<string> | undefined;
   /** Outside any run: nothing is stored. */
   readonly detached?: boolean | undefined;
 }
 
+const NONE: ReadonlySet<string> = new Set();
 const LONGEST_LIKENESS = 200;
 
 interface PlaceOptions {
@@ -43,6 +47,10 @@ export class Scope {
   readonly settings: Partial<ToolSettings>;
   readonly signal: AbortSignal | undefined;
   readonly parent: Call | undefined;
+  readonly ofTry: number;
+  readonly triedBefore: ReadonlySet<string>;
+  /** All keys given in this scope, for the next try of its parent. */
+  readonly assigned = new Set<string>();
   /** Resolves when the store knows the scope. */
   readonly ready: Promise<void>;
   /** Set when the store failed or the run was lost: nothing more is reported to anybody. */
@@ -55,7 +63,7 @@ export class Scope {
   #id = 0;
   #epoch: number | null = null;
   #seq = 0;
-  #recorded: ReadonlySet<string> = new Set();
+  #recorded = new Set<string>();
 
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
@@ -66,6 +74,8 @@ export class Scope {
     this.settings = options.settings ?? {};
     this.signal = options.signal;
     this.parent = options.parent;
+    this.ofTry = options.ofTry ?? 0;
+    this.triedBefore = options.triedBefore ?? NONE;
     this.ready = options.detached === true ? Promise.resolve() : this.#load(options.owned);
     // Whoever awaits it sees the failure; nobody may.
     this.ready.catch(() => undefined);
@@ -98,9 +108,14 @@ export class Scope {
     root.#seq = Math.max(root.#seq, seq);
   }
 
-  /** `false` means certainly not on record when the scope was opened. */
+  /** `false` means certainly not on record when the scope was opened, nor since by this scope. */
   mayBeRecorded(key: string): boolean {
-    return this.#recorded.has(key);
+    return this.#recorded.has(key) || this.triedBefore.has(key);
+  }
+
+  /** A row that will be asked for again: a call that waits. */
+  noteRecorded(key: string): void {
+    this.#recorded.add(key);
   }
 
   /**
@@ -139,7 +154,8 @@ export class Scope {
     const taken = await owned;
     const loaded = await host.store.transaction(function* () {
       const row = taken ?? (yield* ensureScope(identity, attempt, host.clock.now()));
-      return { row, keys: yield* keysOfScope(row.id), seq: yield* highestSeq(row.id, attempt) };
+      const seq = yield* highestSeqOfTask(identity, attempt);
+      return { row, keys: yield* keysOfScope(row.id), seq };
     }, "normal");
     if (loaded.row.attempt > attempt && root === this) {
       throw staleAttempt(this, loaded.row.attempt);

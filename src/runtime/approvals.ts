@@ -1,9 +1,11 @@
 /** Decisions of people, from any process. Each is made once, for the arguments that were shown. */
-import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
 import { type Approval, toApproval } from "../invoke/approval.ts";
+import { decodeContract, problemsWith } from "../invoke/approvals/contract.ts";
 import type { Host } from "../invoke/host.ts";
+import { holdsMark, mask } from "../invoke/redact.ts";
 import {
+  denyEqualRequests,
   type ApprovalFilter,
   type ApprovalRow,
   listApprovals,
@@ -52,9 +54,12 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
         decision.approvedArgs === undefined
           ? null
           : sha256(callText(current.toolName, decision.approvedArgs)),
-      outputJson: decision.happened === undefined ? null : encode(decision.happened.output),
+      outputJson:
+        decision.happened === undefined ? null : reportedOutput(host, current, decision.happened.output),
     });
-    return yield* readApproval(id, now);
+    const settled = yield* readApproval(id, now);
+    if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
+    return settled;
   }, "full");
   if (row === undefined) throw notFound(id);
   host.emit({
@@ -65,6 +70,10 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     at: now,
   });
   return toApproval(row);
+}
+
+function reportedOutput(host: Host, row: ApprovalRow, output: unknown): string {
+  return encode(mask(output, decodeContract(row.contractJson).redactOutput, host.store.secret));
 }
 
 function assertOpen(
@@ -101,23 +110,41 @@ function assertOpen(
     );
   }
   if (decision.approvedArgs !== undefined) assertArguments(row, decision.approvedArgs);
+  if (decision.happened !== undefined) assertOutput(row, decision.happened.output);
 }
 
-/** Checked against the schema that was recorded with the request, so that any process can say no at once. */
+/** Checked against the contract that was recorded with the request, so that any process can say no at once. */
 function assertArguments(row: ApprovalRow, args: unknown): void {
-  const text = JSON.stringify(args) ?? "";
+  const contract = decodeContract(row.contractJson);
+  const details = { approvalId: row.id, tool: row.toolName };
+  // Edited arguments are stored until the call runs: a secret may only stand there as the mark that it had.
+  if (encode(mask(args, contract.redactInput, "")) !== encode(args)) {
+    throw new ToolwrightError(
+      "TOOL_INPUT_REDACTED",
+      `The fields ${contract.redactInput.join(", ")} of "${row.toolName}" are redacted and cannot be edited; leave their marks as they are.`,
+      { details, effect: "none" },
+    );
+  }
   // A mark stands for a value that is not known here; the call itself validates the whole.
-  if (row.inputSchemaJson === null || text.includes("[redacted sha256:")) return;
-  const schema = z.fromJSONSchema(JSON.parse(row.inputSchemaJson));
-  const parsed = schema.safeParse(args);
-  if (parsed.success) return;
-  const problems = parsed.error.issues.map(
-    (issue) => `${issue.path.join(".") || "the arguments"}: ${issue.message}`,
-  );
+  if (holdsMark(encode(args))) return;
+  const problems = problemsWith(contract.input, args, "the arguments");
+  if (problems === undefined) return;
   throw new ToolwrightError(
     "TOOL_INPUT_INVALID",
-    `The edited arguments do not fit "${row.toolName}": ${problems.join("; ")}. The request stays open.`,
-    { details: { approvalId: row.id, tool: row.toolName }, effect: "none" },
+    `The edited arguments do not fit "${row.toolName}": ${problems}. The request stays open.`,
+    { details, effect: "none" },
+  );
+}
+
+/** What a person saw happen has to be what the tool would have returned. */
+function assertOutput(row: ApprovalRow, output: unknown): void {
+  const { output: schema } = decodeContract(row.contractJson);
+  const problems = schema === null ? undefined : problemsWith(schema, output, "the output");
+  if (problems === undefined) return;
+  throw new ToolwrightError(
+    "TOOL_OUTPUT_INVALID",
+    `This is not what "${row.toolName}" returns: ${problems}. The request stays open.`,
+    { details: { approvalId: row.id, tool: row.toolName } },
   );
 }
 

@@ -94,8 +94,10 @@ export function checkLimits(limits: Limits | undefined): void {
   for (const [name, value] of Object.entries(limits ?? {})) {
     if (!LIMIT_NAMES.includes(name))
       throw refusal(`limits.${name}`, `is not a limit; there are ${LIMIT_NAMES.join(", ")}`);
-    if (value !== undefined && !(typeof value === "number" && value >= 0)) {
-      throw refusal(`limits.${name}`, `must be a number of at least 0, not ${String(value)}`);
+    // With no place at all every call would wait for ever.
+    const least = name === "maxParallelTools" ? 1 : 0;
+    if (value !== undefined && !(typeof value === "number" && value >= least)) {
+      throw refusal(`limits.${name}`, `must be a number of at least ${least}, not ${String(value)}`);
     }
   }
 }

@@ -160,8 +160,8 @@ export class StoreRuntime {
       here?.host === this.#host &&
       (options.runId === undefined || options.runId === here.identity.runId) &&
       (options.nodeId === undefined || options.nodeId === here.identity.nodeId) &&
-      options.iteration === undefined &&
-      options.attempt === undefined;
+      (options.iteration === undefined || options.iteration === here.identity.iteration) &&
+      (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
     return scope ?? this.#bareScope(options);
   }

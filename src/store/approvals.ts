@@ -23,7 +23,8 @@ export interface ApprovalRow {
   readonly argsHash: string;
   readonly prompt: string;
   readonly defaultsJson: string | null;
-  readonly inputSchemaJson: string | null;
+  /** What a decision is checked against. */
+  readonly contractJson: string;
   readonly status: ApprovalStatus;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | null;
@@ -44,7 +45,7 @@ export type NewApproval = Omit<
 export function* insertApproval(approval: NewApproval): Transaction<void> {
   yield* change(
     `INSERT INTO toolwright_approvals (id, kind, run_id, node_id, iteration, scope_id, call_key, parent_key, round,
-       tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, input_schema_json, status,
+       tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, contract_json, status,
        requested_at_ms, expires_at_ms)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18)
      ON CONFLICT DO NOTHING`,
@@ -63,7 +64,7 @@ export function* insertApproval(approval: NewApproval): Transaction<void> {
     approval.argsHash,
     approval.prompt,
     approval.defaultsJson,
-    approval.inputSchemaJson,
+    approval.contractJson,
     approval.requestedAtMs,
     approval.expiresAtMs,
   );
@@ -82,10 +83,7 @@ export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transacti
     conditions.push(`status = ?${parameters.push(storedStatus(filter.status))}`);
   if (filter.runId !== undefined) conditions.push(`run_id = ?${parameters.push(filter.runId)}`);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const rows = yield* all(
-    `SELECT * FROM toolwright_approvals ${where} ORDER BY requested_at_ms, id`,
-    ...parameters,
-  );
+  const rows = yield* all(`SELECT * FROM toolwright_approvals ${where} ORDER BY position`, ...parameters);
   const approvals = rows.map((row) => toApprovalRow(row, nowMs));
   return approvals.filter(({ status }) => filter.status === undefined || status === filter.status);
 }
@@ -152,6 +150,21 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
   );
 }
 
+/** A denial answers every equal call of the task: those that wait as well. */
+export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7
+     WHERE scope_id = ?1 AND tool_name = ?2 AND args_hash = ?3 AND id <> ?4 AND kind = 'call' AND status = 'pending'`,
+    denied.scopeId,
+    denied.toolName,
+    denied.argsHash,
+    denied.id,
+    denied.decidedAtMs,
+    denied.decidedBy,
+    denied.comment,
+  );
+}
+
 /** 0 when the approval was used before: it works once. */
 export function redeemApproval(id: string, nowMs: number): Transaction<number> {
   return change(
@@ -171,7 +184,7 @@ export function* callsWithEditedArguments(
   const rows = yield* all(
     `SELECT call_key FROM toolwright_approvals
      WHERE scope_id = ?1 AND approved_hash = ?3 AND tool_name = ?2 AND redeemed_at_ms IS NOT NULL
-     ORDER BY requested_at_ms`,
+     ORDER BY position`,
     scopeId,
     toolName,
     approvedHash,
@@ -210,7 +223,7 @@ function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
     argsHash: text(row, "args_hash"),
     prompt: text(row, "prompt"),
     defaultsJson: textOrNull(row, "defaults_json"),
-    inputSchemaJson: textOrNull(row, "input_schema_json"),
+    contractJson: text(row, "contract_json"),
     status: stored === "pending" && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : stored,
     requestedAtMs: integer(row, "requested_at_ms"),
     expiresAtMs,

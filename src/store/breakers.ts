@@ -62,11 +62,13 @@ export function* countFailure(
   return { opened: row !== undefined && integer(row, "failures") >= threshold };
 }
 
-export function countSuccess(runId: string, toolName: string): Transaction<number> {
+/** An open breaker is closed by the call that probes it, never by one that happened to be on its way. */
+export function countSuccess(runId: string, toolName: string, isProbe: boolean): Transaction<number> {
   return change(
     `UPDATE toolwright_breakers SET failures = 0, opened_at_ms = NULL, probe_until_ms = NULL
-     WHERE run_id = ?1 AND tool_name = ?2 AND (failures > 0 OR opened_at_ms IS NOT NULL)`,
+     WHERE run_id = ?1 AND tool_name = ?2 AND failures > 0 AND (opened_at_ms IS NULL OR CAST(?3 AS BIGINT) = 1)`,
     runId,
     toolName,
+    isProbe ? 1 : 0,
   );
 }

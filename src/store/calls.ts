@@ -111,7 +111,8 @@ export function* startAgain(
 ): Transaction<number> {
   return yield* change(
     `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
-       owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL
+       owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
+       waits_for = NULL
      WHERE scope_id = ?1 AND attempt = ?2 AND seq = ?3 AND status = ?10
        AND EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ?11 AND s.attempt = ?2
          AND (CAST(?12 AS BIGINT) IS NULL OR s.epoch = ?12) {share})`,
@@ -163,7 +164,9 @@ export function recordLate(
   late: { readonly effect: "none" | "happened" | null; readonly json: string },
 ): Transaction<number> {
   return change(
-    "UPDATE toolwright_calls SET late_json = ?3, effect = COALESCE(?4, effect) WHERE key = ?1 AND attempt = ?2",
+    // A success is the last word: what another try says after it is not kept.
+    `UPDATE toolwright_calls SET late_json = ?3, effect = COALESCE(?4, effect)
+     WHERE key = ?1 AND attempt = ?2 AND (effect IS NULL OR effect <> 'happened' OR status = 'success' OR (?4 = 'happened' AND late_json IS NULL))`,
     at.key,
     at.attempt,
     late.json,
@@ -205,6 +208,23 @@ export function* highestSeq(scopeId: number, attempt: number): Transaction<numbe
   const rows = yield* all(
     "SELECT COALESCE(MAX(seq), 0) AS seq FROM toolwright_calls WHERE scope_id = ?1 AND attempt = ?2",
     scopeId,
+    attempt,
+  );
+  const row = rows[0];
+  return row === undefined ? 0 : integer(row, "seq");
+}
+
+/** Nested calls have numbers of their task, so all its scopes count. */
+export function* highestSeqOfTask(
+  task: { readonly runId: string; readonly nodeId: string; readonly path: string },
+  attempt: number,
+): Transaction<number> {
+  const rows = yield* all(
+    `SELECT COALESCE(MAX(c.seq), 0) AS seq FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND c.attempt = ?4`,
+    task.runId,
+    task.nodeId,
+    task.path,
     attempt,
   );
   const row = rows[0];
@@ -289,11 +309,12 @@ export function closeCall(
   end: Pick<CallEnd, "status" | "effect" | "outputJson" | "errorJson"> & {
     readonly finishedAtMs: number | null;
     readonly approvalId?: string | null;
+    readonly waitsFor?: string | null;
   },
 ): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
-       approval_id = COALESCE(?9, approval_id)
+       approval_id = COALESCE(?9, approval_id), waits_for = ?10
      WHERE key = ?1 AND attempt = ?2 AND status = ?3`,
     row.key,
     row.attempt,
@@ -304,5 +325,6 @@ export function closeCall(
     end.errorJson,
     end.finishedAtMs,
     end.approvalId ?? null,
+    end.waitsFor ?? null,
   );
 }

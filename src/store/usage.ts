@@ -80,8 +80,19 @@ export function reserve(runId: string, name: string, reservation: Reservation): 
   );
 }
 
-export function releaseReservations(runId: string, callKey: string): Transaction<number> {
-  return change("DELETE FROM toolwright_reservations WHERE run_id = ?1 AND call_key = ?2", runId, callKey);
+export function releaseReservation(runId: string, name: string, callKey: string): Transaction<number> {
+  return change(
+    "DELETE FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2 AND call_key = ?3",
+    runId,
+    name,
+    callKey,
+  );
+}
+
+/** Reservations exist only while calls with budgets are in flight, so these are few. */
+export function* ownersOfReservations(): Transaction<string[]> {
+  const rows = yield* all("SELECT DISTINCT owner_id FROM toolwright_reservations");
+  return rows.map((row) => text(row, "owner_id"));
 }
 
 export function dropReservationsOf(ownerId: string): Transaction<number> {

@@ -12,6 +12,7 @@ import { encode } from "../../util/encode.ts";
 import { argumentsHash, type Call, tell } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { maskInput } from "../redact.ts";
+import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { insertRow } from "../record/rows.ts";
 import { createToolContext } from "../tool-context.ts";
@@ -27,25 +28,24 @@ export async function requestApproval(
   const stored = await host.store.transaction(function* () {
     if (previous?.status === "approved" || previous?.status === "pending") yield* voidApproval(previous.id);
     yield* insertApproval(approval);
+    // A question about an interrupted call leaves the approval that it was run on in its place.
+    const waits = kind === "replay" ? { waitsFor: approval.id } : { approvalId: approval.id };
     if (row === undefined) {
-      yield* insertRow(call, {
-        status: "pending",
-        startedAtMs: approval.requestedAtMs,
-        approvalId: approval.id,
-      });
+      yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, ...waits });
     } else {
-      const end = {
+      const changes = yield* closeCall(row, {
         status: "pending",
         effect: row.effect,
         outputJson: null,
-        errorJson: null,
+        errorJson: row.errorJson,
         finishedAtMs: null,
-      } as const;
-      const changes = yield* closeCall(row, { ...end, approvalId: approval.id });
+        ...waits,
+      });
       if (changes === 0) throw new Contended();
     }
     return yield* readApproval(approval.id, approval.requestedAtMs);
   }, "normal");
+  call.scope.noteRecorded(call.key);
   if (stored === undefined) throw new Contended();
   tell(call, { type: "approval-requested", approvalId: stored.id });
   return stored;
@@ -73,7 +73,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     argsHash: argumentsHash(call),
     prompt: await promptOf(call, kind),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
-    inputSchemaJson: JSON.stringify(spec.inputJsonSchema),
+    contractJson: encodeContract(spec),
     requestedAtMs: now,
     expiresAtMs: ttlMs === undefined ? null : now + ttlMs,
   };

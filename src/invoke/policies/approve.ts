@@ -24,11 +24,12 @@ export const approve: Policy = (call, next) => {
 };
 
 async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
-  if (!(await needsApproval(call))) return next();
   const { host, scope, spec } = call;
   const now = host.clock.now();
+  // A denial answers every equal call of the task, also one that would not be asked about now.
   const denial = await host.store.read(() => denialOf(scope.id, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
+  if (!(await needsApproval(call))) return next();
   const previous = await host.store.read(() => approvalOfCall(call.key, now));
   const approval = await requestApproval(call, "call", previous);
   if (host.trustMessageApprovals && call.messageDecision !== undefined) {
@@ -51,6 +52,7 @@ export const approveDetached: Policy = async (call, next) => {
 
 function nextWith(call: Call, approval: ApprovalRow, next: () => Promise<Result>): Promise<Result> {
   call.approval = approval;
+  call.approvalId = approval.id;
   call.guards.set("approve", () => redeemGuard(call, approval));
   return next();
 }

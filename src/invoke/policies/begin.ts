@@ -5,12 +5,13 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { startAgain } from "../../store/calls.ts";
-import type { Transaction } from "../../store/store.ts";
+import type { CommitLevel, Transaction } from "../../store/store.ts";
 import { type Call, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, Contended, type Policy, Refused } from "../policy.ts";
-import { insertRow, logText } from "../record/rows.ts";
+import { aborted, Contended, MustWait, type Policy, Refused } from "../policy.ts";
+import { waitForReservations } from "../wait-for-reservations.ts";
+import { explainRefusal, insertRow, logText } from "../record/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "ask") return { kind: "clear" };
@@ -19,16 +20,27 @@ export const begin: Policy = async (call, next) => {
   call.startedAtMs = host.clock.now();
   if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
   await host.renewLease();
-  try {
-    await host.store.transaction(() => beginCall(call), commitLevel(host, isUnrepeatable(spec)));
-  } catch (error) {
-    if (error instanceof Refused) return error.result;
-    throw error;
-  }
+  const refusal = await beginWhenFree(call, commitLevel(host, isUnrepeatable(spec)));
+  if (refusal !== undefined) return refusal;
   call.begun = true;
   tell(call, { type: "call-started", seq: call.seq });
   return next();
 };
+
+/** Commits the intent; waits while others in flight hold what this call needs. */
+async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | undefined> {
+  for (;;) {
+    try {
+      await call.host.store.transaction(() => beginCall(call), level);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Refused) return error.result;
+      if (!(error instanceof MustWait)) throw error;
+      await waitForReservations(call);
+      if (call.signal?.aborted === true) return aborted(call.signal);
+    }
+  }
+}
 
 /** What changes nothing outside can be run again, so nothing has to be known before it. */
 function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
@@ -55,9 +67,11 @@ function* beginCall(call: Call): Transaction<void> {
       startedAtMs: call.startedAtMs,
       ownerId: call.host.ownerId,
       toolCallId: call.toolCallId ?? null,
-      approvalId: call.approval?.id ?? row.approvalId,
+      approvalId: call.approvalId ?? row.approvalId,
     },
     call.scope.writer,
   );
-  if (changes === 0) throw new Contended();
+  if (changes > 0) return;
+  yield* explainRefusal(call);
+  throw new Contended();
 }

@@ -5,11 +5,13 @@
 import { ToolwrightError } from "../../errors.ts";
 import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
+import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import { type Policy, Refused, refuse } from "../policy.ts";
+import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
+const LONGEST_WAIT_MS = 250;
 
 export const breaker: Policy = (call, next) =>
   call.spec.retry.circuitBreakerThreshold === undefined ? next() : guarded(call, next);
@@ -44,25 +46,51 @@ function* readState(call: Call): Transaction<"closed" | "open" | "probe"> {
   return now - row.openedAtMs >= resetMs && !isProbing ? "probe" : "open";
 }
 
-/** In the transaction that begins the call, so that no call slips past one that opens the breaker. */
+/**
+ * In the transaction that begins the call, so that no call slips past one that opens the breaker. Once the tool has
+ * failed, a call waits a moment for those in flight whose failure would open it: calls made together fail together.
+ */
 function* passOrRefuse(call: Call): Transaction<void> {
+  const scope = scopeOf(call);
   const state = yield* readState(call);
-  if (state === "closed") return;
-  const now = call.host.clock.now();
-  const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;
-  const probes = state === "probe" ? yield* takeProbe(scopeOf(call), call.spec.name, now, now + resetMs) : 0;
-  if (probes === 0) throw new Refused(refuse(openError(call)));
+  if (state === "closed") {
+    const { failures = 0 } = (yield* readBreaker(scope, call.spec.name)) ?? {};
+    const others = (yield* readReservations(scope, placeName(call))).filter(
+      ({ callKey }) => callKey !== call.key,
+    );
+    const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
+    if (failures > 0 && failures + others.length >= threshold && mayWait(call)) throw new MustWait();
+  } else {
+    const now = call.host.clock.now();
+    const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;
+    const probes = state === "probe" ? yield* takeProbe(scope, call.spec.name, now, now + resetMs) : 0;
+    if (probes === 0) throw new Refused(refuse(openError(call)));
+    call.isProbe = true;
+  }
+  yield* reserve(scope, placeName(call), { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
+}
+
+/** Not for long: one slow call must not hold up all others. In real time, since others may be in another process. */
+function mayWait(call: Call): boolean {
+  call.breakerDeadline ??= performance.now() + LONGEST_WAIT_MS;
+  return performance.now() < call.breakerDeadline;
+}
+
+function placeName(call: Call): string {
+  return `breaker:${call.spec.name}`;
 }
 
 function* count(call: Call, result: Result): Transaction<void> {
+  const scope = scopeOf(call);
+  yield* releaseReservation(scope, placeName(call), call.key);
   if (result.kind === "success") {
-    yield* countSuccess(scopeOf(call), call.spec.name);
+    yield* countSuccess(scope, call.spec.name, call.isProbe);
     return;
   }
   // Only what the tool itself failed at counts: neither waiting nor being cut off does.
   if (result.kind !== "error") return;
   const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
-  const { opened } = yield* countFailure(scopeOf(call), call.spec.name, threshold, call.host.clock.now());
+  const { opened } = yield* countFailure(scope, call.spec.name, threshold, call.host.clock.now());
   if (opened) call.cleanups.push(() => tell(call, { type: "breaker-opened" }));
 }
 

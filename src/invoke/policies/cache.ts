@@ -9,6 +9,7 @@ import { decode } from "../../util/encode.ts";
 import { sha256 } from "../../util/hash.ts";
 import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
+import { storedOutput } from "../record/record-end.ts";
 import { type Policy, refuse } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>
@@ -45,7 +46,7 @@ async function runShared(
   call.settlers.set("cache", function* (result) {
     if (result.kind !== "success" || call.outputJson === undefined) return;
     const ttlMs = call.spec.cache?.ttlMs;
-    yield* writeCache(key, call.outputJson, ttlMs === undefined ? null : clock.now() + ttlMs);
+    yield* writeCache(key, storedOutput(call), ttlMs === undefined ? null : clock.now() + ttlMs);
   });
   return next();
 }

@@ -6,13 +6,14 @@ import { businessKey } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
-import { argumentsHash, type Call } from "../call.ts";
+import { encode } from "../../util/encode.ts";
+import { type Call, executedHash } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import { Contended, type Policy, refuse } from "../policy.ts";
+import { aborted, Contended, type Policy, refuse } from "../policy.ts";
 import { outputOf } from "../recovery/decide.ts";
 import { resolveUnknown } from "../recovery/resolve-unknown.ts";
 import { waitForOwner } from "../recovery/wait-for-owner.ts";
-import { effectOfFailure } from "./retry.ts";
+import { effectOf } from "../record/effect.ts";
 
 export const claim: Policy = (call, next) =>
   call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);
@@ -32,10 +33,11 @@ async function claimKey(
     if (held === undefined || held.callKey === call.key) return nextWith(call, held, next);
     const row = await rowOf(call, held);
     if (row === undefined) return nextWith(call, held, next);
-    if (held.argsHash !== argumentsHash(call)) return refuse(conflict(call, held, row));
+    if (held.argsHash !== executedHash(call)) return refuse(conflict(call, held, row));
     if (row.status === "started" || row.status === "pending") {
       if (isAncestor(call)) return refuse(cycle(call));
-      await waitForOwner(call, row, { timeoutMs: waitLimit(call) });
+      const refusal = await waitFor(call, row);
+      if (refusal !== undefined) return refusal;
       continue;
     }
     const answer = await answerFrom(call, row);
@@ -48,7 +50,7 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
   const mine: Claim = {
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
-    argsHash: argumentsHash(call),
+    argsHash: executedHash(call),
     callKey: call.key,
     attempt: call.scope.attempt,
   };
@@ -57,16 +59,27 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
     if (changes === 0) throw new Contended();
   });
   call.settlers.set("claim", function* (result) {
-    if (result.kind === "error" && effectOfFailure(call, result) === "none") {
-      yield* releaseClaim(call.idempotencyKey, call.key);
-    }
+    if (effectOf(call, result) === "none") yield* releaseClaim(call.idempotencyKey, call.key);
   });
   return next();
 }
 
 async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
   const rows = await call.host.store.read(() => callsByKey(held.callKey));
-  return rows.find((row) => row.attempt === held.attempt);
+  // A call that waited may have moved on to a later attempt.
+  return rows.find((row) => row.attempt === held.attempt) ?? rows[0];
+}
+
+/** Waits for the holder of the key, no longer than the call itself might take. */
+async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
+  try {
+    await waitForOwner(call, row, { timeoutMs: call.spec.timeoutMs ?? call.host.settings.timeoutMs });
+    return undefined;
+  } catch (error) {
+    if (call.signal?.aborted === true) return aborted(call.signal);
+    if (ToolwrightError.is(error) && error.code === "TOOL_TIMEOUT") return refuse(error);
+    throw error;
+  }
 }
 
 async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -74,7 +87,7 @@ async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined>
     call.note = `This was done before under the same business key; it was not done again.`;
     return {
       kind: "recorded",
-      outputJson: row.lateJson ?? (await outputOf(call, row)),
+      outputJson: row.status === "success" ? await outputOf(call, row) : (row.lateJson ?? encode(undefined)),
       attempt: row.attempt,
     };
   }
@@ -88,10 +101,6 @@ function isAncestor(call: Call): boolean {
   return false;
 }
 
-function waitLimit(call: Call): number {
-  return call.spec.timeoutMs ?? call.host.settings.timeoutMs;
-}
-
 function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
   return new ToolwrightError(
     "TOOL_IDEMPOTENCY_CONFLICT",
@@ -100,7 +109,7 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
       details: {
         tool: call.spec.name,
         earlier: { argsHash: held.argsHash, status: row.status, output: row.outputJson },
-        argsHash: argumentsHash(call),
+        argsHash: executedHash(call),
       },
       effect: "none",
     },

@@ -13,7 +13,8 @@ export const journal: Policy = async (call, next) => {
   if (call.scope.attempt > 1) await matchEditedArguments(call);
   for (let looked = false; ; looked = true) {
     try {
-      const isNew = !looked && !call.scope.mayBeRecorded(call.key);
+      // A key of the caller's own may have been used before, by anybody.
+      const isNew = !looked && typeof call.place === "number" && !call.scope.mayBeRecorded(call.key);
       const decision = isNew ? undefined : await decide(call);
       const result = decision ?? (await next());
       return await (call.begun

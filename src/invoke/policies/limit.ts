@@ -5,11 +5,10 @@
 import { ToolwrightError } from "../../errors.ts";
 import {
   addUsage,
-  dropReservationsOf,
   peekUsage,
   readReservations,
   readUsage,
-  releaseReservations,
+  releaseReservation,
   reserve,
 } from "../../store/usage.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -17,8 +16,6 @@ import type { Call } from "../call.ts";
 import type { Limits } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused, refuse } from "../policy.ts";
-
-const PAUSE_MS = 25;
 
 export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
@@ -35,8 +32,8 @@ async function limited(call: Call, limits: Limits | undefined, next: () => Promi
       call.cleanups.push(free);
     }
     call.guards.set("limit", () => takeBudgets(call, limits ?? {}));
-    call.settlers.set("limit", (result) => settleBudgets(call, limits ?? {}, result));
-    return await nextWhenFree(call, next);
+    call.settlers.set("limit", () => settleBudgets(call, limits ?? {}));
+    return await next();
   } catch (error) {
     if (call.signal?.aborted === true && error === call.signal.reason) return aborted(call.signal);
     throw error;
@@ -54,23 +51,10 @@ function limitsOf(call: Call): Limits | undefined {
   );
 }
 
-async function nextWhenFree(call: Call, next: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await next();
-    } catch (error) {
-      if (!(error instanceof MustWait)) throw error;
-      await dropDeadReservations(call);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      if (call.signal?.aborted === true) return aborted(call.signal);
-    }
-  }
-}
-
 function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
   const { runId } = call.scope.identity;
-  // A call that goes on after an interruption has been counted when it began.
-  const isCounted = call.row?.status === "unknown";
+  // A call that goes on, after an interruption or after an inner call was decided, was counted when it began.
+  const isCounted = call.row?.status === "unknown" || (call.row?.waitsFor ?? null) !== null;
   if (!isCounted) {
     yield* takeCount(call, "maxToolCalls", "calls", limits.maxToolCalls);
     yield* takeCount(call, "maxExecutionsPerRun", `tool:${call.spec.name}`, call.spec.maxExecutionsPerRun);
@@ -89,7 +73,7 @@ function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
     const { used } = yield* readUsage(runId, "maxWallClockMs");
     const left = limits.maxWallClockMs - used - call.host.budgets.unrecordedMs(runId, call.host.clock.now());
     if (left <= 0) throw exceeded(call, "maxWallClockMs", limits.maxWallClockMs);
-    call.wallLeftMs = left;
+    call.wallDeadlineMs = call.host.clock.now() + left;
   }
 }
 
@@ -118,11 +102,20 @@ function* takeAmount(
   const ofTool = yield* peekUsage(runId, `${name}:${call.spec.name}`);
   const estimate = Math.min(ofTool?.peak ?? unknown, max);
   const held = yield* readReservations(runId, name);
+  // What the calls around this one hold, they hold for it as well.
+  const own = keysAround(call);
   const reserved = held
-    .filter(({ callKey }) => callKey !== call.key)
+    .filter(({ callKey }) => !own.has(callKey))
     .reduce((sum, { amount }) => sum + amount, 0);
   if (reserved > 0 && used + reserved + estimate > max) throw new MustWait();
   yield* reserve(runId, name, { callKey: call.key, ownerId: call.host.ownerId, amount: estimate });
+}
+
+/** The call and those that it is made inside of. */
+function keysAround(call: Call): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (let one: Call | undefined = call; one !== undefined; one = one.scope.parent) keys.add(one.key);
+  return keys;
 }
 
 function* takePlace(call: Call, max: number): Transaction<void> {
@@ -133,35 +126,19 @@ function* takePlace(call: Call, max: number): Transaction<void> {
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-function* settleBudgets(call: Call, limits: Limits, _result: Result): Transaction<void> {
+function* settleBudgets(call: Call, limits: Limits): Transaction<void> {
   const { runId } = call.scope.identity;
   const { spec, host } = call;
-  yield* releaseReservations(runId, call.key);
+  if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
   const amounts = { maxTotalOutputBytes: call.outputBytes, maxCostUsd: call.costUsd } as const;
   for (const name of ["maxTotalOutputBytes", "maxCostUsd"] as const) {
     if (limits[name] === undefined) continue;
+    yield* releaseReservation(runId, name, call.key);
     yield* addUsage(runId, name, amounts[name]);
     yield* addUsage(runId, `${name}:${spec.name}`, amounts[name]);
   }
   if (limits.maxWallClockMs !== undefined) {
     yield* addUsage(runId, "maxWallClockMs", host.budgets.takeUnrecordedMs(runId, host.clock.now()));
-  }
-}
-
-/** Places held by processes that are gone would be held for ever. */
-async function dropDeadReservations(call: Call): Promise<void> {
-  const { host } = call;
-  const { runId } = call.scope.identity;
-  const held = await host.store.read(function* () {
-    const found = [];
-    for (const name of ["maxParallelTools", "maxTotalOutputBytes", "maxCostUsd"]) {
-      found.push(...(yield* readReservations(runId, name)));
-    }
-    return found;
-  });
-  for (const ownerId of new Set(held.map((reservation) => reservation.ownerId))) {
-    if (ownerId === host.ownerId || (await host.isOwnerAlive(ownerId))) continue;
-    await host.store.transaction(() => dropReservationsOf(ownerId), "normal");
   }
 }
 

@@ -6,8 +6,9 @@ import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import type { Policy } from "../policy.ts";
+import { aborted, type Policy } from "../policy.ts";
 import { refusalOfBreaker } from "./breaker.ts";
+import { wallLeft } from "./timeout.ts";
 
 const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_MAX_BACKOFF_MS = 30_000;
@@ -25,9 +26,11 @@ async function tryAgain(call: Call, maxRetries: number, next: () => Promise<Resu
     call.harmless &&= result.error.effect === "none";
     if (retries >= maxRetries || !(await mayRetry(call, result.error, retries + 1))) return result;
     // Another call may have opened the breaker while this one was waiting.
-    const refusal = await refusalOfBreaker(call);
-    if (refusal !== undefined) return result;
-    if (!(await waitBeforeRetry(call, result.error, retries))) return result;
+    if ((await refusalOfBreaker(call)) !== undefined) return result;
+    const waitMs = waitOf(call, result.error, retries);
+    if (waitMs >= (wallLeft(call) ?? Infinity)) return result;
+    // Cut off while it waited: the last error is not an outcome then.
+    if (!(await waitBeforeRetry(call, result.error, waitMs))) return aborted(call.signal);
     if ((await refusalOfBreaker(call)) !== undefined) return result;
   }
 }
@@ -52,18 +55,21 @@ function originalOf(error: ToolwrightError): Error {
   return error.code === "TOOL_EXECUTION_FAILED" && error.cause instanceof Error ? error.cause : error;
 }
 
-async function waitBeforeRetry(call: Call, error: ToolwrightError, retries: number): Promise<boolean> {
+function waitOf(call: Call, error: ToolwrightError, retries: number): number {
   const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
-  const doubled = Math.min(backoffMs * 2 ** retries, maxBackoffMs);
   const asked = retryAfterMs(error, call.host.clock.now());
-  const waitMs = asked ?? doubled * (1 + Math.random() * JITTER);
+  return asked ?? Math.min(backoffMs * 2 ** retries, maxBackoffMs) * (1 + Math.random() * JITTER);
+}
+
+/** Answers whether the call may go on. */
+async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: number): Promise<boolean> {
   tell(call, { type: "call-retried", tries: call.tries, waitMs, errorCode: error.code });
   if (waitMs === 0) return call.signal?.aborted !== true;
   try {
     await call.host.clock.sleep(waitMs, call.signal);
     return true;
   } catch {
-    // The only reason to end a wait early is the abort, and then the last error stands.
+    // The only reason to end a wait early is the abort.
     return false;
   }
 }
@@ -90,14 +96,4 @@ function headerOf(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
   const found = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
   return found === undefined ? undefined : String(found[1]);
-}
-
-/** Exported for the journal: what a failed call says about the world, all tries together. */
-export function effectOfFailure(
-  call: Call,
-  result: Extract<Result, { kind: "error" }>,
-): "none" | "happened" | null {
-  if (!call.executed) return "none";
-  if (result.error.effect === "happened") return "happened";
-  return call.harmless && result.error.effect === "none" ? "none" : null;
 }

@@ -26,11 +26,17 @@ interface TimeLimit {
 
 function limitOf(call: Call): TimeLimit | undefined {
   const { timeoutMs } = call.spec;
-  const { wallLeftMs } = call;
+  const wallLeftMs = wallLeft(call);
   if (wallLeftMs !== undefined && (timeoutMs === undefined || wallLeftMs < timeoutMs)) {
     return { ms: wallLeftMs, result: () => wallClockSpent(call) };
   }
   return timeoutMs === undefined ? undefined : { ms: timeoutMs, result: () => timedOut(call, timeoutMs) };
+}
+
+/** What the run's time budget leaves this call, with all its tries. */
+export function wallLeft(call: Call): number | undefined {
+  const { wallDeadlineMs, host } = call;
+  return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.now());
 }
 
 async function race(
@@ -137,7 +143,7 @@ function timedOut(call: Call, timeoutMs: number): Result {
   };
 }
 
-function wallClockSpent(call: Call): Result {
+export function wallClockSpent(call: Call): Result {
   return {
     kind: "error",
     error: new ToolwrightError(

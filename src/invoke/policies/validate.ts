@@ -9,7 +9,7 @@ import type { Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { refuse } from "../policy.ts";
-import { maskInput, mayHoldMark, refuseMarks, unmask } from "../redact.ts";
+import { holdsMark, markError, maskInput, unmask } from "../redact.ts";
 
 export const validate: Policy = async (call, next) => {
   try {
@@ -26,7 +26,9 @@ export async function prepareInput(call: Call): Promise<unknown> {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
   call.inputJson = encode(maskInput(spec, sent, call.host.store.secret));
-  if (mayHoldMark(call.inputJson)) refuseMarks(spec.name, args);
+  if (holdsMark(spec.redactInput.length === 0 ? call.inputJson : encode(args))) {
+    if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
+  }
   const parsed = await parse(spec.schema, sent);
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;

@@ -74,6 +74,7 @@ function answerFields(call: Call, result: Result) {
         status: result.error.code === "TOOL_OUTCOME_UNKNOWN" ? "unknown" : "error",
         effect: result.error.effect ?? (result.error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none"),
         errorJson: encodeError(result.error, call.spec, call.args),
+        lateJson: call.lateJson,
       } as const;
     case "denied":
       return { status: "denied", effect: null, approvalId: result.approval.id } as const;

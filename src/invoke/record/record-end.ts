@@ -6,8 +6,8 @@ import { type Call, tell, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { effectOfFailure } from "../policies/retry.ts";
 import { maskOutput } from "../redact.ts";
+import { effectOf } from "./effect.ts";
 import { fenced, insertRow, logText } from "./rows.ts";
 
 export async function recordEnd(call: Call, result: Result): Promise<Result> {
@@ -93,16 +93,15 @@ function endOf(call: Call, result: Result): End {
     case "pending":
       return { ...common, status: "pending", effect: null, keyRead: null, waitsFor: result.approval.id };
     case "cut":
-      // Nobody can tell how far it got; but what was never entered has not happened.
       return {
         ...common,
         status: "unknown",
-        effect: call.executed ? null : "none",
+        effect: effectOf(call, result),
         errorJson: encodeError(result.error, call.spec, call.args),
         keyRead: null,
       };
     case "error": {
-      const effect = effectOfFailure(call, result);
+      const effect = effectOf(call, result);
       return {
         ...common,
         status: "error",
@@ -117,7 +116,8 @@ function endOf(call: Call, result: Result): End {
   }
 }
 
-function storedOutput(call: Call): string {
+/** What may be kept of the output. */
+export function storedOutput(call: Call): string {
   const text = call.outputJson ?? encode(undefined);
   if (call.spec.redactOutput.length === 0) return text;
   return encode(maskOutput(call.spec, decode(text), call.host.store.secret));

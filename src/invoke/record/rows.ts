@@ -57,7 +57,8 @@ export function* insertRow(call: Call, fields: RowFields, seq?: number): Transac
         finishedAtMs: fields.finishedAtMs ?? null,
         replayedFrom: fields.replayedFrom ?? null,
         fromCache: fields.fromCache ?? false,
-        approvalId: fields.approvalId ?? call.approval?.id ?? null,
+        approvalId: fields.approvalId ?? call.approvalId,
+
         ownerId: fields.ownerId ?? null,
         tries: fields.tries ?? 0,
         isolation: fields.isolation ?? null,
@@ -74,7 +75,7 @@ export function* insertRow(call: Call, fields: RowFields, seq?: number): Transac
 }
 
 /** Why a row was not taken: a lost run, a replaced attempt, or an equal call that was faster. Else only its number. */
-function* explainRefusal(call: Call): Transaction<void> {
+export function* explainRefusal(call: Call): Transaction<void> {
   const { scope } = call;
   const { rootScopeId, epoch, attempt } = scope.writer;
   const row = yield* readScope(rootScopeId);

@@ -11,6 +11,7 @@ import { decodeError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
+import { holdsMark } from "../redact.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
@@ -47,6 +48,7 @@ async function sameAttempt(call: Call, row: CallRow): Promise<Result | undefined
         replayed: true,
       };
     case "error":
+      if (call.scope.triedBefore.has(call.key)) return failedInEarlierTry(call, row);
       return { kind: "error", error: errorOf(row), replayed: true };
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row), replayed: true };
@@ -66,8 +68,9 @@ async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefi
     case "success":
       return happenedBefore(call, row, await outputOf(call, row));
     case "error":
-      if (row.effect === "none" || spec.idempotent || !spec.sideEffect) return undefined;
-      return interrupted(call, row);
+      if (row.effect !== "none" && spec.sideEffect && !spec.idempotent) return interrupted(call, row);
+      await restoreUnspentApproval(call, row);
+      return undefined;
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row) };
     case "pending":
@@ -79,6 +82,28 @@ async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefi
   }
 }
 
+/** The call around this one tries again: what failed inside is tried again with it, where that is safe. */
+function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
+  call.row = row;
+  const isSafe = row.effect === "none" || call.spec.idempotent || !call.spec.sideEffect;
+  return isSafe ? Promise.resolve(undefined) : interrupted(call, row);
+}
+
+/** A refusal after the approval has consumed nothing: the approval still counts. */
+async function restoreUnspentApproval(call: Call, row: CallRow): Promise<void> {
+  if (row.approvalId === null) return;
+  const approval = await readDecision(call, row.approvalId);
+  const isUnspent = approval?.status === "approved" && approval.redeemedAtMs === null;
+  if (isUnspent && approval.fingerprint === fingerprintOf(call.spec)) runOn(call, approval);
+}
+
+/** The call runs on this decision, with the arguments that it names. */
+function runOn(call: Call, approval: ApprovalRow): void {
+  call.approval = approval;
+  call.approvalId = approval.id;
+  call.editedArgsJson = approval.approvedArgsJson;
+}
+
 function happenedBefore(call: Call, row: CallRow, outputJson: string): Result | undefined {
   const { spec } = call;
   if (spec.replay === "run" && spec.idempotencyKey === undefined) return undefined;
@@ -88,25 +113,36 @@ function happenedBefore(call: Call, row: CallRow, outputJson: string): Result | 
 /** The process died, the run was cut off, or an error left it open. */
 async function interrupted(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.attempt === call.scope.attempt) call.row = row;
-  if (row.approvalId !== null) {
-    // It was approved, and what was approved is what runs again.
-    call.approvedBefore = true;
-    call.editedArgsJson = (await approvalOf(call, row)).approvedArgsJson;
-  }
+  await restoreSpentApproval(call, row);
   if (row.effect === "none") return undefined;
-  if (row.effect === "happened" && row.lateJson !== null) return cameLate(call, row, row.lateJson);
-  return resolveUnknown(call, row);
+  if (row.effect === null) return resolveUnknown(call, row);
+  if (row.lateJson !== null) return cameLate(call, row, row.lateJson);
+  // It happened, and what it brought could not be kept: nobody runs it again.
+  return { kind: "error", error: errorOf(row) };
+}
+
+/** It was approved, and what was approved is what runs again. */
+async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
+  if (row.approvalId === null) return;
+  call.approvedBefore = true;
+  call.approvalId = row.approvalId;
+  call.editedArgsJson = (await readDecision(call, row.approvalId))?.approvedArgsJson ?? null;
 }
 
 /** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
 async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
+  call.lateJson = lateJson;
   try {
-    const outputJson = await parseOutput(call, decode(lateJson));
+    // A mark stands for a value that was checked before it was redacted.
+    const outputJson = holdsMark(lateJson) ? lateJson : await parseOutput(call, decode(lateJson));
     if (row.attempt === call.scope.attempt) return { kind: "recorded", outputJson, attempt: row.attempt };
     return happenedBefore(call, row, outputJson);
   } catch (error) {
     if (!ToolwrightError.is(error)) throw error;
-    return { kind: "error", error };
+    return {
+      kind: "error",
+      error: new ToolwrightError(error.code, error.message, { ...error, effect: "happened" }),
+    };
   }
 }
 
@@ -114,23 +150,22 @@ async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Res
 async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
   if (row.waitsFor !== null) {
+    await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
+    if (inner?.kind === "replay" && inner.callKey === call.key) return resolveUnknown(call, row);
     call.approvedBefore = true;
-    if (row.approvalId !== null) call.editedArgsJson = (await approvalOf(call, row)).approvedArgsJson;
     // The outer call is entered again once the inner one is decided; what it has done inside is on record.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
   }
   const approval = await approvalOf(call, row);
-  if (approval.kind === "replay") return resolveUnknown(call, row);
   switch (approval.status) {
     case "pending":
       return { kind: "pending", approval };
     case "approved":
       // Approved was what the person saw: another version of the tool has to be shown again.
       if (approval.fingerprint !== fingerprintOf(call.spec)) return askAgain(call, approval);
-      call.editedArgsJson = approval.approvedArgsJson;
-      if (approval.redeemedAtMs === null) call.approval = approval;
-      else call.approvedBefore = true;
+      if (approval.redeemedAtMs === null) runOn(call, approval);
+      else await restoreSpentApproval(call, row);
       return undefined;
     case "denied":
       return { kind: "denied", approval };

@@ -5,13 +5,16 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
-import { type CallRow, closeCall, hasUnreadKey } from "../../store/calls.ts";
-import { decode } from "../../util/encode.ts";
+import { type CallRow, closeCall, hasUnreadKey, savePayload } from "../../store/calls.ts";
+import { decode, encode } from "../../util/encode.ts";
+import { truncateJson } from "../../util/truncate.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
+import { Contended } from "../policy.ts";
+import { holdsMark, maskOutput } from "../redact.ts";
 import { createToolContext } from "../tool-context.ts";
 
 /** `undefined` means: run it (again), with the same key. */
@@ -54,7 +57,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   const { spec, host } = call;
   // A request of the dead process may still be on its way.
   const ageMs = host.clock.now() - row.startedAtMs;
-  if (ageMs < spec.settleMs) await host.clock.sleep(spec.settleMs - ageMs, call.signal);
+  if (ageMs < spec.settleMs) await settle(call, spec.settleMs - ageMs);
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
@@ -73,20 +76,39 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   }
 }
 
+async function settle(call: Call, ms: number): Promise<void> {
+  try {
+    await call.host.clock.sleep(ms, call.signal);
+  } catch (cause) {
+    throw new ToolwrightError(
+      "TOOL_ABORTED",
+      "The call was cut off before it was known whether it had happened.",
+      {
+        cause,
+      },
+    );
+  }
+}
+
 /** Puts what is known now on record in the place of what was not. */
-async function happened(call: Call, row: CallRow, outputJson: string): Promise<Result> {
-  const { host, scope } = call;
-  await host.store.transaction(
-    () =>
-      closeCall(row, {
-        status: "success",
-        effect: "happened",
-        outputJson,
-        errorJson: null,
-        finishedAtMs: host.clock.now(),
-      }),
-    "normal",
-  );
+async function happened(call: Call, row: CallRow, clearJson: string): Promise<Result> {
+  const { host, scope, spec } = call;
+  const outputJson =
+    spec.redactOutput.length === 0
+      ? clearJson
+      : encode(maskOutput(spec, decode(clearJson), host.store.secret));
+  await host.store.transaction(function* () {
+    const short = truncateJson(outputJson, host.settings.maxOutputBytes);
+    if (short.truncated) yield* savePayload(row.key, row.attempt, "output", outputJson);
+    const changes = yield* closeCall(row, {
+      status: "success",
+      effect: "happened",
+      outputJson: short.text,
+      errorJson: null,
+      finishedAtMs: host.clock.now(),
+    });
+    if (changes === 0) throw new Contended();
+  }, "normal");
   if (row.key === call.key && row.attempt === scope.attempt) {
     return { kind: "success", output: decode(outputJson), replayed: true };
   }
@@ -111,7 +133,14 @@ async function askPerson(call: Call, row: CallRow): Promise<Result | undefined> 
 }
 
 async function decided(call: Call, row: CallRow, approval: ApprovalRow): Promise<Result | undefined> {
-  if (approval.outputJson !== null) return happened(call, row, approval.outputJson);
+  if (approval.outputJson !== null) {
+    const { outputJson } = approval;
+    return happened(
+      call,
+      row,
+      holdsMark(outputJson) ? outputJson : await parseOutput(call, decode(outputJson)),
+    );
+  }
   call.approvedBefore = true;
   call.guards.set("replay", () => redeemGuard(call, approval));
   return rerun(call, "a person said so");

@@ -9,30 +9,32 @@ import { type Call, inFlightName } from "../call.ts";
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
-/** Returns when the row is no longer running. Real time is used throughout: another process has no other. */
+/**
+ * Returns when the row is no longer running. Real time is used throughout: another process has no other.
+ * @param options.timeoutMs ends the wait with TOOL_TIMEOUT, also for a call that waits for a person
+ */
 export async function waitForOwner(
   call: Call,
   row: CallRow,
   options: { readonly timeoutMs?: number } = {},
 ): Promise<void> {
   const { host } = call;
+  const { timeoutMs } = options;
+  const deadline = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
   const own = host.inFlight.get(inFlightName(row.key, row.attempt));
-  const deadline = options.timeoutMs === undefined ? Infinity : performance.now() + options.timeoutMs;
-  if (own !== undefined && row.ownerId === host.ownerId) {
+  if (own !== undefined && row.ownerId === host.ownerId && row.status === "started") {
     await Promise.race([own.catch(() => undefined), until(deadline, call.signal)]);
-  } else if (row.ownerId === null || !(await isAlive(call, row))) {
-    await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
-    return;
   }
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const rows = await host.store.read(() => callsByKey(row.key));
     const current = rows.find((other) => other.attempt === row.attempt);
-    if (current?.status !== "started" || current.ownerId !== row.ownerId) return;
-    if (!(await isAlive(call, row))) {
+    const isWaiting = current?.status === "pending" && timeoutMs !== undefined;
+    if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;
+    if (!isWaiting && !(await isAlive(call, row))) {
       await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
       return;
     }
-    if (performance.now() >= deadline) throw tooLong(call, options.timeoutMs ?? 0);
+    if (performance.now() >= deadline) throw tooLong(call, timeoutMs ?? 0);
     await until(performance.now() + pause, call.signal);
   }
 }
@@ -40,9 +42,10 @@ export async function waitForOwner(
 /** In this runtime, a call is alive while it is in flight; the process alone does not keep it so. */
 function isAlive(call: Call, row: CallRow): Promise<boolean> {
   const { host } = call;
+  if (row.ownerId === null) return Promise.resolve(false);
   if (row.ownerId === host.ownerId)
     return Promise.resolve(host.inFlight.has(inFlightName(row.key, row.attempt)));
-  return host.isOwnerAlive(row.ownerId ?? "");
+  return host.isOwnerAlive(row.ownerId);
 }
 
 function until(deadline: number, signal: AbortSignal | undefined): Promise<void> {

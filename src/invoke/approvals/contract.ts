@@ -1,0 +1,30 @@
+/** What a request says about its tool, so that any process can check a decision without having the tool. */
+import { z } from "zod";
+import { toOutputJsonSchema, type JsonSchema } from "../../definition/json-schema.ts";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
+
+const contractSchema = z.object({
+  input: z.record(z.string(), z.unknown()),
+  output: z.record(z.string(), z.unknown()).nullable(),
+  redactInput: z.array(z.string()),
+  redactOutput: z.array(z.string()),
+});
+
+export type Contract = z.output<typeof contractSchema>;
+
+export function encodeContract(spec: ToolSpec): string {
+  const { outputSchema, inputJsonSchema, redactInput, redactOutput } = spec;
+  const output: JsonSchema | null = outputSchema === undefined ? null : toOutputJsonSchema(outputSchema);
+  return JSON.stringify({ input: inputJsonSchema, output, redactInput, redactOutput });
+}
+
+export function decodeContract(json: string): Contract {
+  return contractSchema.parse(JSON.parse(json));
+}
+
+/** What does not fit, in words; `undefined` where it does, or where nobody can tell. */
+export function problemsWith(schema: JsonSchema, value: unknown, whole: string): string | undefined {
+  const parsed = z.fromJSONSchema(schema).safeParse(value);
+  if (parsed.success) return undefined;
+  return parsed.error.issues.map((issue) => `${issue.path.join(".") || whole}: ${issue.message}`).join("; ");
+}

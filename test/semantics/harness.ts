@@ -1,0 +1,212 @@
+/**
+ * What the tests of the rules share: a store on disk that several runtimes open side by side, a way to let a process
+ * die without one, and a clock that stands still. Only `openStores` knows which database it is.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
+import { onTestFinished } from "vitest";
+import { openStore } from "../../src/store/open-store.ts";
+import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
+
+/** One database that can be opened more than once. */
+export interface Stores {
+  open(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+export async function openStores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), "toolwright-semantics-"));
+  const opened: Store[] = [];
+  return {
+    async open() {
+      const store = await openStore(join(folder, "calls.db"));
+      opened.push(store);
+      return store;
+    },
+    async close() {
+      for (const store of opened) await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface World {
+  /** A runtime on a connection of its own, as another process would have. */
+  runtime(options?: RuntimeOptions): Promise<Runtime>;
+  open(): Promise<Store>;
+  /** From here on every runtime so far counts as a dead process. What it was running goes on unheard. */
+  killAll(): Promise<void>;
+  /** Reads any table. */
+  rows(sql: string, ...parameters: SqlValue[]): Promise<readonly Row[]>;
+  /** The log as it stands in the table, in order. */
+  log(runId: string): Promise<readonly Row[]>;
+  /** Every stored text of every table, to look for what must not be there. */
+  dump(): Promise<string>;
+}
+
+/** Cleans up after the test that asked for it. */
+export async function createWorld(): Promise<World> {
+  const stores = await openStores();
+  onTestFinished(() => stores.close());
+  const own = await stores.open();
+  const world: World = {
+    open: () => stores.open(),
+    runtime: async (options = {}) => createRuntime({ store: await stores.open(), ...options }),
+    async killAll() {
+      await own.transaction(() => change("UPDATE toolwright_owners SET ended_at_ms = {now}"), "normal");
+    },
+    rows: (sql, ...parameters) => own.read(() => all(sql, ...parameters)),
+    log: (runId) =>
+      world.rows("SELECT * FROM _smithers_tool_calls WHERE run_id = ?1 ORDER BY attempt, seq", runId),
+    async dump() {
+      const texts: string[] = [];
+      for (const table of TABLES) texts.push(JSON.stringify(await world.rows(`SELECT * FROM ${table}`)));
+      return texts.join("\n");
+    },
+  };
+  return world;
+}
+
+const TABLES = [
+  "toolwright_calls",
+  "toolwright_payloads",
+  "toolwright_approvals",
+  "toolwright_claims",
+  "toolwright_cache",
+  "toolwright_usage",
+  "toolwright_reservations",
+  "toolwright_breakers",
+  "toolwright_scopes",
+];
+
+export interface ManualClock extends Clock {
+  /** Moves on, and wakes whoever has slept long enough, in order. */
+  advance(ms: number): Promise<void>;
+  /** How long each sleeper asked for. */
+  readonly sleeps: readonly number[];
+}
+
+export function createClock(start = 1_000_000): ManualClock {
+  let now = start;
+  let sleepers: { readonly at: number; wake(): void }[] = [];
+  const sleeps: number[] = [];
+  return {
+    sleeps,
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        sleeps.push(ms);
+        if (signal?.aborted === true) {
+          reject(signal.reason);
+          return;
+        }
+        const sleeper = { at: now + ms, wake: resolve };
+        sleepers.push(sleeper);
+        signal?.addEventListener("abort", () => {
+          sleepers = sleepers.filter((other) => other !== sleeper);
+          reject(signal.reason);
+        });
+      }),
+    async advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const [next] = sleepers.filter(({ at }) => at <= end).toSorted((one, other) => one.at - other.at);
+        if (next === undefined) break;
+        now = Math.max(now, next.at);
+        sleepers = sleepers.filter((other) => other !== next);
+        next.wake();
+        await settle();
+      }
+      now = end;
+      await settle();
+    },
+  };
+}
+
+/** Lets everything that can go on without time passing go on. */
+export async function settle(): Promise<void> {
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until the condition holds, in real time. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("the condition did not come to hold");
+}
+
+/** By their text, whatever they are. */
+export function sorted<T>(values: readonly T[]): T[] {
+  const text = (value: T): string => JSON.stringify(value) ?? "";
+  return values.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
+}
+
+/** A list of so many equal values. */
+export function times<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+/** A promise that nobody keeps: a tool whose process dies while it runs. */
+export function never<T>(): Promise<T> {
+  return new Promise(() => undefined);
+}
+
+export interface StoreWatch {
+  /** Called with each statement of each transaction; a throw rolls the transaction back. */
+  onStatement?(sql: string): void;
+  onCommit?(statements: readonly string[], level: "full" | "normal"): void;
+  onRead?(): void;
+}
+
+/** The same store, watched. */
+export function watchStore(store: Store, watch: StoreWatch): Store {
+  return {
+    dialect: store.dialect,
+    secret: store.secret,
+    async transaction(work, level) {
+      let statements: string[] = [];
+      const result = await store.transaction(function* () {
+        statements = [];
+        const inner = work();
+        let step = inner.next();
+        while (step.done !== true) {
+          statements.push(step.value.sql);
+          watch.onStatement?.(step.value.sql);
+          step = inner.next(yield step.value);
+        }
+        return step.value;
+      }, level);
+      watch.onCommit?.(statements, level);
+      return result;
+    },
+    read(work) {
+      watch.onRead?.();
+      return store.read(work);
+    },
+    close: () => store.close(),
+  };
+}
+
+/** Fails after so many statements and reads: an endless loop would keep the test's own timer from firing. */
+export function boundStore(store: Store, most = 2_000): Store {
+  let count = 0;
+  const step = (): void => {
+    count += 1;
+    if (count > most) throw new Error(`the store was asked more than ${most} times: this never ends`);
+  };
+  return watchStore(store, { onStatement: step, onRead: step });
+}
+
+/** Whether the statement is the one that puts an outcome on record. */
+export function isFinish(sql: string): boolean {
+  return sql.includes("key_read = ?11");
+}
+
+/** Whether the statement is the one that puts an intent on record. */
+export function isIntent(sql: string): boolean {
+  return sql.startsWith("INSERT INTO toolwright_calls") || sql.includes("SET status = 'started'");
+}

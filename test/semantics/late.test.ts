@@ -1,0 +1,225 @@
+/** Rules 13 and 15: what comes after nobody waits any more, and calls of attempts that are over. */
+import { defineTool } from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { boundStore, createClock, createWorld, settle, sorted, until } from "./harness.ts";
+import { createCharge } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+describe("a result that comes late", () => {
+  it("rule 13: is recorded, never used in its own attempt, and is the success of the next one", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({ timeoutMs: 100 }, () => answer.promise);
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 1);
+    await clock.advance(100);
+    expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT" } });
+    answer.resolve({ id: "ch_late" });
+    await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+    expect(await world.rows("SELECT status, output_json, late_json FROM toolwright_calls")).toEqual([
+      { status: "error", output_json: null, late_json: '{"id":"ch_late"}' },
+    ]);
+
+    const resumed = await (await world.runtime({ clock })).call(charge, args, task);
+    expect(resumed).toMatchObject({ status: "error", replayed: true, error: { code: "TOOL_TIMEOUT" } });
+    const retried = await runtime.call(charge, args, { ...task, attempt: 2 });
+    expect(retried).toMatchObject({ status: "success", output: { id: "ch_late" }, replayed: true });
+    expect(effects).toHaveLength(1);
+  });
+
+  it("rule 13: a failure that comes late leaves it unknown for the next attempt", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({ timeoutMs: 100, onUnknown: "fail" }, () => answer.promise);
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 1);
+    await clock.advance(100);
+    await call;
+    answer.reject(new Error("socket closed"));
+    await until(
+      async () => (await world.rows("SELECT late_json FROM toolwright_calls"))[0]?.["late_json"] !== null,
+    );
+    const retried = await runtime.call(charge, args, { ...task, attempt: 2 });
+    expect(retried).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+    expect(effects).toHaveLength(1);
+  });
+
+  it("rule 13: a late failure after a late success does not take its place", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
+    const { charge, effects } = createCharge(
+      { timeoutMs: 100, retry: { maxRetries: 1, backoffMs: 0 } },
+      (count) => answers[count - 1]?.promise,
+    );
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 1);
+    await clock.advance(100);
+    await until(() => effects.length === 2);
+    await clock.advance(100);
+    expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT" } });
+    answers[0]?.resolve({ id: "ch_late" });
+    await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+    answers[1]?.reject(new Error("duplicate key"));
+    await settle();
+    const retried = await runtime.call(charge, args, { ...task, attempt: 2 });
+    expect(retried).toMatchObject({ status: "success", output: { id: "ch_late" }, replayed: true });
+    expect(effects).toHaveLength(2);
+  });
+
+  it("rule 5: a late failure of a first try is not the answer for the business key that the second try earned", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const first = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge(
+      {
+        timeoutMs: 100,
+        retry: { maxRetries: 1, backoffMs: 0 },
+        idempotencyKey: ({ amount }) => `order-${amount}`,
+      },
+      (count) => (count === 1 ? first.promise : undefined),
+    );
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 1);
+    await clock.advance(100);
+    expect(await call).toMatchObject({ status: "success", output: { id: "ch_2" } });
+    first.reject(new Error("socket closed"));
+    await until(
+      async () => (await world.rows("SELECT late_json FROM toolwright_calls"))[0]?.["late_json"] !== null,
+    );
+    const elsewhere = await runtime.call(charge, args, { runId: "r2" });
+    expect(elsewhere).toMatchObject({ status: "success", output: { id: "ch_2" }, replayed: true });
+  });
+
+  it("rule 13: a late success that is stored redacted is still a success for the next attempt", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answer = Promise.withResolvers<{ id: string; pin: number }>();
+    let runs = 0;
+    const issue = defineTool({
+      name: "issue_card",
+      schema: z.object({ amount: z.number() }),
+      outputSchema: z.object({ id: z.string(), pin: z.number() }),
+      redact: { output: ["pin"] },
+      sideEffect: true,
+      idempotent: false,
+      timeoutMs: 100,
+      execute: (_args, ctx) => ((runs += ctx.idempotencyKey === null ? 0 : 1), answer.promise),
+    });
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(issue, args, task);
+    await until(() => runs === 1);
+    await clock.advance(100);
+    await call;
+    answer.resolve({ id: "card_1", pin: 4711 });
+    await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+    const retried = await runtime.call(issue, args, { ...task, attempt: 2 });
+    expect(retried).toMatchObject({ status: "success", replayed: true, output: { id: "card_1" } });
+    expect(await world.dump()).not.toContain("4711");
+  });
+});
+
+describe("an attempt that is over", () => {
+  it("rule 15: cannot go on calling beside its successor", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge();
+    const runtime = await world.runtime();
+    await runtime.call(charge, { amount: 1 }, { ...task, attempt: 1 });
+    await runtime.call(charge, { amount: 2 }, { ...task, attempt: 2 });
+    for (const origin of [runtime, await world.runtime()]) {
+      const stale = await origin.call(charge, { amount: 3 }, { ...task, attempt: 1 });
+      expect(stale).toMatchObject({ status: "error", error: { code: "TOOL_ATTEMPT_STALE" } });
+    }
+    expect(effects.map(({ amount }) => amount)).toEqual([1, 2]);
+    expect(await world.log("r1")).toHaveLength(2);
+  });
+
+  it("rule 15: cannot go on inside runtime.run either, while the next attempt runs", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge();
+    const runtime = await world.runtime();
+    const replaced = Promise.withResolvers<void>();
+    const first = runtime.run({ ...task, attempt: 1 }, async () => {
+      await replaced.promise;
+      return charge.execute({ amount: 1 });
+    });
+    await settle();
+    await runtime.run({ ...task, attempt: 2 }, async () => charge.execute({ amount: 2 }));
+    replaced.resolve();
+    await expect(first).rejects.toMatchObject({
+      code: expect.stringMatching(/TOOL_(ATTEMPT_STALE|RUN_FENCED)/),
+    });
+    expect(effects.map(({ amount }) => amount)).toEqual([2]);
+  });
+
+  it("rule 15: cannot redeem an approval that came in after its successor began", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ needsApproval: true });
+    const other = createCharge().charge;
+    const asking = await world.runtime();
+    const pending = await asking.call(charge, args, task);
+    if (pending.status !== "pending") throw new Error(pending.status);
+    const stale = await world.runtime({ store: boundStore(await world.open()) });
+    await stale.call(other, { amount: 1 }, { ...task, callKey: "opens the scope" });
+    await asking.call(other, { amount: 2 }, { ...task, attempt: 2 });
+    await asking.resolveToolApproval(pending.approval.id, { approved: true });
+    expect(await stale.call(charge, args, task)).toMatchObject({
+      status: "error",
+      error: { code: "TOOL_ATTEMPT_STALE" },
+    });
+    expect(effects).toHaveLength(0);
+  });
+
+  it("rule 13: an equal call in flight is waited for, not made twice", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({}, () => answer.promise);
+    const calls = [
+      (await world.runtime()).call(charge, args, task),
+      (await world.runtime()).call(charge, args, task),
+    ];
+    await until(() => effects.length === 1);
+    await settle();
+    answer.resolve({ id: "ch_1" });
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.map((outcome) => outcome.status === "success" && outcome.output)).toEqual([
+      { id: "ch_1" },
+      { id: "ch_1" },
+    ]);
+    expect(sorted(outcomes.map((outcome) => outcome.status === "success" && outcome.replayed))).toEqual([
+      false,
+      true,
+    ]);
+    expect(effects).toHaveLength(1);
+    expect(await world.log("r1")).toHaveLength(1);
+  });
+
+  it("rule 26: an outcome that comes from an owner taken for dead is kept as late", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({ onUnknown: "fail" }, () => answer.promise);
+    const lost = (await world.runtime()).call(charge, args, task);
+    await until(() => effects.length === 1);
+    await world.killAll();
+    await (await world.runtime()).call(charge, args, task);
+    answer.resolve({ id: "ch_1" });
+    await expect(lost).rejects.toMatchObject({ code: "TOOL_RUN_FENCED" });
+    expect(await world.rows("SELECT status, effect, late_json FROM toolwright_calls")).toEqual([
+      { status: "unknown", effect: "happened", late_json: '{"id":"ch_1"}' },
+    ]);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({
+      status: "success",
+      output: { id: "ch_1" },
+      replayed: true,
+    });
+  });
+});

@@ -1,0 +1,149 @@
+/** Rule 19: arguments that a person put in the place of those that were asked for. */
+import { defineTool, type Outcome } from "toolwright";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { createWorld, never, until } from "./harness.ts";
+import { createBlindCharge, createCharge } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+function idOf(outcome: Outcome): string {
+  if (outcome.status !== "pending") throw new Error(`expected a pending call, got ${outcome.status}`);
+  return outcome.approval.id;
+}
+
+it("rule 19: what runs are the approved arguments; the call stays the one that was asked for", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({ needsApproval: true });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  for (let times = 0; times < 2; times += 1) {
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ output: { id: "ch_1" } });
+  }
+  expect(effects.map(({ amount }) => amount)).toEqual([5]);
+  expect(await world.log("r1")).toMatchObject([{ input_json: '{"amount":5}', status: "success" }]);
+});
+
+it("rule 19: edited arguments that do not fit are refused at once, and the request stays open", async () => {
+  const world = await createWorld();
+  const { charge } = createCharge({ needsApproval: true });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await expect(
+    runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: "all of it" } }),
+  ).rejects.toMatchObject({ code: "TOOL_INPUT_INVALID", message: expect.stringContaining("amount") });
+  expect(await runtime.approvals({ status: "pending" })).toMatchObject([{ id }]);
+});
+
+it("rule 19: edited arguments that only the tool itself can judge are refused before anything runs", async () => {
+  const world = await createWorld();
+  let runs = 0;
+  const tool = defineTool({
+    name: "even_only",
+    schema: z.object({ amount: z.number().refine((amount) => amount % 2 === 0, "must be even") }),
+    needsApproval: true,
+    execute: () => (runs += 1),
+  });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(tool, { amount: 2 }, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 3 } });
+  const outcome = await (await world.runtime()).call(tool, { amount: 2 }, task);
+  expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_INPUT_INVALID" } });
+  expect(runs).toBe(0);
+});
+
+it("rule 19: a redaction mark in the edited arguments means the original value", async () => {
+  const world = await createWorld();
+  const sent: unknown[] = [];
+  const tool = defineTool({
+    name: "pay",
+    schema: z.object({ amount: z.number(), card: z.object({ number: z.string(), holder: z.string() }) }),
+    redact: { input: ["card.number"] },
+    needsApproval: true,
+    execute: (given) => (sent.push(given), "ok"),
+  });
+  const input = { amount: 7, card: { number: "4111-1111", holder: "Ann" } };
+  const runtime = await world.runtime();
+  const outcome = await runtime.call(tool, input, task);
+  const id = idOf(outcome);
+  const shown = (await runtime.approvals())[0]?.args as typeof input;
+  expect(shown.card.number).toMatch(/^\[redacted sha256:[\w-]{43}\]$/);
+  await runtime.resolveToolApproval(id, {
+    approved: true,
+    approvedArgs: { amount: 5, card: { ...shown.card, holder: "Ben" } },
+  });
+  expect(await (await world.runtime()).call(tool, input, task)).toMatchObject({ status: "success" });
+  expect(sent).toEqual([{ amount: 5, card: { number: "4111-1111", holder: "Ben" } }]);
+  expect(await world.dump()).not.toContain("4111-1111");
+});
+
+it("rule 19: a later attempt matches the requested arguments and the approved ones", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({ needsApproval: true });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  await (await world.runtime()).call(charge, args, task);
+  const later = await world.runtime();
+  const requested = await later.call(charge, args, { ...task, attempt: 2 });
+  const approved = await later.call(charge, { amount: 5 }, { ...task, attempt: 3 });
+  expect(requested).toMatchObject({ status: "success", output: { id: "ch_1" }, replayed: true });
+  expect(approved).toMatchObject({ status: "success", output: { id: "ch_1" }, replayed: true });
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 19: the business key is that of the approved arguments", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({
+    needsApproval: ({ amount }) => amount > 5,
+    idempotencyKey: ({ amount }) => `order-${amount}`,
+  });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  await (await world.runtime()).call(charge, args, task);
+  // The same order, asked for directly elsewhere: it is done, and its arguments are those that were run.
+  const elsewhere = await runtime.call(charge, { amount: 5 }, { runId: "r2" });
+  expect(elsewhere).toMatchObject({ status: "success", output: { id: "ch_1" }, replayed: true });
+  expect(effects.map(({ amount }) => amount)).toEqual([5]);
+});
+
+it("rule 20: what runs again after an interruption is what was approved, and needs no second approval", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({ needsApproval: true }, (count) =>
+    count < 3 ? never() : undefined,
+  );
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  for (const attempt of [1, 2]) {
+    void (await world.runtime()).call(charge, args, { ...task, attempt }).catch(() => undefined);
+    await until(() => effects.length === attempt);
+    await world.killAll();
+  }
+  const outcome = await (await world.runtime()).call(charge, args, { ...task, attempt: 3 });
+  expect(outcome).toMatchObject({ status: "success", output: { id: "ch_3" } });
+  expect(effects.map(({ amount }) => amount)).toEqual([5, 5, 5]);
+  expect(new Set(effects.map(({ key }) => key)).size).toBe(1);
+});
+
+it("rule 20: a person who lets an interrupted call run again lets run what was approved", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createBlindCharge({ needsApproval: true }, (count) =>
+    count === 1 ? never() : undefined,
+  );
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  void (await world.runtime()).call(charge, args, task).catch(() => undefined);
+  await until(() => effects.length === 1);
+  await world.killAll();
+  const asking = await world.runtime();
+  const replay = await asking.call(charge, args, task);
+  expect(replay).toMatchObject({ status: "pending", approval: { kind: "replay" } });
+  await asking.resolveToolApproval(idOf(replay), { approved: true });
+  expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
+  expect(effects).toEqual([5, 5]);
+});

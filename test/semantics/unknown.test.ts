@@ -1,0 +1,289 @@
+/** Rule 16: how an interrupted call is resolved, by what its tool says. */
+import { defineTool, type Reconciled } from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createClock, createWorld, never, settle, until, type World } from "./harness.ts";
+import { createBlindCharge, createCharge, type Policies } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+/** Starts a call whose process dies while it runs. */
+async function interrupt(world: World, tool: object, options: object = task, clock = createClock()) {
+  const runtime = await world.runtime({ clock });
+  void runtime.call(tool, args, { ...task, ...options }).catch(() => undefined);
+  await until(async () => (await world.log("r1")).some((row) => row["status"] === "started"));
+  await settle();
+  await world.killAll();
+}
+
+/** Hangs the first time, as a process does that is about to die. */
+const dieFirst = (count: number): unknown => (count === 1 ? never() : undefined);
+
+describe("what died between intent and outcome", () => {
+  it("rule 16: runs again with the same key where the tool passes its key on, and the agent is warned", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({}, dieFirst);
+    await interrupt(world, charge);
+    const outcome = await (await world.runtime()).call(charge, args, task);
+    expect(outcome).toMatchObject({ status: "success", output: { id: "ch_2" }, replayed: false });
+    expect(outcome).toMatchObject({ note: expect.stringContaining("same idempotency key") });
+    expect(effects[1]?.key).toBe(effects[0]?.key);
+    expect(effects[0]?.key).toMatch(/^[\w-]{1,64}$/);
+    expect(await world.log("r1")).toMatchObject([{ seq: 1, status: "success" }]);
+  });
+
+  it("rule 16: runs again for a pure and for an idempotent tool, with no note", async () => {
+    const world = await createWorld();
+    let runs = 0;
+    const upsert = defineTool({
+      name: "upsert",
+      schema: z.object({ amount: z.number() }),
+      sideEffect: true,
+      idempotent: true,
+      execute: () => ((runs += 1) === 1 ? never<number>() : runs),
+    });
+    await interrupt(world, upsert);
+    const outcome = await (await world.runtime()).call(upsert, args, task);
+    expect(outcome).toMatchObject({ status: "success", output: 2 });
+    expect(outcome).not.toHaveProperty("note");
+  });
+
+  it("rule 16: asks a person where the tool takes no ctx, and runs nothing meanwhile", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge({}, dieFirst);
+    await interrupt(world, charge);
+    const runtime = await world.runtime();
+    const outcome = await runtime.call(charge, args, task);
+    expect(outcome).toMatchObject({ status: "pending", approval: { kind: "replay", args } });
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "pending" });
+    expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
+    expect(effects).toHaveLength(1);
+    expect(await world.log("r1")).toMatchObject([{ status: "pending" }]);
+  });
+
+  it("rule 16: asks a person once a call of the tool has ended without reading its key", async () => {
+    const world = await createWorld();
+    let runs = 0;
+    // It takes ctx and never looks at the key: default parameters and habits defeat the check at definition.
+    const charge = defineTool({
+      name: "forgetful",
+      schema: z.object({ amount: z.number() }),
+      sideEffect: true,
+      idempotent: false,
+      execute: ({ amount }, ctx) => ((runs += 1) === 2 ? never<string>() : `${ctx.toolName} ${amount}`),
+    });
+    await (await world.runtime()).call(charge, { amount: 1 }, task);
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({
+      status: "pending",
+      approval: { kind: "replay" },
+    });
+    expect(runs).toBe(2);
+  });
+
+  it("rule 16: a key that only needsApproval or the prompt looked at was not read by execute", async () => {
+    const world = await createWorld();
+    const curious = createBlindCharge({
+      acceptsIdempotencyKey: true,
+      needsApproval: (_args, ctx) => ctx.idempotencyKey === null,
+    });
+    await (await world.runtime()).call(curious.charge, args, task);
+    expect(await world.rows("SELECT key_read FROM toolwright_calls")).toEqual([{ key_read: 0 }]);
+  });
+
+  it.each(["tell", "fail"] as const)(
+    "rule 16: onUnknown %s answers outcome_unknown, and the call stays unknown",
+    async (onUnknown) => {
+      const world = await createWorld();
+      const { charge, effects } = createCharge({ onUnknown }, dieFirst);
+      await interrupt(world, charge);
+      const outcome = await (await world.runtime()).call(charge, args, task);
+      expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+      expect(outcome.status === "error" && outcome.error.toModel().error_type).toBe("outcome_unknown");
+      expect(effects).toHaveLength(1);
+      expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
+    },
+  );
+
+  it("rule 16: onUnknown run runs even a tool that takes no key", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge({ onUnknown: "run" }, dieFirst);
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(2);
+  });
+
+  it("rule 16: onUnknown ask asks even about a tool that passes its key on", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ onUnknown: "ask" }, dieFirst);
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "pending" });
+    expect(effects).toHaveLength(1);
+  });
+
+  it("rule 16: being told once does not end it: the second equal call is a second call", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ onUnknown: "tell" }, dieFirst);
+    await interrupt(world, charge);
+    const runtime = await world.runtime();
+    await runtime.call(charge, args, task);
+    expect(await runtime.call(charge, args, task)).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(2);
+    expect(effects[0]?.key).not.toBe(effects[1]?.key);
+  });
+
+  it("rule 16: it is unknown in a later attempt as well", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ onUnknown: "fail" }, dieFirst);
+    await interrupt(world, charge);
+    const runtime = await world.runtime();
+    for (const attempt of [2, 3]) {
+      const outcome = await runtime.call(charge, args, { ...task, attempt });
+      expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+    }
+    expect(effects).toHaveLength(1);
+    expect((await world.log("r1")).map((row) => row["status"])).toEqual(["unknown", "unknown", "unknown"]);
+  });
+});
+
+describe("reconcile", () => {
+  const asked: number[] = [];
+  const reconciling = (answer: () => Reconciled<{ id: string }>, more: Policies = {}) =>
+    createCharge(
+      {
+        settleMs: 0,
+        reconcile: ({ amount }) => {
+          asked.push(amount);
+          return answer();
+        },
+        ...more,
+      },
+      dieFirst,
+    );
+
+  it("rule 16: what happened is recorded and returned, and not run", async () => {
+    const world = await createWorld();
+    const { charge, effects } = reconciling(() => ({ happened: true, output: { id: "ch_seen" } }));
+    await interrupt(world, charge);
+    const outcome = await (await world.runtime()).call(charge, args, task);
+    expect(outcome).toMatchObject({ status: "success", output: { id: "ch_seen" } });
+    expect(effects).toHaveLength(1);
+    expect(await world.log("r1")).toMatchObject([{ status: "success", output_json: '{"id":"ch_seen"}' }]);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({
+      output: { id: "ch_seen" },
+      replayed: true,
+    });
+  });
+
+  it("rule 16: what happened in an earlier attempt is recorded there and returned here", async () => {
+    const world = await createWorld();
+    const { charge, effects } = reconciling(() => ({ happened: true, output: { id: "ch_seen" } }));
+    await interrupt(world, charge);
+    const outcome = await (await world.runtime()).call(charge, args, { ...task, attempt: 2 });
+    expect(outcome).toMatchObject({ status: "success", output: { id: "ch_seen" }, replayed: true });
+    expect(effects).toHaveLength(1);
+    expect(await world.log("r1")).toMatchObject([
+      { attempt: 1, status: "success", replayed: 0 },
+      { attempt: 2, status: "success", replayed: 1 },
+    ]);
+  });
+
+  it("rule 16: what has not happened runs now", async () => {
+    const world = await createWorld();
+    const { charge, effects } = reconciling(() => ({ happened: false }));
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ output: { id: "ch_2" } });
+    expect(effects).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      "throws",
+      (): Reconciled<{ id: string }> => {
+        throw new Error("service down");
+      },
+    ],
+    ["does not know", (): Reconciled<{ id: string }> => undefined],
+  ])(
+    "rule 16: a service that %s leaves it unknown, and it is asked again the next time",
+    async (_name, answer) => {
+      const world = await createWorld();
+      asked.length = 0;
+      const { charge, effects } = reconciling(answer);
+      await interrupt(world, charge);
+      for (let times = 0; times < 2; times += 1) {
+        const outcome = await (await world.runtime()).call(charge, args, task);
+        expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+      }
+      expect(asked).toEqual([7, 7]);
+      expect(effects).toHaveLength(1);
+      expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
+    },
+  );
+
+  it("rule 16: an answer that does not fit the output schema is no answer", async () => {
+    const world = await createWorld();
+    const hung: unknown[] = [];
+    const order = defineTool({
+      name: "order",
+      schema: z.object({ amount: z.number() }),
+      outputSchema: z.object({ id: z.string() }),
+      sideEffect: true,
+      idempotent: false,
+      settleMs: 0,
+      reconcile: () => ({ happened: true, output: JSON.parse('{"id":7}') as { id: string } }),
+      execute: (_args, ctx) => {
+        hung.push(ctx.idempotencyKey);
+        return never<{ id: string }>();
+      },
+    });
+    await interrupt(world, order);
+    const outcome = await (await world.runtime()).call(order, args, task);
+    expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+    expect(hung).toHaveLength(1);
+  });
+
+  it("rule 16: is not asked before the intent is settleMs old, by the runtime's clock", async () => {
+    const world = await createWorld();
+    asked.length = 0;
+    const clock = createClock();
+    const { charge } = reconciling(() => ({ happened: false }), { settleMs: 5_000 });
+    await interrupt(world, charge, {}, clock);
+    await clock.advance(2_000);
+    const again = (await world.runtime({ clock })).call(charge, args, task);
+    await until(() => clock.sleeps.length > 0);
+    expect(clock.sleeps).toEqual([3_000]);
+    await clock.advance(2_999);
+    expect(asked).toEqual([]);
+    await clock.advance(1);
+    expect(await again).toMatchObject({ status: "success" });
+    expect(asked).toEqual([7]);
+  });
+
+  it("rule 16: waits one second by default", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const { charge } = createCharge({ reconcile: () => ({ happened: false }) }, dieFirst);
+    await interrupt(world, charge, {}, clock);
+    const again = (await world.runtime({ clock })).call(charge, args, task);
+    await until(() => clock.sleeps.length > 0);
+    expect(clock.sleeps).toEqual([1_000]);
+    await clock.advance(1_000);
+    await again;
+  });
+
+  it("rule 16: an abort ends that wait", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const { charge, effects } = createCharge({ reconcile: () => ({ happened: false }) }, dieFirst);
+    await interrupt(world, charge, {}, clock);
+    const stop = new AbortController();
+    const again = (await world.runtime({ clock })).call(charge, args, { ...task, signal: stop.signal });
+    await until(() => clock.sleeps.length > 0);
+    stop.abort(new Error("enough"));
+    expect(await again).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
+    expect(effects).toHaveLength(1);
+    expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
+  });
+});
