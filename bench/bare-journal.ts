@@ -21,7 +21,9 @@ export function openBareJournal(path: string, full: boolean): BareJournal {
   const insert = database.prepare(
     "INSERT INTO calls (key, run, tool, status, input, started) VALUES (?1, ?2, ?3, 'started', ?4, ?5)",
   );
-  const update = database.prepare("UPDATE calls SET status = 'success', output = ?2, finished = ?3 WHERE key = ?1");
+  const update = database.prepare(
+    "UPDATE calls SET status = 'success', output = ?2, finished = ?3 WHERE key = ?1",
+  );
   return {
     call(input, execute) {
       const text = JSON.stringify(input);

@@ -37,8 +37,13 @@ for (const [name, bench] of Object.entries(sections)) {
   for (const { what, value, unit, ratio, target } of rows) {
     const shownRatio = ratio === undefined ? "" : `${ratio.toFixed(2)}x`;
     const measured = ratio ?? value;
-    const verdict = target === undefined ? "" : `target ${target}${ratio === undefined ? "" : "x"} ${measured <= target ? "met" : "MISSED"}`;
-    console.log(`  ${what.padEnd(44)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} ${shownRatio.padStart(8)}  ${verdict}`);
+    const verdict =
+      target === undefined
+        ? ""
+        : `target ${target}${ratio === undefined ? "" : "x"} ${measured <= target ? "met" : "MISSED"}`;
+    console.log(
+      `  ${what.padEnd(44)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} ${shownRatio.padStart(8)}  ${verdict}`,
+    );
   }
 }
 console.log(`\n${JSON.stringify(results)}`);

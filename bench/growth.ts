@@ -27,7 +27,7 @@ export function benchGrowth(): Promise<Row[]> {
     for (const total of STEPS) {
       const from = made;
       const started = performance.now();
-      while (made < total) {
+      for (; made < total;) {
         // As agents do: many tasks of a hundred calls each.
         const task = `task ${made}`;
         await runtime.run({ runId: "growth", nodeId: task }, async () => {
@@ -42,7 +42,11 @@ export function benchGrowth(): Promise<Row[]> {
       rows.push(
         { what: `time per call, up to ${total} calls`, value: us, unit: "µs", ratio: us / firstUs },
         { what: `file per call, at ${total} calls`, value: bytes, unit: "bytes", ratio: bytes / firstBytes },
-        { what: `resident memory, at ${total} calls`, value: process.memoryUsage.rss() / 1_048_576, unit: "MB" },
+        {
+          what: `resident memory, at ${total} calls`,
+          value: process.memoryUsage.rss() / 1_048_576,
+          unit: "MB",
+        },
       );
     }
     return rows;

@@ -16,10 +16,10 @@ export async function compare(
 ): Promise<Map<string, number>> {
   const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round += 1) {
-    for (const { name, round: run } of contenders) {
+    for (const contender of contenders) {
       const started = performance.now();
-      await run(round * options.count, options.count);
-      times.get(name)?.push(((performance.now() - started) * 1_000) / options.count);
+      await contender.round(round * options.count, options.count);
+      times.get(contender.name)?.push(((performance.now() - started) * 1_000) / options.count);
     }
   }
   // The first rounds are warm-up.

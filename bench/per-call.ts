@@ -9,7 +9,10 @@ import { compare, inFolder } from "./measure.ts";
 import type { Row } from "./bench.ts";
 
 const schema = z.object({ sku: z.string(), quantity: z.number() });
-const input = (index: number): { sku: string; quantity: number } => ({ sku: `apple ${index}`, quantity: index });
+const input = (index: number): { sku: string; quantity: number } => ({
+  sku: `apple ${index}`,
+  quantity: index,
+});
 const output = (sku: string): { id: number; sku: string } => ({ id: 1, sku });
 
 const pure = defineTool({ name: "pure", schema, execute: async ({ sku }) => output(sku) });
@@ -35,11 +38,23 @@ export function benchPerCall(): Promise<Row[]> {
     const runtimes = ["pure", "idempotent", "unrepeatable", "wide"].map((name) =>
       createRuntime({ store: join(folder, `${name}.db`) }),
     );
-    const [forPure, forIdempotent, forUnrepeatable, forWide] = runtimes as [Runtime, Runtime, Runtime, Runtime];
+    const [forPure, forIdempotent, forUnrepeatable, forWide] = runtimes as [
+      Runtime,
+      Runtime,
+      Runtime,
+      Runtime,
+    ];
     const times = await compare(
       [
-        { name: "bare", round: (from, count) => repeat(from, count, (index) => normal.call(input(index), () => output("x"))) },
-        { name: "bare full", round: (from, count) => repeat(from, count, (index) => full.call(input(index), () => output("x"))) },
+        {
+          name: "bare",
+          round: (from, count) =>
+            repeat(from, count, (index) => normal.call(input(index), () => output("x"))),
+        },
+        {
+          name: "bare full",
+          round: (from, count) => repeat(from, count, (index) => full.call(input(index), () => output("x"))),
+        },
         one("pure", forPure, pure),
         one("idempotent", forIdempotent, idempotent),
         one("unrepeatable", forUnrepeatable, unrepeatable),
@@ -66,16 +81,26 @@ export function benchPerCall(): Promise<Row[]> {
 export function benchAiSdk(): Promise<Row[]> {
   return inFolder(async (folder) => {
     const runtime = createRuntime({ store: join(folder, "sdk.db") });
-    const plain = { description: "pure", inputSchema: schema, execute: async (args: { sku: string }) => output(args.sku) };
+    const plain = {
+      description: "pure",
+      inputSchema: schema,
+      execute: async (args: { sku: string }) => output(args.sku),
+    };
     const turn = async (tool: typeof plain | typeof pure, from: number, count: number): Promise<void> => {
-      const calls = Array.from({ length: count }, (_, index) => ({ toolName: "pure", input: input(from + index) }));
+      const calls = Array.from({ length: count }, (_, index) => ({
+        toolName: "pure",
+        input: input(from + index),
+      }));
       const model = createScriptedModel([calls, "done"]);
       await generateText({ model, tools: { pure: tool }, prompt: "go", stopWhen: isStepCount(3) });
     };
     const times = await compare(
       [
         { name: "plain", round: (from, count) => turn(plain, from, count) },
-        { name: "ours", round: (from, count) => runtime.run({ runId: `run ${from}` }, () => turn(pure, from, count)) },
+        {
+          name: "ours",
+          round: (from, count) => runtime.run({ runId: `run ${from}` }, () => turn(pure, from, count)),
+        },
       ],
       { rounds: 16, count: 64 },
     );

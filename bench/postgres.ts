@@ -15,9 +15,13 @@ const order = defineTool({
 });
 
 export async function benchPostgres(): Promise<Row[]> {
-  const server = spawn(process.execPath, [new URL("../test/postgres/server-process.ts", import.meta.url).pathname], {
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+  const server = spawn(
+    process.execPath,
+    [new URL("../test/postgres/server-process.ts", import.meta.url).pathname],
+    {
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
   const said = await new Promise<string>((resolve) => createInterface(server.stdout).once("line", resolve));
   const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
   if (address === undefined) throw new Error(`PostgreSQL could not be started: ${failure}`);

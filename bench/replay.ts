@@ -32,7 +32,12 @@ export function benchReplay(): Promise<Row[]> {
       await pass();
       const times: number[] = [];
       for (let repeat = 0; repeat < REPEATS; repeat += 1) times.push(await pass());
-      rows.push({ what: `replay of ${count} calls`, value: median(times), unit: "ms", target: (50 * count) / 1_000 });
+      rows.push({
+        what: `replay of ${count} calls`,
+        value: median(times),
+        unit: "ms",
+        target: (50 * count) / 1_000,
+      });
     }
     return rows;
   });

@@ -8,10 +8,13 @@ const EXAMPLES = resolve(import.meta.dirname, "../examples");
 
 const programs = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-  .map((entry) => entry.name);
+  .map((entry) => entry.name)
+  .concat("demo/demo.ts");
 
 test.each(programs)("examples/%s runs and checks itself", (name) => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [join(EXAMPLES, name)], { encoding: "utf8" });
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(EXAMPLES, name)], {
+    encoding: "utf8",
+  });
   expect({ status, stderr: status === 0 ? "" : stderr, printed: stdout.length > 0 }).toEqual({
     status: 0,
     stderr: "",

@@ -141,7 +141,7 @@ async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Res
     if (!ToolwrightError.is(error)) throw error;
     return {
       kind: "error",
-      error: new ToolwrightError(error.code, error.message, { ...error, effect: "happened" }),
+      error: new ToolwrightError(error.code, error.message, { details: error.details, effect: "happened" }),
     };
   }
 }

@@ -1,0 +1,40 @@
+/** A small shop on loopback, with a ledger of its own. It honours idempotency keys, as real shops do. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Order {
+  readonly number: number;
+  readonly item: string;
+  readonly idempotencyKey: string;
+}
+
+export interface Shop {
+  readonly url: string;
+  readonly ledger: readonly Order[];
+  /** Requests that it has seen, repeated ones included. */
+  readonly requests: () => number;
+  close(): void;
+}
+
+export async function openShop(): Promise<Shop> {
+  const ledger: Order[] = [];
+  let requests = 0;
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const { item } = JSON.parse(body) as { item: string };
+    const idempotencyKey = String(request.headers["idempotency-key"]);
+    requests += 1;
+    let order = ledger.find((known) => known.idempotencyKey === idempotencyKey);
+    if (order === undefined) {
+      order = { number: ledger.length + 1, item, idempotencyKey };
+      ledger.push(order);
+    }
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ number: order.number, item }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, ledger, requests: () => requests, close: () => server.close() };
+}
