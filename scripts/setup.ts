@@ -13,9 +13,21 @@ interface SystemPackage {
   readonly why: string;
 }
 
+const attack = "attacks on the sandbox in its tests";
+
 const PACKAGES: readonly SystemPackage[] = [
   { command: "bwrap", apt: "bubblewrap", brew: null, why: "the sandbox of commands" },
+  { command: "unshare", apt: "util-linux", brew: null, why: "the second tier of the sandbox" },
+  { command: "perl", apt: "perl", brew: null, why: "the third tier of the sandbox" },
   { command: "git", apt: "git", brew: "git", why: "snapshots of a work tree" },
+  { command: "python3", apt: "python3", brew: null, why: attack },
+  { command: "curl", apt: "curl", brew: null, why: attack },
+  { command: "wget", apt: "wget", brew: null, why: attack },
+  { command: "busybox", apt: "busybox-static", brew: null, why: attack },
+  { command: "nc", apt: "netcat-openbsd", brew: null, why: attack },
+  { command: "socat", apt: "socat", brew: null, why: attack },
+  { command: "strace", apt: "strace", brew: null, why: attack },
+  { command: "openssl", apt: "openssl", brew: null, why: attack },
 ];
 
 function has(command: string): boolean {

@@ -40,6 +40,13 @@ export type {
 export { getDefinedToolMetadata } from "./definition/metadata.ts";
 export type { ToolMetadata } from "./definition/metadata.ts";
 
+export { bash } from "./tools/bash.ts";
+export { edit } from "./tools/edit.ts";
+export { grep } from "./tools/grep.ts";
+export { read } from "./tools/read.ts";
+export { tools } from "./tools/tools.ts";
+export { write } from "./tools/write.ts";
+
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";

@@ -27,6 +27,8 @@ export interface ToolSettings {
   /** Process timeout of `bash` and `grep`. */
   readonly timeoutMs: number;
   readonly isolation: "require" | "auto" | "off";
+  /** Files that tools may neither change nor show to commands: the store, above all. */
+  readonly protectedPaths: readonly string[];
 }
 
 export interface BaseToolContext extends ToolSettings {
@@ -62,6 +64,7 @@ export const DEFAULT_SETTINGS = {
   maxOutputBytes: 200_000,
   timeoutMs: 60_000,
   isolation: "auto",
+  protectedPaths: [],
 } as const satisfies Omit<ToolSettings, "rootDir">;
 
 /** One storage for both, since every call enters it: what tools see, and what the pipeline keeps for itself. */

@@ -38,6 +38,8 @@ export interface ToolSpec {
   readonly group: string | undefined;
   readonly terminal: false | { readonly status: string };
   readonly cli: CliOptions;
+  /** What stands in the log in the place of the input. */
+  readonly logInput: ((args: unknown) => unknown) | undefined;
   /** Whether `execute` was written with a second parameter. */
   readonly declaresContext: boolean;
 }
@@ -54,7 +56,16 @@ export interface ToolParts {
 
 const DEFAULT_SETTLE_MS = 1_000;
 
-export function createToolSpec(parts: ToolParts, policies: ToolPolicies<never, never, never>): ToolSpec {
+/** For tools of our own: what an author cannot say. */
+export interface BuiltInParts {
+  /** Content that is too much for a log is described there, never shown. */
+  readonly logInput?: ((args: never) => unknown) | undefined;
+}
+
+export function createToolSpec(
+  parts: ToolParts & BuiltInParts,
+  policies: ToolPolicies<never, never, never>,
+): ToolSpec {
   const options = policies as unknown as AnyPolicies;
   checkPolicies(parts, options);
   const { name, schema } = parts;
@@ -91,6 +102,7 @@ export function createToolSpec(parts: ToolParts, policies: ToolPolicies<never, n
     group: options.group,
     terminal: terminalOf(options.terminal),
     cli: options.cli ?? {},
+    logInput: parts.logInput as ToolSpec["logInput"],
     declaresContext,
   };
 }

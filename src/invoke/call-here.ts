@@ -11,7 +11,7 @@ import type { Scope } from "./scope.ts";
 /** The scope in which a call made here counts: inside a call its own, else that of the run. */
 export function scopeHere(): Scope | undefined {
   const ambient = currentAmbient();
-  if (ambient === undefined) return undefined;
+  if (ambient === undefined || ambient.scope.isDetached) return undefined;
   return ambient.call === undefined ? ambient.scope : innerScopeOf(ambient.call);
 }
 

@@ -47,6 +47,8 @@ export class Scope {
   readonly settings: Partial<ToolSettings>;
   readonly signal: AbortSignal | undefined;
   readonly parent: Call | undefined;
+  /** Outside any run. */
+  readonly isDetached: boolean;
   readonly ofTry: number;
   readonly triedBefore: ReadonlySet<string>;
   /** All keys given in this scope, for the next try of its parent. */
@@ -74,9 +76,10 @@ export class Scope {
     this.settings = options.settings ?? {};
     this.signal = options.signal;
     this.parent = options.parent;
+    this.isDetached = options.detached === true;
     this.ofTry = options.ofTry ?? 0;
     this.triedBefore = options.triedBefore ?? NONE;
-    this.ready = options.detached === true ? Promise.resolve() : this.#load(options.owned);
+    this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);
     // Whoever awaits it sees the failure; nobody may.
     this.ready.catch(() => undefined);
   }

@@ -1,7 +1,6 @@
 /** Builds what a tool is handed for one try. */
 import {
   type BaseToolContext,
-  DEFAULT_SETTINGS,
   getToolContext,
   type PartialToolContext,
   type ToolContext,
@@ -17,7 +16,7 @@ export function createToolContext(
   const { spec, scope } = call;
   const { runId, nodeId, iteration } = scope.identity;
   const outer = getToolContext();
-  const { rootDir, allowNetwork, maxOutputBytes, timeoutMs, isolation } = settingsOf(call, outer);
+  const settings = settingsOf(call, outer);
   const context: Mutable<BaseToolContext> = {
     idempotencyKey: call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey,
     toolName: spec.name,
@@ -28,11 +27,12 @@ export function createToolContext(
     iteration,
     attempt: scope.attempt,
     seq: call.seq,
-    rootDir,
-    allowNetwork,
-    maxOutputBytes,
-    timeoutMs,
-    isolation,
+    rootDir: settings.rootDir,
+    allowNetwork: settings.allowNetwork,
+    maxOutputBytes: settings.maxOutputBytes,
+    timeoutMs: settings.timeoutMs,
+    isolation: settings.isolation,
+    protectedPaths: settings.protectedPaths,
     toolCallId: call.toolCallId,
     get signal() {
       return call.currentTry.signal;
@@ -74,7 +74,8 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
     allowNetwork: outer?.allowNetwork ?? own.allowNetwork ?? base.allowNetwork,
     maxOutputBytes: outer?.maxOutputBytes ?? own.maxOutputBytes ?? base.maxOutputBytes,
     timeoutMs: outer?.timeoutMs ?? own.timeoutMs ?? base.timeoutMs,
-    isolation: outer?.isolation ?? own.isolation ?? base.isolation ?? DEFAULT_SETTINGS.isolation,
+    isolation: outer?.isolation ?? own.isolation ?? base.isolation,
+    protectedPaths: outer?.protectedPaths ?? own.protectedPaths ?? base.protectedPaths,
   };
 }
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
-import type { StoreOption } from "../store/open-store.ts";
+import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
 import type { Clock } from "../util/clock.ts";
 
 export type Capabilities = Readonly<Record<string, unknown>>;
@@ -109,7 +109,14 @@ export function settingsOf(options: RuntimeOptions): ToolSettings {
     maxOutputBytes: options.maxOutputBytes ?? DEFAULT_SETTINGS.maxOutputBytes,
     timeoutMs: options.toolTimeoutMs ?? DEFAULT_SETTINGS.timeoutMs,
     isolation: options.isolation ?? DEFAULT_SETTINGS.isolation,
+    protectedPaths: storeFiles(options.store),
   };
+}
+
+/** An agent must not approve its own calls: the store is out of its reach. */
+function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
+  const path = typeof store === "string" ? store : store.path;
+  return path === undefined || path === ":memory:" || isPostgresAddress(path) ? [] : [resolve(path)];
 }
 
 function checkPositive(name: string, value: number | undefined, max: number): void {

@@ -13,7 +13,7 @@ import { pathOf, Scope } from "../invoke/scope.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
-import { openStore } from "../store/open-store.ts";
+import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import { releaseScope } from "../store/scopes.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike } from "../tool/from-tool.ts";
@@ -40,8 +40,7 @@ export class StoreRuntime {
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
     const { store } = options;
-    const isPostgres =
-      typeof store === "string" ? /^postgres(ql)?:/.test(store) : store?.dialect === "postgres";
+    const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
     this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
       const opened = await openStore(store);

@@ -5,10 +5,14 @@ export type StoreOption = string | Store;
 
 export const DEFAULT_STORE = "toolwright.db";
 
+export function isPostgresAddress(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text);
+}
+
 /** Drivers are loaded when they are needed, so that importing the root costs neither of them. */
 export async function openStore(option: StoreOption = DEFAULT_STORE): Promise<Store> {
   if (typeof option !== "string") return option;
-  if (/^postgres(ql)?:\/\//.test(option)) {
+  if (isPostgresAddress(option)) {
     const { openPostgresStore } = await import("./postgres.ts");
     return openPostgresStore({ connectionString: option });
   }

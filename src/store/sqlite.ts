@@ -37,7 +37,7 @@ class SqliteStore implements Store {
   readonly dialect = "sqlite";
   readonly secret: string;
   readonly #database: DatabaseSync;
-  readonly #path: string;
+  readonly path: string;
   readonly #statements = new Map<string, StatementSync>();
   #jobs: Job[] = [];
   #draining: Promise<void> | undefined;
@@ -46,7 +46,7 @@ class SqliteStore implements Store {
 
   constructor(database: DatabaseSync, path: string, secret: string) {
     this.#database = database;
-    this.#path = path;
+    this.path = path;
     this.secret = secret;
   }
 
@@ -170,7 +170,7 @@ class SqliteStore implements Store {
 
   #asStoreError(error: unknown): unknown {
     if (!isSqliteError(error)) return error;
-    return new ToolwrightError("TOOL_STORE_FAILED", `The store ${this.#path} failed: ${error.message}.`, {
+    return new ToolwrightError("TOOL_STORE_FAILED", `The store ${this.path} failed: ${error.message}.`, {
       cause: error,
       effect: "none",
     });

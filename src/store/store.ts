@@ -15,6 +15,8 @@ export type CommitLevel = "full" | "normal";
 
 export interface Store {
   readonly dialect: "sqlite" | "postgres";
+  /** The file that holds it, where there is one. */
+  readonly path?: string | undefined;
   /** The key of the redaction hashes, made once per store. */
   readonly secret: string;
   /** Commits all that `work` says, or nothing of it. Rejects with what `work` threw, or with TOOL_STORE_FAILED. */

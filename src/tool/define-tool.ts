@@ -66,6 +66,22 @@ export function createTool(options: object): AnyTool {
   return define(given, given.func);
 }
 
+/** For tools of our own. */
+export function defineBuiltInTool<Input extends z.ZodType, Result>(
+  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>>, "outputSchema"> & {
+    readonly logInput?: ((args: z.output<Input>) => unknown) | undefined;
+  },
+): Tool<z.input<Input>, Awaited<Result>> {
+  const { name, description, schema, execute, logInput } = options;
+  const policies: object = options;
+  return createCallable(
+    createToolSpec(
+      { name, description, schema, execute, logInput },
+      policies as ToolPolicies<never, never, never>,
+    ),
+  );
+}
+
 interface AnyOptions extends ToolPolicies<never, never, never> {
   readonly name: string;
   readonly description?: string | undefined;

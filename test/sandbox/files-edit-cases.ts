@@ -162,6 +162,7 @@ export const EDIT_CASES: readonly FileCase[] = [
   refused("mode", FIVE, `diff --git a/f.txt b/f.txt\nold mode 100644\nnew mode 100755\n${HEADER}${HUNK}`),
   refused("binary", FIVE, "diff --git a/f.txt b/f.txt\nBinary files a/f.txt and b/f.txt differ\n"),
   refused("marker-but-newline", "a\nc\n", "@@ -1,2 +1,2 @@\n a\n-c\n\\ No newline at end of file\n+C\n"),
+  refused("marker-mid-hunk", "a\nb", "@@ -1,2 +1,2 @@\n a\n\\ No newline at end of file\n-b\n+c\n"),
   refused("marker-not-at-end", FIVE, "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\\ No newline at end of file\n"),
   refused("patch-too-large", FIVE, 'js: "x".repeat(200001)', "TOOL_PATCH_TOO_LARGE"),
   refused(

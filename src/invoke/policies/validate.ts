@@ -32,6 +32,7 @@ export async function prepareInput(call: Call): Promise<unknown> {
   const parsed = await parse(spec.schema, sent);
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;
+  if (spec.logInput !== undefined) call.inputJson = encode(spec.logInput(parsed.data));
   return call.input;
 }
 

@@ -8,6 +8,7 @@ import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
 import { type CallRow, closeCall, hasUnreadKey, savePayload } from "../../store/calls.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { truncateJson } from "../../util/truncate.ts";
+import { runInAmbient } from "../ambient.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
@@ -61,7 +62,10 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
-    const answer = await spec.reconcile?.(input, createToolContext(call, {}));
+    const ctx = createToolContext(call, {});
+    const answer = await runInAmbient({ scope: call.scope, call }, ctx, async () =>
+      spec.reconcile?.(input, ctx),
+    );
     if (answer === undefined || answer === null) return undefined;
     if (!answer.happened) return { happened: false };
     return { happened: true, outputJson: await parseOutput(call, answer.output) };

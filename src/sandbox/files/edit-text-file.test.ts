@@ -1,0 +1,101 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { editTextFile } from "./edit-text-file.ts";
+import { writeTextFile } from "./write-text-file.ts";
+
+let root = "";
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "edit-")));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const edit = (path: string, patch: string, maxBytes = 200_000) =>
+  editTextFile({ rootDir: root, path, patch, maxBytes });
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("editTextFile", () => {
+  it("keeps the mode, the other names of a hard link, and the link it was reached by", async () => {
+    writeFileSync(join(root, "f"), "a\n");
+    chmodSync(join(root, "f"), 0o750);
+    linkSync(join(root, "f"), join(root, "hard"));
+    symlinkSync("f", join(root, "soft"));
+    await edit("soft", "--- a/soft\n+++ b/soft\n@@ -1 +1 @@\n-a\n+b\n");
+    expect([textOf("f"), textOf("hard"), textOf("soft")]).toEqual(["b\n", "a\n", "b\n"]);
+    expect(statSync(join(root, "f")).mode & 0o777).toBe(0o750);
+    expect(readdirSync(root).toSorted()).toEqual(["f", "hard", "soft"]);
+  });
+
+  it("applies all of many edits of one file at once", async () => {
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
+    writeFileSync(join(root, "f"), `${lines.join("\n")}\n`);
+    symlinkSync("f", join(root, "l"));
+    await Promise.all(
+      lines.map((line, index) =>
+        edit(index % 2 === 0 ? "f" : "l", `@@ -${index + 1} +${index + 1} @@\n-${line}\n+${line}!\n`),
+      ),
+    );
+    expect(textOf("f")).toBe(`${lines.join("!\n")}!\n`);
+  });
+
+  it("waits for a write of the same file that was asked for before", async () => {
+    writeFileSync(join(root, "f"), "a\n");
+    await Promise.all([
+      writeTextFile({ rootDir: root, path: "f", content: "b\n", maxBytes: 100 }),
+      edit("f", "@@ -1 +1 @@\n-b\n+c\n"),
+    ]);
+    expect(textOf("f")).toBe("c\n");
+  });
+
+  it("does not write over a change that somebody else made meanwhile", async () => {
+    writeFileSync(join(root, "f"), "a\n");
+    // The edit reads in its first turn and waits for the disk, then this comes.
+    const pending = edit("f", "@@ -1 +1 @@\n-a\n+b\n");
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    writeFileSync(join(root, "f"), "theirs\n");
+    await expect(pending).rejects.toMatchObject({ code: "TOOL_PATCH_FAILED", effect: "none" });
+    expect(textOf("f")).toBe("theirs\n");
+    expect(readdirSync(root)).toEqual(["f"]);
+  });
+
+  it("shows the nearest place in the hint", async () => {
+    writeFileSync(join(root, "f"), `${"x\n".repeat(50)}function greet(name) {\n  return "Hi " + name;\n}\n`);
+    const patch =
+      '@@ -3,3 +3,3 @@\n function greet(name) {\n-  return "Hello " + name;\n+  return name;\n }\n';
+    await expect(edit("f", patch)).rejects.toMatchObject({
+      code: "TOOL_PATCH_FAILED",
+      message:
+        'Failed to apply patch: hunk 1 does not match "f" at line 3 or at any other place after the hunk before.',
+      hint: expect.stringContaining('52: "  return \\"Hi \\" + name;"'),
+    });
+    await expect(edit("f", patch)).rejects.toMatchObject({
+      hint: expect.stringContaining('"  return \\"Hello \\" + name;" for line 52'),
+    });
+  });
+
+  it("patches a file of ten megabytes in well under a second", async () => {
+    const lines = Array.from(
+      { length: 500_000 },
+      (_, index) => `line number ${String(index).padStart(7, "0")}`,
+    );
+    writeFileSync(join(root, "f"), `${lines.join("\n")}\n`);
+    const startedAt = performance.now();
+    await edit("f", `@@ -7,2 +7,2 @@\n ${lines[400_000]}\n-${lines[400_001]}\n+changed\n`, 20_000_000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(textOf("f").split("\n")[400_001]).toBe("changed");
+  });
+});

@@ -1,0 +1,41 @@
+/**
+ * The `read` tool's work on the disk. Must never return part of a file as if it were the whole.
+ */
+import { decodeText } from "./decode-text.ts";
+import { toFileError } from "./file-error.ts";
+import { openLeaf, readWhole, withRegularFile } from "./open-file.ts";
+import type { PathStrategy } from "./path-strategy.ts";
+import { readLines, toLineRange } from "./read-lines.ts";
+import { walk } from "./walk.ts";
+
+export interface ReadTextFileOptions {
+  readonly rootDir: string;
+  /** Relative to the root, or absolute inside it. */
+  readonly path: string;
+  readonly maxBytes: number;
+  /** First line to return, from 1. With it or with `limit` the file may have any size. */
+  readonly offset?: number | undefined;
+  /** How many lines to return. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly strategy?: PathStrategy | undefined;
+}
+
+export async function readTextFile(options: ReadTextFileOptions): Promise<string> {
+  const { rootDir, path, maxBytes, signal, strategy } = options;
+  const range = toLineRange(options.offset, options.limit);
+  const walked = walk({ rootDir, path, leaf: openLeaf, strategy });
+  // The file itself is open by now, so nothing that happens to the folders matters any more.
+  walked.close();
+  const { leaf: descriptor, shown } = walked;
+  try {
+    const bytes = await withRegularFile(descriptor, shown, (stats) =>
+      range === undefined
+        ? readWhole(descriptor, stats, maxBytes, shown)
+        : readLines({ ...range, descriptor, maxBytes, shown, signal }),
+    );
+    return decodeText(bytes, shown);
+  } catch (error) {
+    throw toFileError(error, shown);
+  }
+}

@@ -1,0 +1,168 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { protectPaths } from "./protected-paths.ts";
+import { asOrdinaryUser } from "../../../test/sandbox/files-as-ordinary-user.ts";
+import { writeTextFile } from "./write-text-file.ts";
+
+let base = "";
+let root = "";
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "write-")));
+  root = join(base, "root");
+  mkdirSync(root);
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const write = (path: string, content = "new", isProtected?: ReturnType<typeof protectPaths>) =>
+  writeTextFile({ rootDir: root, path, content, maxBytes: 1000, isProtected });
+
+describe("writeTextFile", () => {
+  it("leaves the other names of a hard link as they are", async () => {
+    writeFileSync(join(base, "outside"), "old");
+    linkSync(join(base, "outside"), join(root, "f"));
+    await write("f");
+    expect(readFileSync(join(base, "outside"), "utf8")).toBe("old");
+    expect(readFileSync(join(root, "f"), "utf8")).toBe("new");
+  });
+
+  it("leaves nothing but the file", async () => {
+    await write("a/f");
+    await write("a/f", "newer");
+    expect(readdirSync(join(root, "a"))).toEqual(["f"]);
+  });
+
+  it("leaves no temporary file when the rename fails", async () => {
+    // The folder comes into being after the check.
+    const isProtected = (): boolean => {
+      if (readdirSync(root).length === 0) mkdirSync(join(root, "f"));
+      return false;
+    };
+    await expect(write("f", "x", isProtected)).rejects.toMatchObject({
+      code: "TOOL_NOT_A_FILE",
+      effect: "none",
+    });
+    expect(readdirSync(root)).toEqual(["f"]);
+  });
+
+  it("lets writes of one file happen in the order they were asked for", async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => write("f", String(index))));
+    expect(readFileSync(join(root, "f"), "utf8")).toBe("19");
+  });
+
+  it.runIf(process.getuid?.() === 0)("keeps the owner", async () => {
+    writeFileSync(join(root, "f"), "old");
+    chownSync(join(root, "f"), 1234, 4321);
+    await write("f");
+    expect(statSync(join(root, "f"))).toMatchObject({ uid: 1234, gid: 4321 });
+  });
+
+  it("drops the set-user-id bit, as every write does", async () => {
+    writeFileSync(join(root, "f"), "old");
+    chmodSync(join(root, "f"), 0o4755);
+    await write("f");
+    expect(statSync(join(root, "f")).mode & 0o7777).toBe(0o755);
+  });
+
+  it("does not replace a file or write into a folder without the right to", async () => {
+    writeFileSync(join(root, "f"), "old", { mode: 0o444 });
+    mkdirSync(join(root, "closed"), { mode: 0o555 });
+    if (process.getuid?.() === 0) {
+      for (const path of [base, root, join(root, "f"), join(root, "closed")]) chownSync(path, 65_534, 65_534);
+    }
+    await asOrdinaryUser(async () => {
+      for (const path of ["f", "closed/g", "closed/d/g"]) {
+        await expect(write(path)).rejects.toMatchObject({ code: "TOOL_PERMISSION_DENIED", effect: "none" });
+      }
+    });
+    expect(readFileSync(join(root, "f"), "utf8")).toBe("old");
+    expect(readdirSync(join(root, "closed"))).toEqual([]);
+  });
+
+  it.runIf(process.platform === "linux")("leaves nothing behind on a full disk", async ({ skip }) => {
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", root], { stdio: "ignore" });
+    } catch {
+      skip("Only root can mount a small disk; the code itself is tested in file-error.test.ts.");
+    }
+    try {
+      const content = "x".repeat(100_000);
+      const options = { rootDir: root, content, maxBytes: 1e6 };
+      await writeTextFile({ ...options, path: "f", content: "old" });
+      for (const path of ["f", "a/b/c"]) {
+        const writing = writeTextFile({ ...options, path });
+        await expect(writing).rejects.toMatchObject({ code: "TOOL_DISK_FULL", effect: "none" });
+      }
+      expect(readdirSync(root)).toEqual(["f"]);
+      expect(readFileSync(join(root, "f"), "utf8")).toBe("old");
+    } finally {
+      execFileSync("umount", [root]);
+    }
+  });
+});
+
+describe("protected paths", () => {
+  it("protects the store's files with what SQLite keeps beside them", async () => {
+    const isProtected = protectPaths([join(root, "app.db")]);
+    for (const path of ["app.db", "app.db-wal", "app.db-shm", "app.db-journal", "APP.db", "./x/../app.db"]) {
+      await expect(write(path, "", isProtected)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+    }
+    await write("app.db.bak", "", isProtected);
+    await write("new/app.db", "", isProtected);
+    expect(readdirSync(root).toSorted()).toEqual(["app.db.bak", "new"]);
+  });
+
+  it("protects the store behind links, and the file that the store's path leads to", async () => {
+    mkdirSync(join(root, "data"));
+    writeFileSync(join(root, "data", "real.db"), "");
+    symlinkSync("data/real.db", join(root, "app.db"));
+    symlinkSync("data", join(root, "alias"));
+    const isProtected = protectPaths([join(root, "app.db")]);
+    for (const path of ["app.db", "data/real.db", "alias/real.db"]) {
+      await expect(write(path, "", isProtected)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+    }
+  });
+
+  it("protects a store that is named through another path to the same folder", async () => {
+    mkdirSync(join(root, "data"));
+    symlinkSync(root, join(base, "other"));
+    const isProtected = protectPaths([join(base, "other", "data", "app.db")]);
+    await expect(write("data/app.db", "", isProtected)).rejects.toMatchObject({
+      code: "TOOL_PATH_PROTECTED",
+    });
+  });
+
+  it("makes no folder on the way to a protected place", async () => {
+    for (const path of [".git/hooks/a/b", ".toolwright/a/b", "a/b/toolwright.config.ts"]) {
+      await expect(write(path)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+    }
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  it("protects the folder of hooks by its identity", async () => {
+    mkdirSync(join(root, ".git"));
+    mkdirSync(join(root, "husky", "deep"), { recursive: true });
+    symlinkSync("../husky", join(root, ".git", "hooks"));
+    for (const path of ["husky/pre-commit", "husky/deep/x", "husky/new/x"]) {
+      await expect(write(path)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+    }
+    renameSync(join(root, ".git", "hooks"), join(root, "away"));
+    await write("husky/pre-commit");
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * The `write` tool's work on the disk. Must never leave half a file, a temporary file or an empty folder behind when
+ * it fails.
+ */
+import { closeSync, constants, lstatSync, openSync, type Stats } from "node:fs";
+import { encodeText } from "./decode-text.ts";
+import { errnoOf, fileError, toFileError } from "./file-error.ts";
+import { inTurn } from "./file-queue.ts";
+import { notAFile } from "./open-file.ts";
+import { LINK } from "./open-folder.ts";
+import type { Directory, PathStrategy } from "./path-strategy.ts";
+import { refuseProtected, type IsProtected } from "./protected-paths.ts";
+import { replaceFile } from "./replace-file.ts";
+import { removeCreated, walk, type Walked } from "./walk.ts";
+
+export interface WriteTextFileOptions {
+  readonly rootDir: string;
+  /** Relative to the root, or absolute inside it. Missing folders are made. */
+  readonly path: string;
+  readonly content: string;
+  readonly maxBytes: number;
+  /** Says which further files are off limits, for example those of `protectPaths`. */
+  readonly isProtected?: IsProtected | undefined;
+  readonly strategy?: PathStrategy | undefined;
+}
+
+export async function writeTextFile(options: WriteTextFileOptions): Promise<void> {
+  const { rootDir, path, maxBytes, isProtected, strategy } = options;
+  const bytes = encodeText(options.content, "content");
+  if (bytes.length > maxBytes) throw contentTooLarge(bytes.length, maxBytes);
+  const walked = walk({
+    rootDir,
+    path,
+    leaf: statLeaf,
+    beforeCreate: (location) => refuseProtected(location, isProtected),
+    strategy,
+  });
+  const { directory, name, shown, leaf: existing } = walked;
+  try {
+    refuseProtected(walked, isProtected);
+    if (existing !== undefined) checkReplaceable(existing, walked);
+    await inTurn(directory, name, () => replaceFile({ place: walked, bytes, existing }));
+  } catch (error) {
+    removeCreated(walked.created);
+    throw toFileError(error, shown);
+  } finally {
+    walked.close();
+  }
+}
+
+/** What is there now; undefined when nothing is. */
+export function statLeaf(directory: Directory, name: string): Stats | undefined | typeof LINK {
+  const stats = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false });
+  return stats?.isSymbolicLink() === true ? LINK : stats;
+}
+
+/**
+ * A rename asks nobody whether the old file may be written, so it is asked here: by opening it, since `access` would
+ * follow a link and would ask for another user than the one that writes.
+ */
+export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
+  if (!stats.isFile()) throw notAFile(place.shown, stats);
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY | place.strategy.fileFlags;
+  try {
+    closeSync(openSync(`${place.directory.base}/${place.name}`, flags));
+  } catch (error) {
+    // A program that is running cannot be written into, but it can be replaced.
+    if (errnoOf(error) !== "ETXTBSY") throw error;
+  }
+}
+
+export function contentTooLarge(size: number, maxBytes: number): Error {
+  return fileError(
+    "TOOL_CONTENT_TOO_LARGE",
+    `Content too large: it has ${size} bytes, the limit is ${maxBytes}. Nothing was written.`,
+    { details: { size, maxBytes } },
+  );
+}

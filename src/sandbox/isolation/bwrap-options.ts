@@ -1,0 +1,130 @@
+/**
+ * The options of bubblewrap for one command: the profile in full. Each line is there because of a hole that was
+ * found; none may be left out to make a program work. The root is mounted last, and what is guarded in it after it.
+ */
+import { isInside } from "./is-inside.ts";
+import type { HostView } from "./host-view.ts";
+import type { Protection } from "./protected-paths.ts";
+
+export interface BwrapRequest {
+  readonly root: string;
+  readonly rootReadOnly: boolean;
+  readonly cwd: string;
+  readonly home: string;
+  readonly allowNetwork: boolean;
+  readonly view: HostView;
+  /** Outside the root, shown read-only: toolchains, and what the caller names. */
+  readonly readOnly: readonly string[];
+  readonly protections: readonly Protection[];
+  readonly hiddenFiles: readonly string[];
+  readonly features: BwrapFeatures;
+  /** Where bubblewrap reads the filter from and writes its status to. */
+  readonly seccompDescriptor: number;
+  readonly statusDescriptor: number;
+}
+
+/** What the installed version knows. */
+export interface BwrapFeatures {
+  readonly disableUserns: boolean;
+  readonly size: boolean;
+}
+
+export function bwrapOptions(request: BwrapRequest): string[] {
+  return [
+    ...namespaces(request),
+    ...hostFolders(request),
+    ...deviceFolders(request),
+    ...scratchFolders(request),
+    ...request.readOnly.flatMap((path) => ["--ro-bind", path, path]),
+    ...(request.allowNetwork && request.view.resolver !== undefined
+      ? ["--ro-bind", request.view.resolver, request.view.resolver]
+      : []),
+    request.rootReadOnly ? "--ro-bind" : "--bind",
+    request.root,
+    request.root,
+    ...request.protections.flatMap((protection) => mountsOf(protection, request)),
+    ...request.hiddenFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    "--remount-ro",
+    "/",
+    "--chdir",
+    request.cwd,
+    "--seccomp",
+    `${request.seccompDescriptor}`,
+    "--json-status-fd",
+    `${request.statusDescriptor}`,
+  ];
+}
+
+const MEGABYTE = 1_048_576;
+
+function namespaces({ allowNetwork, features }: BwrapRequest): string[] {
+  return [
+    "--unshare-user",
+    ...(features.disableUserns ? ["--disable-userns"] : []),
+    "--unshare-pid",
+    ...(allowNetwork ? [] : ["--unshare-net"]),
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+  ];
+}
+
+function hostFolders(request: BwrapRequest): string[] {
+  const { view } = request;
+  return [
+    ...view.folders.flatMap((path) => ["--ro-bind", path, path]),
+    ...view.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...view.maskedFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...view.maskedFolders.flatMap((path) => emptyFolder(path, request.features)),
+  ];
+}
+
+function deviceFolders({ view, features }: BwrapRequest): string[] {
+  return [
+    "--proc",
+    "/proc",
+    // The kernel's files, not the new mount's: as root they are the host's to write.
+    ...view.procReadOnly.flatMap((path) => ["--ro-bind", path, path]),
+    ...view.procMasked.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    "--dev",
+    "/dev",
+    ...tmpfs("/dev/shm", 64 * MEGABYTE, features),
+    "--remount-ro",
+    "/dev",
+  ];
+}
+
+/** Empty, in memory, gone with the command. Sockets of services lie in `/run`: it is there and has nothing in it. */
+function scratchFolders({ home, root, view, features }: BwrapRequest): string[] {
+  const folders = tmpfs("/tmp", 512 * MEGABYTE, features);
+  if (isInside(root, "/var/tmp")) folders.push(...tmpfs("/var/tmp", 512 * MEGABYTE, features));
+  else folders.push("--symlink", "/tmp", "/var/tmp");
+  // A home such as `/` or `/usr` is no place to empty: the system lies in it.
+  const holdsSystem = ["/proc", "/dev", ...view.folders].some((folder) => isInside(folder, home));
+  if (isInside(home, "/tmp")) folders.push("--dir", home);
+  else if (!holdsSystem) folders.push(...tmpfs(home, 512 * MEGABYTE, features));
+  return [...folders, "--dir", "/run", "--symlink", "/run", "/var/run"];
+}
+
+function tmpfs(path: string, bytes: number, features: BwrapFeatures): string[] {
+  return ["--perms", "1777", ...(features.size ? ["--size", `${bytes}`] : []), "--tmpfs", path];
+}
+
+/** One page of memory that cannot be written: cheaper to mount than to mount and then make read-only. */
+function emptyFolder(path: string, features: BwrapFeatures): string[] {
+  return features.size
+    ? ["--perms", "0555", "--size", "4096", "--tmpfs", path]
+    : ["--tmpfs", path, "--remount-ro", path];
+}
+
+function mountsOf({ kind, path }: Protection, { rootReadOnly, features }: BwrapRequest): string[] {
+  if (kind === "hideFile") return ["--ro-bind", "/dev/null", path];
+  if (kind === "hideFolder") return emptyFolder(path, features);
+  // Nothing can be swapped or changed where nothing can be written.
+  if (rootReadOnly) return [];
+  return kind === "pin" ? ["--bind", path, path] : ["--ro-bind", path, path];
+}

@@ -1,0 +1,145 @@
+/**
+ * A control group for one command, where this process may make one: it bounds memory and the number of processes, which
+ * no ulimit does for root. Where none can be made there is no bound but time; it must never stop a command from running.
+ */
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { dirname, join } from "node:path";
+
+export interface CommandGroup {
+  /** A process joins by writing its id into each. */
+  readonly joinFiles: readonly string[];
+  close(): void;
+}
+
+export const MAX_PROCESSES = Math.max(1_024, availableParallelism() * 128);
+/** Three quarters of the machine: enough for a build, not enough to end the agent with it. */
+export const MAX_MEMORY_BYTES = Math.floor(totalmem() * 0.75);
+
+/** Where groups can be made is found out once, by the first command. */
+export function createCommandGroups(): { open(): CommandGroup | undefined } {
+  let parents: readonly Parent[] | undefined;
+  let count = 0;
+  return {
+    open() {
+      parents ??= findParents();
+      count += 1;
+      const name = `${PREFIX}${process.pid}-${count}`;
+      const folders = parents.flatMap((parent) => makeGroup(join(parent.folder, name), parent.limits) ?? []);
+      if (folders.length === 0) return undefined;
+      return {
+        joinFiles: folders.map((folder) => join(folder, "cgroup.procs")),
+        close: () => folders.forEach((folder) => removeSoon(folder, REMOVE_TRIES)),
+      };
+    },
+  };
+}
+
+export const commandGroups = createCommandGroups();
+
+interface Parent {
+  readonly folder: string;
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+const MOUNT = "/sys/fs/cgroup";
+const PREFIX = "toolwright-";
+const REMOVE_TRIES = 20;
+const REMOVE_PAUSE_MS = 25;
+
+/** The groups below which ours can be made, tried by making one. */
+function findParents(): Parent[] {
+  const lines = readText("/proc/self/cgroup").split("\n");
+  const found = lines.flatMap((line): Parent[] => {
+    const [, controllers, path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === "") return unifiedParents(path);
+    if (controllers === "pids")
+      return [{ folder: join(MOUNT, "pids", path), limits: { "pids.max": `${MAX_PROCESSES}` } }];
+    if (controllers !== "memory") return [];
+    return [
+      { folder: join(MOUNT, "memory", path), limits: { "memory.limit_in_bytes": `${MAX_MEMORY_BYTES}` } },
+    ];
+  });
+  return found.filter(({ folder, limits }) => {
+    if (!isWritable(folder)) return false;
+    removeLeftovers(folder);
+    const trial = makeGroup(join(folder, `${PREFIX}${process.pid}-0`), limits);
+    if (trial !== undefined) removeSoon(trial, REMOVE_TRIES);
+    return trial !== undefined;
+  });
+}
+
+/** Version 2: our own group, or the one above it, where the controllers are handed down. */
+function unifiedParents(path: string): Parent[] {
+  const own = join(MOUNT, path);
+  const folders = path === "/" ? [own] : [own, dirname(own)];
+  const folder = folders.find((each) => /\bpids\b/.test(readText(join(each, "cgroup.subtree_control"))));
+  if (folder === undefined || !isWritable(join(folder, "cgroup.procs"))) return [];
+  const hasMemory = /\bmemory\b/.test(readText(join(folder, "cgroup.subtree_control")));
+  const limits = {
+    "pids.max": `${MAX_PROCESSES}`,
+    ...(hasMemory ? { "memory.max": `${MAX_MEMORY_BYTES}` } : {}),
+  };
+  return [{ folder, limits }];
+}
+
+function makeGroup(folder: string, limits: Readonly<Record<string, string>>): string | undefined {
+  try {
+    mkdirSync(folder);
+    for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
+    return folder;
+  } catch {
+    removeSoon(folder, 1); // Read-only, not delegated, or without this controller: the command runs unbounded.
+    return undefined;
+  }
+}
+
+/** A group can be removed once its last process is gone, which may take the kernel a moment. */
+function removeSoon(folder: string, tries: number): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    if (tries > 1) setTimeout(() => removeSoon(folder, tries - 1), REMOVE_PAUSE_MS).unref();
+  }
+}
+
+/** Groups of processes that were killed before they could tidy up. */
+function removeLeftovers(folder: string): void {
+  for (const name of listNames(folder)) {
+    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
+    if (pid !== undefined && !isWritable(`/proc/${pid}`, constants.F_OK)) removeSoon(join(folder, name), 1);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // No such version or controller here.
+  }
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // Then there are no leftovers of ours.
+  }
+}
+
+function isWritable(path: string, mode: number = constants.W_OK): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false; // Absent, or not ours to change.
+  }
+}

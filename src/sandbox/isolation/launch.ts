@@ -1,0 +1,29 @@
+/**
+ * One command, ready to be spawned: what a tier made of it. Only the shape; the tiers fill it and `run-process` runs it.
+ */
+import type { IsolationTier } from "./tier.ts";
+
+/** The descriptors beyond the standard three, the same for every tier. */
+export const FILTER_DESCRIPTOR = 3;
+export const STATUS_DESCRIPTOR = 4;
+export const OPTIONS_DESCRIPTOR = 5;
+
+export interface Launch {
+  readonly tier: IsolationTier;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Written to the filter's descriptor. */
+  readonly filter: Buffer | undefined;
+  /** Written to the descriptor of bubblewrap's options. */
+  readonly options: Buffer | undefined;
+  /** Whether something reports on the status descriptor. */
+  readonly reports: boolean;
+  /** Whether the filter's descriptor stays open behind the filter: its end is then the end of the agent. */
+  readonly lifeline: boolean;
+  /**
+   * How everything that the command started is ended: the PID namespace goes with its first process; a supervisor
+   * does it once its descriptor closes; a plain process leaves nothing better than its group and its descendants.
+   */
+  readonly kill: "namespace" | "supervisor" | "group";
+}

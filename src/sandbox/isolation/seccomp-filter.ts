@@ -1,0 +1,111 @@
+/**
+ * The seccomp filter as the bytes of a classic BPF program, built here so that no compiler and no addon is needed.
+ * It must never let a foreign ABI through: a filter for one table of numbers says nothing about another.
+ */
+import { SYSCALLS, type SeccompArchitecture } from "./seccomp-syscalls.ts";
+
+export interface SeccompOptions {
+  /**
+   * `families`: UNIX, INET, INET6 and NETLINK, for a network namespace of its own (AF_VSOCK ignores namespaces).
+   * `none`: no socket at all, where the filter is the only thing between the command and the network.
+   */
+  readonly sockets: "families" | "none";
+}
+
+/** The architecture of this process, when a filter for it can be built. */
+export function seccompArchitecture(arch: string = process.arch): SeccompArchitecture | undefined {
+  return arch === "x64" || arch === "arm64" ? arch : undefined;
+}
+
+/** `struct sock_filter[]` in the byte order of the machine; both architectures are little-endian. */
+export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOptions): Buffer {
+  const table = SYSCALLS[arch];
+  const program: Instruction[] = [
+    load(OFFSET_ARCH),
+    jumpIfEqual(table.audit, 1, 0),
+    answer(KILL_PROCESS),
+    load(OFFSET_NUMBER),
+  ];
+  // The x32 ABI shares x86_64's audit value and differs by this bit alone.
+  if (arch === "x64") program.push(jumpIfAtLeast(0x4000_0000, 0, 1), answer(errno(EPERM)));
+  for (const number of table.denied) program.push(...onCall(number, [answer(errno(EPERM))]));
+  // Its flags lie in memory, where a filter cannot look; libc falls back to clone on ENOSYS.
+  program.push(...onCall(table.clone3, [answer(errno(ENOSYS))]));
+  program.push(
+    ...onCall(table.clone, [
+      load(argument(0)),
+      jumpIfAnyBit(NEW_NAMESPACES, 0, 1),
+      answer(errno(EPERM)),
+      answer(ALLOW),
+    ]),
+  );
+  program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut([TIOCSTI, TIOCLINUX])]));
+  const families = options.sockets === "families" ? [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] : [];
+  program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(families)]));
+  program.push(...onCall(table.socketpair, [load(argument(0)), ...allowOnly([AF_UNIX])]));
+  program.push(answer(ALLOW));
+  return assemble(program);
+}
+
+interface Instruction {
+  readonly code: number;
+  readonly jumpTrue: number;
+  readonly jumpFalse: number;
+  readonly value: number;
+}
+
+const ALLOW = 0x7fff_0000;
+const KILL_PROCESS = 0x8000_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NEW_NAMESPACES = 0x7e02_0000;
+const OFFSET_NUMBER = 0;
+const OFFSET_ARCH = 4;
+
+/** The low half of an argument: the kernel reads these arguments as 32-bit integers. */
+const argument = (index: number): number => 16 + index * 8;
+const errno = (number: number): number => 0x0005_0000 | number;
+
+const load = (offset: number): Instruction => ({ code: 0x20, jumpTrue: 0, jumpFalse: 0, value: offset });
+const answer = (value: number): Instruction => ({ code: 0x06, jumpTrue: 0, jumpFalse: 0, value });
+const jump = (code: number) => {
+  return (value: number, jumpTrue: number, jumpFalse: number): Instruction => {
+    return { code, jumpTrue, jumpFalse, value };
+  };
+};
+const jumpIfEqual = jump(0x15);
+const jumpIfAtLeast = jump(0x35);
+const jumpIfAnyBit = jump(0x45);
+
+/** `block` must end in answers on every way through it: it overwrites the loaded call number. */
+const onCall = (number: number, block: readonly Instruction[]): Instruction[] => {
+  return [jumpIfEqual(number, 0, block.length), ...block];
+};
+
+const allowOnly = (values: readonly number[]): Instruction[] => {
+  const tests = values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(ALLOW)]);
+  return [...tests, answer(errno(EAFNOSUPPORT))];
+};
+
+const allowAllBut = (values: readonly number[]): Instruction[] => {
+  return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
+};
+
+function assemble(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, { code, jumpTrue, jumpFalse, value }] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(jumpTrue, index * 8 + 2);
+    bytes.writeUInt8(jumpFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value, index * 8 + 4);
+  }
+  return bytes;
+}

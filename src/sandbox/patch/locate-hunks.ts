@@ -1,0 +1,94 @@
+/**
+ * Finds where each hunk belongs: at the line that it states, or else at the only other place where its old lines
+ * stand. Must never take a place where a single line differs.
+ */
+import { lastOccurrences, type Occurrences } from "./last-occurrences.ts";
+import type { LineTable } from "./line-table.ts";
+import type { Hunk } from "./parse-unified-diff.ts";
+
+export type Location =
+  | { readonly status: "found"; readonly starts: readonly number[] }
+  | { readonly status: "missing" | "ambiguous"; readonly hunk: number; readonly places: readonly number[] };
+
+export function locateHunks(table: LineTable, hunks: readonly Hunk[]): Location {
+  const stated = hunks.map((hunk) => fitsAt(table, hunk, hunk.stated));
+  const search = searchFor(table, hunks, stated);
+  const starts: number[] = [];
+  // Hunks come in the order of the file, so each is looked for behind the one before.
+  let end = 0;
+  let moved = false;
+  for (const [index, hunk] of hunks.entries()) {
+    const place = placeOf(hunk, stated[index] === true, search.get(index), end, moved);
+    if (typeof place !== "number") return { ...place, hunk: index };
+    if (place !== hunk.stated) moved = true;
+    starts.push(place);
+    end = place + hunk.oldLines.length;
+  }
+  return { status: "found", starts };
+}
+
+type Failure = Pick<Extract<Location, { hunk: number }>, "status" | "places">;
+const MISSING: Failure = { status: "missing", places: [] };
+
+function placeOf(
+  hunk: Hunk,
+  fitsAsStated: boolean,
+  found: Occurrences | undefined,
+  end: number,
+  moved: boolean,
+): number | Failure {
+  // Lines to insert without any around them fit everywhere, so the stated line has to be right.
+  if (hunk.oldLines.length === 0 && moved) return MISSING;
+  if (fitsAsStated && hunk.stated >= end) return hunk.stated;
+  if (found === undefined || found.last < end) return MISSING;
+  if (found.previous >= end) return { status: "ambiguous", places: [found.previous, found.last] };
+  return found.last;
+}
+
+export function fitsAt(table: LineTable, hunk: Hunk, start: number): boolean {
+  const end = start + hunk.oldLines.length;
+  if (start < 0 || end > table.count) return false;
+  if ((hunk.oldLacksNewline || hunk.newLacksNewline) && end !== table.count) return false;
+  if (hunk.oldLacksNewline && table.text.endsWith("\n")) return false;
+  return hunk.oldLines.every((line, index) => table.isLine(start + index, line));
+}
+
+/** Looks for all hunks that do not fit as stated in one pass over the file. */
+function searchFor(
+  table: LineTable,
+  hunks: readonly Hunk[],
+  stated: readonly boolean[],
+): Map<number, Occurrences> {
+  const found = new Map<number, Occurrences>();
+  const wanted: number[] = [];
+  for (const [index, hunk] of hunks.entries()) {
+    if (stated[index] === true || hunk.oldLines.length === 0) continue;
+    if (!hunk.oldLacksNewline && !hunk.newLacksNewline) wanted.push(index);
+    else {
+      // A hunk that marks the end of the file can stand nowhere else.
+      const atEnd = table.count - hunk.oldLines.length;
+      found.set(index, { last: fitsAt(table, hunk, atEnd) ? atEnd : -1, previous: -1 });
+    }
+  }
+  if (wanted.length === 0) return found;
+
+  const numbers = new Map<string, number>();
+  const patterns = wanted.map((index) =>
+    (hunks[index]?.oldLines ?? []).map((line) => {
+      const number = numbers.get(line) ?? numbers.size + 1;
+      numbers.set(line, number);
+      return number;
+    }),
+  );
+  const occurrences = lastOccurrences(numberLines(table, numbers), patterns);
+  for (const [at, index] of wanted.entries()) {
+    const place = occurrences[at];
+    if (place !== undefined) found.set(index, place);
+  }
+  return found;
+}
+
+/** Zero stands for each line that no hunk has. */
+function* numberLines(table: LineTable, numbers: ReadonlyMap<string, number>): Generator<number> {
+  for (let index = 0; index < table.count; index += 1) yield numbers.get(table.line(index)) ?? 0;
+}

@@ -1,0 +1,142 @@
+/**
+ * What the end of a command means: a result, or one of the errors. It must never call a sandbox that did not start a
+ * failed command, or the other way round: the first promises that nothing happened.
+ */
+import { constants } from "node:os";
+import { lstatSync } from "node:fs";
+import { resolve } from "node:path";
+import { ERROR_CODES, ToolwrightError } from "../../errors.ts";
+import { findExecutable, isExecutable } from "../isolation/find-executable.ts";
+import type { IsolationTier } from "../isolation/tier.ts";
+import type { ProcessResult } from "./run-process.ts";
+import type { CommandRequest, CommandResult } from "./run-command.ts";
+
+type Told = Pick<CommandRequest, "cmd" | "timeoutMs" | "signal">;
+
+export function toCommandResult(request: Told, result: ProcessResult, tier: IsolationTier): CommandResult {
+  refuseUnstarted(request, result, tier);
+  const output = result.output.text();
+  const { exitCode, signal } = endOf(result);
+  const details = { output, exitCode, signal, truncated: result.output.truncated, tier };
+  if (result.stopped !== undefined) throw stoppedError(request, result.stopped, details);
+  if (exitCode === 0 && signal === null) return { ...details, exitCode };
+  const how = signal === null ? `exit code ${exitCode}` : `signal ${signal} (exit code ${exitCode})`;
+  throw new ToolwrightError("TOOL_COMMAND_FAILED", withOutput(`The command ended with ${how}.`, output), {
+    details,
+  });
+}
+
+/** Throws when the sandbox did not start or the program is not there: in both cases nothing was run. */
+export function refuseUnstarted(
+  { cmd }: Pick<Told, "cmd">,
+  result: ProcessResult,
+  tier: IsolationTier,
+): void {
+  const { status, stopped, output, errors } = result;
+  if (stopped !== undefined || tier === "none" || tier === "seatbelt") return;
+  if (status.execErrno !== undefined) throw cannotRun(cmd, status.execErrno === constants.errno.ENOENT, tier);
+  const isOver =
+    tier === "unshare" ? status.started && status.failed === undefined : status.exitCode !== undefined;
+  if (isOver) return;
+  // The outer process was ended from outside while the command ran, for example for want of memory.
+  if (status.started && result.signal !== null) return;
+  const words = (status.failed ?? `${output.text()}${errors.text()}`).trim();
+  const missing = tier === "bwrap" ? /^bwrap: execvp .*: (.+)$/s.exec(words) : null;
+  if (missing !== null) throw cannotRun(cmd, missing[1] === "No such file or directory", tier);
+  throw new ToolwrightError(
+    "TOOL_SANDBOX_UNAVAILABLE",
+    `The sandbox (${tier}) did not start. ${words}`.trim(),
+    {
+      details: { tier },
+      effect: "none",
+    },
+  );
+}
+
+/** For tiers that show the host's files: the same answer as bubblewrap gives, before anything is started. */
+export function refuseMissingProgram(plan: {
+  readonly cmd: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}): void {
+  const path = plan.cmd.includes("/")
+    ? resolve(plan.cwd, plan.cmd)
+    : findExecutable(plan.cmd, plan.env["PATH"] ?? "");
+  if (path !== undefined && isExecutable(path)) return;
+  const isThere = path !== undefined && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  throw cannotRun(plan.cmd, !isThere, undefined);
+}
+
+/** The operating system would not start a process at all: no memory, too many processes, a folder that is gone. */
+export function toStartError(cause: unknown, tier: IsolationTier): never {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  const code = tier === "none" ? "TOOL_COMMAND_FAILED" : "TOOL_SANDBOX_UNAVAILABLE";
+  throw new ToolwrightError(code, `The command could not be started (${tier}): ${words}.`, {
+    details: { output: "", exitCode: 126, signal: null, tier },
+    effect: "none",
+    cause,
+  });
+}
+
+/** A shell's codes: 127 for a program that is not there, 126 for one that cannot be run. */
+function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefined): ToolwrightError {
+  const what = isMissing ? "is not installed here" : "cannot be run";
+  const exitCode = isMissing ? 127 : 126;
+  return new ToolwrightError(
+    NOT_FOUND_CODE,
+    `The command ${JSON.stringify(cmd)} ${what} (exit code ${exitCode}).`,
+    {
+      details: { output: "", exitCode, signal: null, tier },
+      hint: ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint,
+      effect: "none",
+    },
+  );
+}
+
+/** The cases know no code of its own for this: a missing program is a failed command there. */
+const NOT_FOUND_CODE = "TOOL_COMMAND_FAILED";
+
+function stoppedError(
+  { timeoutMs, signal }: Told,
+  why: NonNullable<ProcessResult["stopped"]>,
+  details: { readonly output: string },
+): ToolwrightError {
+  switch (why) {
+    case "timeout": {
+      const message = `The command took longer than ${timeoutMs} ms and was killed, with all it had started.`;
+      return new ToolwrightError("TOOL_TIMEOUT", withOutput(message, details.output), { details });
+    }
+    case "abort": {
+      const message = "The call was aborted, and the command was killed, with all it had started.";
+      return new ToolwrightError("TOOL_ABORTED", withOutput(message, details.output), {
+        details,
+        cause: signal?.reason,
+      });
+    }
+    case "flood": {
+      const message = "The command wrote far more than the output limit and was killed.";
+      return new ToolwrightError("TOOL_COMMAND_FAILED", withOutput(message, details.output), {
+        details,
+        hint: "Write to a file, or print less.",
+      });
+    }
+  }
+}
+
+function withOutput(message: string, output: string): string {
+  return output === "" ? `${message} It wrote nothing.` : `${message}\n${output}`;
+}
+
+/** Sandboxes report a signal the way shells do, as 128 and its number. */
+function endOf(result: ProcessResult): { exitCode: number; signal: NodeJS.Signals | null } {
+  const { signal } = result;
+  if (result.status.exitCode === undefined && signal !== null) {
+    return { exitCode: 128 + constants.signals[signal], signal };
+  }
+  const exitCode = result.status.exitCode ?? result.exitCode ?? 1;
+  return { exitCode, signal: SIGNALS.get(exitCode - 128) ?? null };
+}
+
+const SIGNALS = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+);

@@ -1,0 +1,47 @@
+/**
+ * Puts a command that goes on for a while into a control group, with all it has started. Not before it starts: to join a
+ * group makes the kernel wait for all processors, which costs more than the whole sandbox, and most commands are over
+ * by then. It must never hold up or fail a command.
+ */
+import { writeFile } from "node:fs/promises";
+import { commandGroups, type CommandGroup } from "../isolation/command-group.ts";
+import { descendantsOf, readParents } from "./process-table.ts";
+
+export interface ResourceLimit {
+  stop(): void;
+}
+
+export function limitResources(pid: number): ResourceLimit {
+  let group: CommandGroup | undefined;
+  let isOver = false;
+  const timer = setTimeout(() => {
+    group = commandGroups.open();
+    if (group !== undefined) void join(group, pid, () => isOver);
+  }, GRACE_MS);
+  return {
+    stop() {
+      isOver = true;
+      clearTimeout(timer);
+      group?.close();
+    },
+  };
+}
+
+const GRACE_MS = 100;
+const MAX_ROUNDS = 100;
+
+/** Children of a member are members, so it ends once a look finds nobody who is not. */
+async function join(group: CommandGroup, pid: number, isOver: () => boolean): Promise<void> {
+  const members = new Set<number>();
+  for (let round = 0; round < MAX_ROUNDS && !isOver(); round += 1) {
+    const found = descendantsOf(pid, readParents()).filter((each) => !members.has(each));
+    if (found.length === 0) return;
+    for (const each of found) {
+      members.add(each);
+      for (const file of group.joinFiles) {
+        // Gone by now, or the group is full: what is in it is bounded all the same.
+        await writeFile(file, `${each}`).catch(() => undefined);
+      }
+    }
+  }
+}

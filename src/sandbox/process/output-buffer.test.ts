@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { createOutputBuffer } from "./output-buffer.ts";
+
+function filled(maxBytes: number, ...chunks: (string | Buffer)[]) {
+  const buffer = createOutputBuffer(maxBytes);
+  for (const chunk of chunks) buffer.push(Buffer.from(chunk as string));
+  return buffer;
+}
+
+test("what fits is kept as it is", () => {
+  const buffer = filled(10, "hello", "", "world");
+  expect(buffer).toMatchObject({ total: 10, truncated: false });
+  expect(buffer.text()).toBe("helloworld");
+});
+
+test("the first and the last half are kept, and the mark says what was not", () => {
+  const buffer = filled(10, "0123456789abcdefghij");
+  expect(buffer.truncated).toBe(true);
+  expect(buffer.text()).toBe("01234\n[… 10 bytes omitted …]\nfghij");
+});
+
+test("it does not matter how the output came", () => {
+  const text = Array.from({ length: 999 }, (_, index) => String(index % 10)).join("");
+  const whole = filled(100, text).text();
+  for (const size of [1, 3, 7, 49, 50, 51, 101, 998]) {
+    const parts = Array.from({ length: Math.ceil(999 / size) }, (_, i) =>
+      text.slice(i * size, (i + 1) * size),
+    );
+    expect(filled(100, ...parts).text()).toBe(whole);
+  }
+});
+
+test.each(["ü", "€", "😀"])("a cut never splits %s", (character) => {
+  for (const cap of [10, 11, 12, 13, 14, 15, 16, 17]) {
+    const text = filled(cap, character.repeat(50)).text();
+    const [head = "", , tail = ""] = text.split("\n");
+    expect(text).not.toContain("\uFFFD");
+    const omitted = Number(/… (\d+) bytes/.exec(text)?.[1]);
+    expect(Buffer.byteLength(head) + Buffer.byteLength(tail) + omitted).toBe(
+      Buffer.byteLength(character) * 50,
+    );
+  }
+});
+
+test("a character that came in two chunks is whole again", () => {
+  const bytes = Buffer.from("a😀b");
+  expect(filled(100, bytes.subarray(0, 3), bytes.subarray(3)).text()).toBe("a😀b");
+});
+
+test.each([1_000, 5_000])("bytes that are no text stay below the cap, too (%s written)", (size) => {
+  const text = filled(2_000, Buffer.alloc(size, 0xff)).text();
+  expect(Buffer.byteLength(text)).toBeLessThan(2_100);
+  expect(text).toContain("bytes omitted");
+});
+
+test("a chunk that is reused afterwards does not change what was kept", () => {
+  const buffer = createOutputBuffer(100);
+  const chunk = Buffer.from("kept");
+  buffer.push(chunk);
+  chunk.fill("x");
+  expect(buffer.text()).toBe("kept");
+});
+
+test("a cap of one byte is a cap", () => expect(filled(1, "abc").text()).toBe("\n[… 3 bytes omitted …]\n"));

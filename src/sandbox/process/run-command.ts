@@ -1,0 +1,129 @@
+/**
+ * Runs one command of an agent: checks it, confines it, runs it, and says how it ended. The stages of a call in order;
+ * each is a file of its own. It must never run a command outside the tier that the caller asked for.
+ */
+import { randomUUID } from "node:crypto";
+import { ToolwrightError } from "../../errors.ts";
+import { cleanEnvironment } from "../isolation/clean-environment.ts";
+import { processIsolation, type Isolation } from "../isolation/isolation.ts";
+import { planLaunch, planPlain, type PlanRequest } from "../isolation/plan-launch.ts";
+import { watchForbiddenNames } from "../isolation/protected-paths.ts";
+import { refuseSystemRoot } from "../isolation/system-root.ts";
+import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./command-limits.ts";
+import { refuseMissingProgram, toCommandResult, toStartError } from "./command-outcome.ts";
+import { CALL_MARK } from "./kill-descendants.ts";
+import { judgeNetworkUse } from "./network-rule.ts";
+import { toRealPaths } from "./real-paths.ts";
+import { resolveInside } from "./resolve-inside.ts";
+import { runProcess, type ProcessResult } from "./run-process.ts";
+
+export interface CommandRequest {
+  readonly cmd: string;
+  readonly args: readonly string[];
+  /** Relative to the root, or absolute within it; the root itself by default. */
+  readonly cwd?: string | undefined;
+  readonly rootDir: string;
+  readonly allowNetwork: boolean;
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly isolation: IsolationMode;
+  readonly signal?: AbortSignal | undefined;
+  /** Variables that the command gets beside the allow-list. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Paths that the command must not see, such as the store's files. */
+  readonly hidden?: readonly string[] | undefined;
+  /** In the root: not writable. Outside: shown, which it would not be otherwise. */
+  readonly readOnly?: readonly string[] | undefined;
+  readonly rootReadOnly?: boolean | undefined;
+  /** For tests; the process's own by default. */
+  readonly on?: Isolation | undefined;
+}
+
+export interface CommandResult {
+  /** Both streams in the order in which they were written. */
+  readonly output: string;
+  readonly exitCode: number;
+  readonly signal: NodeJS.Signals | null;
+  readonly truncated: boolean;
+  readonly tier: IsolationTier;
+}
+
+export async function runCommand(request: CommandRequest): Promise<CommandResult> {
+  checkCommandInput(request);
+  checkProcessLimits(request);
+  checkEnvironment(request.env ?? {});
+  if (!request.allowNetwork) refuseNetworkUse(request);
+  refuseAborted(request.signal);
+  const { result, tier } = await runConfined(request, true);
+  return toCommandResult(request, result, tier);
+}
+
+/** The part that a search shares: everything between the checks and the meaning of the outcome. */
+export async function runConfined(
+  request: CommandRequest & { readonly floodBytes?: number | undefined },
+  merge: boolean,
+): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
+  const place = resolveInside(request.rootDir, request.cwd);
+  try {
+    refuseSystemRoot(place.realRoot);
+    if (!place.isFolder) throw notAFolder(request.cwd);
+    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots);
+    const tier = detected?.description.tier ?? "none";
+    const plan: PlanRequest = {
+      cmd: request.cmd,
+      args: request.args,
+      root: place.realRoot,
+      cwd: place.realPath,
+      pinnedCwd: place.pinned,
+      rootReadOnly: request.rootReadOnly ?? false,
+      env: environmentOf(request, place.roots, tier),
+      allowNetwork: request.allowNetwork,
+      hidden: toRealPaths(request.hidden ?? [], place.roots),
+      readOnly: toRealPaths(request.readOnly ?? [], place.roots),
+    };
+    if (tier !== "bwrap") refuseMissingProgram(plan);
+    const launch = detected === undefined ? planPlain(plan) : planLaunch(detected, plan);
+    const checkNames =
+      plan.rootReadOnly || request.isolation === "off" ? undefined : watchForbiddenNames(plan.root);
+    const limited = tier !== "none";
+    const result = await runProcess({ ...request, launch, merge, limited }).catch((error: unknown) =>
+      toStartError(error, tier),
+    );
+    checkNames?.();
+    return { result, tier };
+  } finally {
+    place.close();
+  }
+}
+
+function environmentOf(
+  { env }: CommandRequest,
+  roots: readonly string[],
+  tier: IsolationTier,
+): Record<string, string> {
+  const extra = tier === "none" ? { ...env, [CALL_MARK]: randomUUID() } : env;
+  return cleanEnvironment({ from: process.env, roots, extra });
+}
+
+function refuseNetworkUse({ cmd, args }: CommandRequest): void {
+  const verdict = judgeNetworkUse(cmd, args);
+  if (verdict === undefined) return;
+  const what = verdict === "TOOL_NETWORK_DISABLED" ? "uses the network" : "uses a git remote";
+  throw new ToolwrightError(verdict, `The command ${JSON.stringify(cmd)} ${what}, and the network is off.`, {
+    effect: "none",
+  });
+}
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new ToolwrightError("TOOL_ABORTED", "The call was aborted before the command was started.", {
+    effect: "none",
+    cause: signal.reason,
+  });
+}
+
+function notAFolder(cwd: string | undefined): ToolwrightError {
+  const message = `The working directory has to be a folder: ${JSON.stringify(cwd)}.`;
+  return new ToolwrightError("TOOL_NOT_A_DIRECTORY", message, { effect: "none" });
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs one launch, gathers its output and ends it: by itself, by time, by abort or by a flood of output. It must
+ * never settle before everything that it can end has ended, and never wait for a child that let go of the pipe late.
+ */
+import type { ChildProcess } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { FILTER_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "../isolation/launch.ts";
+import { killDescendants } from "./kill-descendants.ts";
+import { limitResources } from "./limit-resources.ts";
+import { createOutputBuffer, type OutputBuffer } from "./output-buffer.ts";
+import { startProcess, type StartRequest } from "./start-process.ts";
+import { parseStatus, type StatusReport } from "./status-report.ts";
+
+export interface ProcessRequest extends StartRequest {
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether memory and the number of processes are to be bounded, where that is possible. */
+  readonly limited?: boolean | undefined;
+  /** Ends the process at so many bytes of output; by default 16 MB or twice the cap. */
+  readonly floodBytes?: number | undefined;
+}
+
+export interface ProcessResult {
+  readonly output: OutputBuffer;
+  /** Empty where the streams were merged. */
+  readonly errors: OutputBuffer;
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stopped: "timeout" | "abort" | "flood" | undefined;
+  readonly status: StatusReport;
+}
+
+export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+  const { launch, signal, maxOutputBytes } = request;
+  const { child, merged: readMerged } = await startProcess(request);
+  const output = createOutputBuffer(maxOutputBytes);
+  const errors = createOutputBuffer(maxOutputBytes);
+  const status = createOutputBuffer(STATUS_BYTES);
+  const floodBytes = request.floodBytes ?? Math.max(FLOOD_BYTES, 2 * maxOutputBytes);
+
+  return new Promise((settle, fail) => {
+    let stopped: ProcessResult["stopped"];
+    const stop = (why: NonNullable<ProcessResult["stopped"]>): void => {
+      stopped ??= why;
+      endTree(child, launch);
+    };
+    const gather = (into: OutputBuffer) => {
+      return (chunk: Buffer): void => {
+        // What comes between the kill and the end is not wanted: a search shows all that it gathers.
+        if (into.total > floodBytes) return;
+        into.push(chunk);
+        if (into.total > floodBytes) stop("flood");
+      };
+    };
+    const merged = readMerged?.(gather(output));
+    merged?.on("error", () => {});
+    streamOf(child, 1)?.on("data", gather(output));
+    streamOf(child, 2)?.on("data", gather(errors));
+    // What bubblewrap itself says is no output of the command.
+    streamOf(child, STATUS_DESCRIPTOR)?.on("data", (chunk: Buffer) => status.push(chunk));
+
+    const limit = request.limited === true && child.pid !== undefined ? limitResources(child.pid) : undefined;
+    const onAbort = (): void => stop("abort");
+    const timer = setTimeout(() => stop("timeout"), request.timeoutMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      merged?.destroy();
+      fail(error);
+    });
+    child.once("exit", () => {
+      limit?.stop();
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      if (launch.kill === "group") endTree(child, launch, stopped === undefined ? "younger" : "everybody");
+      // Somebody who escaped the kill may hold the pipe for ever.
+      setTimeout(() => closeStreams(child, merged), CLOSE_LIMIT_MS).unref();
+    });
+    const finish = (exitCode: number | null, exitSignal: NodeJS.Signals | null): void => {
+      const report = parseStatus(status.text());
+      settle({ output, errors, exitCode, signal: exitSignal, stopped, status: report });
+    };
+    child.once("close", (exitCode, exitSignal) => {
+      if (merged === undefined || merged.closed) finish(exitCode, exitSignal);
+      else merged.once("close", () => finish(exitCode, exitSignal));
+    });
+  });
+}
+
+const FLOOD_BYTES = 16 * 1_048_576;
+const STATUS_BYTES = 65_536;
+const CLOSE_LIMIT_MS = 250;
+const SUPERVISOR_LIMIT_MS = 2_000;
+
+function endTree(child: ChildProcess, launch: Launch, who: "everybody" | "younger" = "everybody"): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  if (launch.kill === "supervisor") {
+    (child.stdio[FILTER_DESCRIPTOR] as Writable | null | undefined)?.destroy();
+    setTimeout(() => killGroup(pid), SUPERVISOR_LIMIT_MS).unref();
+    return;
+  }
+  if (launch.kill === "group") killDescendants(pid, launch.env, who);
+  killGroup(pid);
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody of the group is left.
+  }
+}
+
+function closeStreams(child: ChildProcess, merged: Readable | undefined): void {
+  for (const stream of [...child.stdio, merged]) stream?.destroy();
+}
+
+function streamOf(child: ChildProcess, descriptor: number): Readable | undefined {
+  return (child.stdio[descriptor] as Readable | null | undefined) ?? undefined;
+}

@@ -1,0 +1,87 @@
+/**
+ * Spawns one launch with the descriptors that its tier expects. It must never give a child anything else of this process:
+ * no variable, no descriptor, no terminal, and nothing on its standard input.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import {
+  FILTER_DESCRIPTOR,
+  OPTIONS_DESCRIPTOR,
+  STATUS_DESCRIPTOR,
+  type Launch,
+} from "../isolation/launch.ts";
+import { byteFiles } from "./byte-files.ts";
+import { inheritedDescriptors } from "./inherited-descriptors.ts";
+import { pipePool } from "./pipe-pool.ts";
+
+export interface StartRequest {
+  readonly launch: Launch;
+  /** One stream for both, in the order in which they were written. */
+  readonly merge: boolean;
+}
+
+export interface StartedProcess {
+  readonly child: ChildProcess;
+  /** Reads both streams, where they are merged and a pipe could be had; else they are the child's own. */
+  readonly merged: ((onChunk: (chunk: Buffer) => void) => Readable) | undefined;
+}
+
+export async function startProcess(request: StartRequest): Promise<StartedProcess> {
+  const { launch, merge } = request;
+  const pipe = merge ? await pipePool.take() : undefined;
+  const stdio: Stdio[] = ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? (merge ? "ignore" : "pipe")];
+  // What has to stay open behind its bytes can only be a pipe.
+  stdio[FILTER_DESCRIPTOR] = launch.lifeline ? "pipe" : handOver(launch.filter);
+  stdio[STATUS_DESCRIPTOR] = launch.reports ? "pipe" : "ignore";
+  stdio[OPTIONS_DESCRIPTOR] = handOver(launch.options);
+  const opened = new Set(stdio.filter((each) => typeof each === "number"));
+  const [file = "", ...args] = [...shellPrefix(merge && pipe === undefined, stdio), ...launch.argv];
+  inheritedDescriptors.cover(stdio);
+  try {
+    const child = spawn(file, args, {
+      cwd: launch.cwd,
+      env: launch.env,
+      stdio,
+      // A group of its own, so that the group can be ended and a Ctrl-C at the terminal does not reach it.
+      detached: true,
+    });
+    // A child may be gone before it has read what it gets; how it ended tells more than a broken pipe.
+    for (const stream of child.stdio) stream?.on("error", () => {});
+    feed(child, OPTIONS_DESCRIPTOR, launch.options, "end");
+    feed(child, FILTER_DESCRIPTOR, launch.filter, launch.lifeline ? "keep" : "end");
+    return { child, merged: pipe?.read };
+  } catch (error) {
+    pipe?.discard();
+    throw error;
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function handOver(bytes: Buffer | undefined): Stdio {
+  return bytes === undefined ? "ignore" : (byteFiles.open(bytes) ?? "pipe");
+}
+
+/** A shell does what spawn cannot: join the streams, and close what the child is not to have. Else it is left out. */
+function shellPrefix(joinStreams: boolean, stdio: readonly Stdio[]): string[] {
+  const unused = stdio.flatMap((kind, descriptor) => {
+    return descriptor > 2 && kind === "ignore" ? [`exec ${descriptor}<&-; `] : [];
+  });
+  if (!joinStreams && unused.length === 0) return [];
+  return ["/bin/sh", "-c", `${joinStreams ? "exec 2>&1; " : ""}${unused.join("")}exec "$@"`, "sh"];
+}
+
+function feed(
+  child: ChildProcess,
+  descriptor: number,
+  bytes: Buffer | undefined,
+  then: "end" | "keep",
+): void {
+  const stream = child.stdio[descriptor] as Writable | null | undefined;
+  if (stream === null || stream === undefined || bytes === undefined) return;
+  if (then === "end") stream.end(bytes);
+  else stream.write(bytes);
+}
+
+type Stdio = "ignore" | "pipe" | number;

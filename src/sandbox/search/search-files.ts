@@ -1,0 +1,135 @@
+/**
+ * Searches the sandbox root with ripgrep, in the same sandbox as commands, with the root read-only. A pattern must never
+ * be read as an option: `--pre=./x.sh` would run a program.
+ */
+import { relative } from "node:path";
+import { ToolwrightError } from "../../errors.ts";
+import { isInside } from "../isolation/is-inside.ts";
+import type { Isolation } from "../isolation/isolation.ts";
+import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { checkProcessLimits, checkText } from "../process/command-limits.ts";
+import { refuseUnstarted } from "../process/command-outcome.ts";
+import { toRealPaths } from "../process/real-paths.ts";
+import { resolveInside } from "../process/resolve-inside.ts";
+import { runConfined } from "../process/run-command.ts";
+import type { ProcessResult } from "../process/run-process.ts";
+import { parseMatches, sortMatches } from "./match-lines.ts";
+import { findRipgrep } from "./ripgrep-binary.ts";
+
+export interface SearchRequest {
+  readonly rootDir: string;
+  readonly pattern: string;
+  /** A folder or a file, relative to the root or absolute within it; the whole root by default. */
+  readonly path?: string | undefined;
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly isolation: IsolationMode;
+  readonly signal?: AbortSignal | undefined;
+  readonly hidden?: readonly string[] | undefined;
+  /** For tests; the process's own by default. */
+  readonly on?: Isolation | undefined;
+}
+
+export interface SearchResult {
+  /** Lines `file:line:text`, sorted by path and line; empty when nothing matched. */
+  readonly output: string;
+  readonly truncated: boolean;
+  readonly tier: IsolationTier;
+}
+
+/** One argument of a process holds at most 128 KiB. */
+export const MAX_PATTERN_LENGTH = 32_768;
+const MAX_COLUMNS = 2_000;
+
+export async function searchFiles(request: SearchRequest): Promise<SearchResult> {
+  checkText("pattern", request.pattern, MAX_PATTERN_LENGTH);
+  checkProcessLimits(request);
+  const rg = await findRipgrep();
+  const place = resolveInside(request.rootDir, request.path);
+  place.close();
+  const hidden = toRealPaths([".toolwright", ...(request.hidden ?? [])], place.roots);
+  if (hidden.some((path) => isInside(place.realPath, path))) throw protectedPath(request.path);
+  const target = `./${relative(place.realRoot, place.realPath)}`;
+  const { result, tier } = await runConfined(
+    {
+      ...request,
+      cmd: rg,
+      args: [...OPTIONS, ...excluded(hidden, place.realRoot), "-e", request.pattern, "--", target],
+      cwd: undefined,
+      allowNetwork: false,
+      readOnly: [rg],
+      rootReadOnly: true,
+      // What is gathered is shown in whole, so the search may stop as soon as it has enough.
+      maxOutputBytes: request.maxOutputBytes + SLACK,
+      floodBytes: request.maxOutputBytes,
+    },
+    false,
+  );
+  refuseUnstarted({ cmd: rg }, result, tier);
+  return toSearchResult(request, result, tier);
+}
+
+const SLACK = 1_048_576;
+const OPTIONS = [
+  "--no-config",
+  "--line-number",
+  "--with-filename",
+  "--no-heading",
+  "--null",
+  "--color=never",
+  `--max-columns=${MAX_COLUMNS}`,
+  "--max-columns-preview",
+];
+
+/** The sandbox answers a hidden file with an error, which would fail every search of its folder. */
+function excluded(hidden: readonly string[], root: string): string[] {
+  return hidden
+    .filter((path) => isInside(path, root))
+    .map((path) => `--glob=!/${relative(root, path).replaceAll(/[\\*?[\]{}!]/g, String.raw`\$&`)}`);
+}
+
+function protectedPath(path: string | undefined): ToolwrightError {
+  const message = `The path belongs to Toolwright and cannot be searched: ${JSON.stringify(path)}.`;
+  return new ToolwrightError("TOOL_PATH_PROTECTED", message, { effect: "none" });
+}
+
+function toSearchResult(request: SearchRequest, result: ProcessResult, tier: IsolationTier): SearchResult {
+  const { stopped, errors } = result;
+  const { output, truncated } = shownMatches(result, request.maxOutputBytes);
+  if (stopped === "timeout") {
+    const message = `The search took longer than ${request.timeoutMs} ms and was killed.`;
+    throw new ToolwrightError("TOOL_TIMEOUT", message, { details: { output, tier }, effect: "none" });
+  }
+  if (stopped === "abort") {
+    const options = { details: { output, tier }, effect: "none", cause: request.signal?.reason } as const;
+    throw new ToolwrightError("TOOL_ABORTED", "The call was aborted, and the search was killed.", options);
+  }
+  const exitCode = result.status.exitCode ?? result.exitCode;
+  if (stopped === "flood" || exitCode === 0 || exitCode === 1) return { output, truncated, tier };
+  const words = errors.text().trim();
+  const message = words === "" ? `ripgrep ended with ${result.signal ?? `exit code ${exitCode}`}.` : words;
+  throw new ToolwrightError("TOOL_GREP_FAILED", message, {
+    details: { output, exitCode, tier },
+    effect: "none",
+  });
+}
+
+/** Whole lines up to the cap; where some were left out, the last line says so. */
+function shownMatches(result: ProcessResult, maxBytes: number): { output: string; truncated: boolean } {
+  const isStopped = result.stopped !== undefined;
+  const matches = sortMatches(parseMatches(result.output.bytes(), !isStopped));
+  const lines: string[] = [];
+  let bytes = 0;
+  let isCut = isStopped;
+  for (const { shown } of matches) {
+    bytes += Buffer.byteLength(shown) + 1;
+    if (bytes > maxBytes) {
+      isCut = true;
+      break;
+    }
+    lines.push(`${shown}\n`);
+  }
+  if (!isCut) return { output: lines.join(""), truncated: false };
+  const mark = `[… cut at ${maxBytes} bytes: there are more matches; narrow the pattern or the path …]\n`;
+  return { output: lines.join("") + mark, truncated: true };
+}

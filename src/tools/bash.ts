@@ -1,0 +1,54 @@
+/** `bash`: a command with arguments, confined to the sandbox. There is no shell unless the command is one. */
+import { z } from "zod";
+import { ToolwrightError } from "../errors.ts";
+import { Lazy } from "../util/lazy.ts";
+import { defineBuiltInTool } from "../tool/define-tool.ts";
+import { currentSettings, hiddenFiles, reportIsolation } from "./settings.ts";
+
+const processes = new Lazy(() => import("../sandbox/process/run-command.ts"));
+
+export interface BashOptions {
+  /** Inside the root; the root itself by default. */
+  readonly cwd?: string | undefined;
+}
+
+export async function bashTool(
+  cmd: string,
+  args: readonly string[] = [],
+  options: BashOptions = {},
+): Promise<string> {
+  const { runCommand } = processes.value ?? (await processes.get());
+  const settings = currentSettings();
+  try {
+    const { output, tier } = await runCommand({
+      ...settings,
+      cmd,
+      args,
+      cwd: options.cwd,
+      hidden: hiddenFiles(settings),
+    });
+    reportIsolation(tier);
+    return output;
+  } catch (error) {
+    if (ToolwrightError.is(error) && typeof error.details["tier"] === "string")
+      reportIsolation(error.details["tier"]);
+    throw error;
+  }
+}
+
+export const bash = defineBuiltInTool({
+  name: "bash",
+  description:
+    'Run an executable with arguments. No shell parsing: for pipes or redirects run a shell, e.g. { cmd: "sh", args: ["-lc", "…"] }.',
+  schema: z.object({
+    cmd: z.string().describe("Executable name or path"),
+    args: z.array(z.string()).optional().describe("Arguments, one per entry"),
+    opts: z.object({ cwd: z.string().optional().describe("Working directory inside the root") }).optional(),
+  }),
+  sideEffect: true,
+  idempotent: false,
+  replay: "run",
+  // Nobody but the model can find out what an interrupted command has done.
+  onUnknown: "tell",
+  execute: ({ cmd, args, opts }) => bashTool(cmd, args, opts),
+});

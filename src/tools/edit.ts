@@ -1,0 +1,49 @@
+/** `edit`: a unified diff, applied strictly to one existing file. */
+import { z } from "zod";
+import { Lazy } from "../util/lazy.ts";
+import { defineBuiltInTool } from "../tool/define-tool.ts";
+import { describeContent } from "./content-digest.ts";
+import { readFileTool } from "./read.ts";
+import { currentSettings } from "./settings.ts";
+
+const files = new Lazy(async () => ({
+  ...(await import("../sandbox/files/edit-text-file.ts")),
+  ...(await import("../sandbox/files/protected-paths.ts")),
+  ...(await import("../sandbox/patch/is-patch-applied.ts")),
+}));
+
+export async function editFileTool(path: string, patch: string): Promise<"ok"> {
+  const { editTextFile, protectPaths } = files.value ?? (await files.get());
+  const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
+  await editTextFile({
+    rootDir,
+    path,
+    patch,
+    maxBytes: maxOutputBytes,
+    isProtected: protectPaths(protectedPaths),
+  });
+  return "ok";
+}
+
+export const edit = defineBuiltInTool({
+  name: "edit",
+  description: "Apply a unified diff to an existing file. The context lines must match the file exactly.",
+  schema: z.object({
+    path: z.string().describe("File to patch; it must exist"),
+    patch: z.string().describe("A unified diff of this one file"),
+  }),
+  sideEffect: true,
+  idempotent: false,
+  replay: "run",
+  logInput: ({ path, patch }) => ({ path, ...describeContent(patch) }),
+  execute: ({ path, patch }) => editFileTool(path, patch),
+  // After an interruption the file itself tells whether the patch is in. Nothing of it can still be on its way.
+  settleMs: 0,
+  onUnknown: "tell",
+  async reconcile({ path, patch }) {
+    const { patchState } = files.value ?? (await files.get());
+    const state = patchState(await readFileTool(path), patch);
+    if (state === "unclear") return undefined;
+    return state === "applied" ? { happened: true, output: "ok" as const } : { happened: false };
+  },
+});

@@ -1,0 +1,35 @@
+/** `grep`: ripgrep over the sandbox, read-only. */
+import { z } from "zod";
+import { Lazy } from "../util/lazy.ts";
+import { defineBuiltInTool } from "../tool/define-tool.ts";
+import { currentSettings, hiddenFiles, reportIsolation } from "./settings.ts";
+
+const search = new Lazy(() => import("../sandbox/search/search-files.ts"));
+
+export async function grepTool(pattern: string, path?: string): Promise<string> {
+  const { searchFiles } = search.value ?? (await search.get());
+  const settings = currentSettings();
+  const { rootDir, maxOutputBytes, timeoutMs, isolation, signal } = settings;
+  const { output, tier } = await searchFiles({
+    rootDir,
+    pattern,
+    path,
+    maxOutputBytes,
+    timeoutMs,
+    isolation,
+    signal,
+    hidden: hiddenFiles(settings),
+  });
+  reportIsolation(tier);
+  return output;
+}
+
+export const grep = defineBuiltInTool({
+  name: "grep",
+  description: "Search files for a regular expression. Returns matching lines as file:line:text.",
+  schema: z.object({
+    pattern: z.string().describe("Regular expression, in ripgrep's syntax"),
+    path: z.string().optional().describe("Folder or file to search; the whole root by default"),
+  }),
+  execute: ({ pattern, path }) => grepTool(pattern, path),
+});

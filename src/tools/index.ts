@@ -1,0 +1,31 @@
+/** `toolwright/tools`: the built-in tools, and what they are made of. */
+
+export { bash, bashTool } from "./bash.ts";
+export type { BashOptions } from "./bash.ts";
+export { edit, editFileTool } from "./edit.ts";
+export { grep, grepTool } from "./grep.ts";
+export { read, readFileTool } from "./read.ts";
+export type { ReadPart } from "./read.ts";
+export { tools } from "./tools.ts";
+export { write, writeFileTool } from "./write.ts";
+
+export {
+  BASH_TOOL_MAX_ARG_LENGTH,
+  BASH_TOOL_MAX_ARGS,
+  BASH_TOOL_MAX_COMMAND_LENGTH,
+  BASH_TOOL_MAX_CWD_LENGTH,
+  BASH_TOOL_MAX_OUTPUT_BYTES,
+  BASH_TOOL_MAX_TIMEOUT_MS,
+} from "../sandbox/process/command-limits.ts";
+export { describeIsolation } from "../sandbox/isolation/isolation.ts";
+export type { IsolationDescription, IsolationTier } from "../sandbox/isolation/tier.ts";
+
+export {
+  getToolContext,
+  getToolIdempotencyKey,
+  nextToolSeq,
+  runWithToolContext,
+} from "../definition/context.ts";
+export type { PartialToolContext, ToolContext } from "../definition/context.ts";
+export { getDefinedToolMetadata } from "../definition/metadata.ts";
+export type { ToolMetadata } from "../definition/metadata.ts";

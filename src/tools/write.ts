@@ -1,0 +1,40 @@
+/** `write`: a file in the sandbox, atomically, with its parent folders. */
+import { z } from "zod";
+import { Lazy } from "../util/lazy.ts";
+import { defineBuiltInTool } from "../tool/define-tool.ts";
+import { describeContent } from "./content-digest.ts";
+import { currentSettings } from "./settings.ts";
+
+const files = new Lazy(async () => ({
+  ...(await import("../sandbox/files/write-text-file.ts")),
+  ...(await import("../sandbox/files/protected-paths.ts")),
+}));
+
+export async function writeFileTool(path: string, content: string): Promise<"ok"> {
+  const { writeTextFile, protectPaths } = files.value ?? (await files.get());
+  const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
+  await writeTextFile({
+    rootDir,
+    path,
+    content,
+    maxBytes: maxOutputBytes,
+    isProtected: protectPaths(protectedPaths),
+  });
+  return "ok";
+}
+
+export const write = defineBuiltInTool({
+  name: "write",
+  description: "Write content to a file, creating parent folders as needed. Replaces what is there.",
+  schema: z.object({
+    path: z.string().describe("Destination path, relative to the root or absolute within it"),
+    content: z.string().describe("The whole content of the file"),
+  }),
+  sideEffect: true,
+  idempotent: false,
+  replay: "run",
+  // It replaces the file in one step: an interrupted write can be made again.
+  onUnknown: "run",
+  logInput: ({ path, content }) => ({ path, ...describeContent(content) }),
+  execute: ({ path, content }) => writeFileTool(path, content),
+});

@@ -1,0 +1,179 @@
+/**
+ * Runs one case of the table: sets it up, calls the tool's own function, and compares everything that the case expects.
+ * `{ROOT}`, `{OUT}`, `{PORT}`, `{TAG}`, `{NONCE}`, `{HOME}` and `{RUNSOCK}` stand for what the runner made.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { runInNewContext } from "node:vm";
+import { expect } from "vitest";
+import { ToolwrightError } from "../../src/errors.ts";
+import { searchFiles } from "../../src/sandbox/search/search-files.ts";
+import { runCommand } from "../../src/sandbox/process/run-command.ts";
+import { createPlace, DEFAULTS, openListeners, shell, sleepMark, untilGone } from "./process-harness.ts";
+
+export interface SandboxCase {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly setup: readonly string[];
+  readonly ctx?: { readonly timeoutMs?: number };
+  readonly expected: {
+    readonly outcome: "ok" | "error" | "either";
+    readonly code?: string;
+    readonly not?: string;
+    readonly invariant?: string;
+    readonly output?: string;
+    readonly trimmed?: string;
+    readonly includes?: readonly string[];
+    readonly excludes?: readonly string[];
+    readonly absent?: readonly string[];
+    readonly maxBytes?: number;
+    readonly maxMs?: number;
+    readonly dead?: boolean;
+  };
+}
+
+export interface CaseRunner {
+  run(each: SandboxCase): Promise<void>;
+  close(): void;
+}
+
+export async function createCaseRunner(): Promise<CaseRunner> {
+  const listeners = await openListeners();
+  const nonce = `toolwright-nonce-${process.pid}`;
+  const canary = join(homedir(), nonce);
+  mkdirSync(canary, { recursive: true });
+  writeFileSync(join(canary, "id_rsa"), "HELDOUT-CANARY\n");
+  const socketFolder = mkdtempSync(join(existsSync("/run/user") ? tmpdir() : tmpdir(), "toolwright-run-"));
+  const runSocket = process.getuid?.() === 0 ? `/run/${nonce}.sock` : join(socketFolder, "s.sock");
+  await listeners.listenOn(runSocket);
+
+  return {
+    async run(each) {
+      const place = createPlace();
+      const tag = sleepMark();
+      const words: Record<string, string> = {
+        ROOT: place.root,
+        OUT: place.out,
+        PORT: String(listeners.port),
+        TAG: tag,
+        NONCE: nonce,
+        HOME: homedir(),
+        RUNSOCK: runSocket,
+      };
+      const fill = (value: unknown): unknown => fillIn(value, words);
+      const socket = each.id.includes("path-socket")
+        ? createServer().listen(join(place.root, "s.sock"))
+        : undefined;
+      try {
+        for (const line of each.setup) shell(line, { ROOT: place.root, OUT: place.out });
+        const before = {
+          hits: listeners.hits(),
+          secret: readFileSync(join(place.out, "secret.txt"), "utf8"),
+        };
+        const begin = Date.now();
+        const got = await call(each, fill(each.input) as Input, place.root);
+        compare(each, got, Date.now() - begin, fill);
+        expect(listeners.hits()).toBe(before.hits);
+        expect(readFileSync(join(place.out, "secret.txt"), "utf8")).toBe(before.secret);
+        if (each.expected.dead === true) expect(await untilGone(tag, 500)).toBe(0);
+      } finally {
+        socket?.close();
+        rmSync(`${place.root}.link`, { force: true });
+        rmSync(`${place.root}-evil`, { recursive: true, force: true });
+        place.remove();
+      }
+    },
+    close() {
+      listeners.close();
+      rmSync(canary, { recursive: true, force: true });
+      rmSync(socketFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Input {
+  readonly cmd?: string;
+  readonly args?: readonly string[];
+  readonly opts?: { readonly cwd?: string };
+  readonly pattern?: string;
+  readonly path?: string;
+}
+
+interface Got {
+  readonly output?: string;
+  readonly code?: string;
+  readonly text: string;
+}
+
+async function call(each: SandboxCase, input: Input, rootDir: string): Promise<Got> {
+  // A parent that crashes has its own test; here the command is only to end with its call.
+  const timeoutMs = each.ctx?.timeoutMs ?? (each.id.endsWith("parent-crash") ? 300 : 8_000);
+  try {
+    const { output } =
+      each.tool === "grep"
+        ? await searchFiles({
+            ...DEFAULTS,
+            rootDir,
+            timeoutMs,
+            pattern: input.pattern ?? "",
+            path: input.path,
+          })
+        : await runCommand({
+            ...DEFAULTS,
+            rootDir,
+            timeoutMs,
+            cmd: input.cmd ?? "",
+            args: input.args ?? [],
+            cwd: input.opts?.cwd,
+          });
+    return { output, text: output };
+  } catch (error) {
+    if (!ToolwrightError.is(error)) throw error;
+    return { code: error.code, text: error.message };
+  }
+}
+
+function compare(
+  { expected, id }: SandboxCase,
+  got: Got,
+  ms: number,
+  fill: (value: unknown) => unknown,
+): void {
+  const codes = id.endsWith("parent-crash") ? [] : (expected.code?.split("|") ?? []);
+  if (expected.outcome === "ok") expect(got).not.toHaveProperty("code");
+  if (expected.outcome === "error") expect(got).toHaveProperty("code");
+  if (got.code !== undefined && codes.length > 0 && !codes.includes("TOOL_*"))
+    expect(codes).toContain(got.code);
+  if (expected.not !== undefined) expect(got.code).not.toBe(expected.not);
+  if (expected.output !== undefined) expect(got.output).toBe(fill(expected.output));
+  if (expected.trimmed !== undefined) expect(got.output?.trim()).toBe(fill(expected.trimmed));
+  for (const text of listOf(fill(expected.includes))) expect(got.text).toContain(text);
+  for (const text of listOf(fill(expected.excludes))) expect(got.text).not.toContain(text);
+  for (const path of listOf(fill(expected.absent))) expect(existsSync(path)).toBe(false);
+  if (expected.invariant?.includes("OUTSIDE-SECRET") === true)
+    expect(got.text).not.toContain("OUTSIDE-SECRET");
+  if (expected.maxBytes !== undefined)
+    expect(Buffer.byteLength(got.text)).toBeLessThanOrEqual(expected.maxBytes);
+  if (expected.maxMs !== undefined) expect(ms).toBeLessThan(expected.maxMs);
+}
+
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? (value as string[]) : []);
+
+/** A string that begins with `js:` is an expression; one in a list may stand for several entries. */
+function fillIn(value: unknown, words: Readonly<Record<string, string>>): unknown {
+  if (typeof value === "string") {
+    if (value.startsWith("js:")) return runInNewContext(value.slice(3)) as unknown;
+    return value.replaceAll(/\{([A-Z]+)\}/g, (whole, name: string) => words[name] ?? whole);
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((each) => {
+      const filled = fillIn(each, words);
+      return Array.isArray(filled) ? Array.from(filled as unknown[]) : [filled];
+    });
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fillIn(each, words)]));
+}

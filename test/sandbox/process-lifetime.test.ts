@@ -1,0 +1,119 @@
+/** A process tree always dies with its call: by time, by abort, and when the agent itself is killed. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  countProcesses,
+  createPlace,
+  pause,
+  requireBubblewrap,
+  script,
+  sleepMark,
+  untilGone,
+  type Place,
+} from "./process-harness.ts";
+
+let place: Place;
+let mark: string;
+
+beforeAll(requireBubblewrap);
+beforeEach(() => {
+  place = createPlace();
+  mark = sleepMark();
+});
+afterEach(() => place.remove());
+
+const WAYS: readonly [string, string][] = [
+  ["a child in the background", `sleep M & sleep M`],
+  ["a session of its own", `setsid sleep M & sleep M`],
+  ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`],
+  ["nohup", `nohup sleep M >/dev/null 2>&1 & sleep M`],
+  ["a deaf child", `trap '' TERM INT HUP QUIT; setsid sh -c "trap '' TERM INT HUP; sleep M" & sleep M`],
+  [
+    "a daemon",
+    `python3 -c 'import os,sys
+if os.fork(): sys.exit()
+os.setsid()
+if os.fork(): sys.exit()
+os.closerange(0,256); os.execlp("sleep","sleep","M")' & sleep M`,
+  ],
+  ["many at once", `for i in $(seq 200); do sleep M & done; setsid sleep M & wait`],
+];
+
+test.each(WAYS)("at the timeout, %s dies too", async (_, text) => {
+  const begin = Date.now();
+  const outcome = await script(place.root, `echo before; ${text.replaceAll(/\bM\b/g, mark)}`, {
+    timeoutMs: 700,
+  });
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: "TOOL_TIMEOUT", details: { output: "before\n" } },
+  });
+  expect(Date.now() - begin).toBeLessThan(4_000);
+  expect(await untilGone(mark)).toBe(0);
+});
+
+test.each(WAYS.slice(0, 4))("when the command has ended, %s does not stay", async (_, text) => {
+  const background = text.replaceAll(/\bM\b/g, mark).replace(/[;&] sleep \S+$/, "");
+  const outcome = await script(place.root, `${background} & echo done`);
+  expect(outcome.text).toContain("done");
+  expect(await untilGone(mark)).toBe(0);
+});
+
+test.each([
+  ["bwrap", "require"],
+  ["no sandbox", "off"],
+] as const)("an abort ends everything at once, under %s", async (_, isolation) => {
+  const controller = new AbortController();
+  const running = script(place.root, `setsid sleep ${mark} & echo begun; sleep ${mark}`, {
+    signal: controller.signal,
+    isolation,
+  });
+  while (countProcesses(mark) < 2) await pause(10);
+  const begin = Date.now();
+  controller.abort(new Error("stop"));
+  const outcome = await running;
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: "TOOL_ABORTED", details: { output: "begun\n" } },
+  });
+  expect(Date.now() - begin).toBeLessThan(1_500);
+  expect(await untilGone(mark)).toBe(0);
+});
+
+test("a call that was aborted before starts nothing", async () => {
+  const outcome = await script(place.root, `echo x > f`, { signal: AbortSignal.abort() });
+  expect(outcome).toMatchObject({ ok: false, error: { code: "TOOL_ABORTED", effect: "none" } });
+});
+
+test.each([
+  ["a child", `sleep M`],
+  ["a session of its own", `setsid sleep M & sleep M`],
+  ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`],
+])("when the agent is killed with SIGKILL, %s dies", async (_, text) => {
+  const module = fileURLToPath(new URL("../../src/sandbox/process/run-command.ts", import.meta.url));
+  const request = {
+    cmd: "sh",
+    args: ["-c", text.replaceAll(/\bM\b/g, mark)],
+    rootDir: place.root,
+    allowNetwork: false,
+    maxOutputBytes: 1_000,
+    timeoutMs: 60_000,
+    isolation: "require",
+  };
+  const program = `import(${JSON.stringify(module)}).then((m) => m.runCommand(${JSON.stringify(request)}))`;
+  const agent = spawn(process.execPath, ["--experimental-strip-types", "--no-warnings", "-e", program], {
+    stdio: "ignore",
+  });
+  while (countProcesses(mark) === 0) await pause(20);
+  agent.kill("SIGKILL");
+  expect(await untilGone(mark)).toBe(0);
+});
+
+test("where nothing confines processes, a child that holds the pipe delays the end by 250 ms at most", async () => {
+  const begin = Date.now();
+  const outcome = await script(place.root, `setsid sleep ${mark} & echo done`, { isolation: "off" });
+  expect(outcome.text).toBe("done\n");
+  expect(Date.now() - begin).toBeLessThan(2_000);
+  expect(await untilGone(mark)).toBe(0);
+});

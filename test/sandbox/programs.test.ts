@@ -1,0 +1,27 @@
+/** An attack with a program that is not there proves nothing, so a missing one is a failure and not a silent pass. */
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+
+const PROGRAMS = [
+  "bwrap",
+  "unshare",
+  "perl",
+  "git",
+  "python3",
+  "curl",
+  "wget",
+  "busybox",
+  "nc",
+  "socat",
+  "strace",
+  "openssl",
+];
+
+test.skipIf(process.platform !== "linux")(
+  "the programs that the sandbox is built on and attacked with are installed",
+  () => {
+    const missing = PROGRAMS.filter((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0);
+    const sentence = `Please install ${missing.join(", ")}: run "npm run setup" as root, or see scripts/setup.ts for the packages.`;
+    expect(missing, sentence).toEqual([]);
+  },
+);
