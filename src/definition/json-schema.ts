@@ -39,34 +39,42 @@ export function toOutputJsonSchema(schema: z.ZodType): JsonSchema {
 interface Lost {
   readonly type: string;
   readonly path: readonly (string | number)[];
+  readonly message: string;
 }
 
+/** @param lost is filled with what cannot be expressed, by place */
 function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lost>): JsonSchema {
+  const told = new Set<string>();
   const converted = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
-    unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema, path }) => {
+    unrepresentable: ({ zodSchema, path, message }) => {
       const { type, coerce } = zodSchema._zod.def as { type: string; coerce?: boolean };
-      if (type === "date" && (coerce === true || io === "output")) {
-        Object.assign(jsonSchema, { type: "string", format: "date-time" });
-      }
-      // A wrapper comes after what it wraps and may bring what was missing, as `.meta({ type })` does.
+      if (type === "date" && (coerce === true || io === "output"))
+        return { type: "string", format: "date-time" };
       const place = JSON.stringify(path);
-      if (Object.keys(jsonSchema).length > 0) lost.delete(place);
-      else if (WAYS_OUT[type] !== undefined) lost.set(place, { type, path: [...path] });
+      // A schema is copied when it is given metadata. The copy comes first, and may say what the original cannot.
+      if (saysItsType(zodSchema)) told.add(place);
+      if (!told.has(place) && !lost.has(place)) lost.set(place, { type, path: [...path], message });
+      return {};
     },
   });
   const { $schema: _dialect, "~standard": _standard, ...rest } = converted as Record<string, unknown>;
   return rest;
 }
 
-function unrepresentable({ type, path }: Lost, tool: string): ToolwrightError {
+function saysItsType(schema: z.core.$ZodType): boolean {
+  const meta: object = z.globalRegistry.get(schema) ?? {};
+  return ["type", "anyOf", "oneOf", "$ref", "enum", "const"].some((name) => name in meta);
+}
+
+function unrepresentable({ type, path, message }: Lost, tool: string): ToolwrightError {
   const names = path.filter((part, index) => path[index - 1] === "properties" || typeof part === "number");
   const where = names.length === 0 ? "schema" : `schema.${names.join(".")}`;
+  const wayOut = WAYS_OUT[type] ?? `${message}.`;
   return new ToolwrightError(
     "TOOL_SCHEMA_UNREPRESENTABLE",
-    `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${WAYS_OUT[type]}`,
-    { details: { tool, field: where, type }, hint: WAYS_OUT[type] },
+    `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${wayOut}`,
+    { details: { tool, field: where, type }, hint: wayOut },
   );
 }

@@ -34,7 +34,7 @@ export interface Call {
   /** Equal for equal arguments; only in memory. */
   readonly likeness: string;
   /** How many equal calls came before, or the caller's own key. */
-  readonly place: number | string;
+  place: number | string;
   /** The tool and its arguments as text, redacted: what is hashed. */
   text: string;
   key: string;
@@ -175,6 +175,12 @@ export function identify(call: Call): void {
     spec.redactInput.length === 0
       ? call.likeness
       : likenessOf(spec.name, maskInput(spec, call.args, call.host.store.secret));
+  const waiting =
+    call.toolCallId === undefined ? undefined : scope.placeOfPending(call.toolCallId, call.text);
+  if (waiting !== undefined && typeof call.place === "number") {
+    call.place = waiting;
+    scope.takePlace(call.likeness, waiting);
+  }
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined) scope.assigned.add(call.key);

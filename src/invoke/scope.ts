@@ -2,9 +2,9 @@
  * Where calls count. A scope gives every call its place among equal calls, synchronously and in the order in which
  * the calls are made, and every row its number.
  */
-import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
+import { callKey, type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { highestSeqOfTask, type Writer } from "../store/calls.ts";
+import { highestSeqOfTask, pendingByToolCallId, type Writer } from "../store/calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import { sha256 } from "../util/hash.ts";
@@ -66,6 +66,7 @@ export class Scope {
   #epoch: number | null = null;
   #seq = 0;
   #recorded = new Set<string>();
+  #pending: ReadonlyMap<string, string> = new Map();
 
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
@@ -128,8 +129,7 @@ export class Scope {
   assignPlace(text: string, options: PlaceOptions): number | string {
     const { toolCallId } = options;
     if (options.callKey !== undefined) return options.callKey;
-    // Counts live as long as the scope: long arguments are not kept for them.
-    const likeness = text.length > LONGEST_LIKENESS ? sha256(text) : text;
+    const likeness = likenessOf(text);
     const kept = toolCallId === undefined ? undefined : this.#asked.get(toolCallId);
     // The same id with other arguments is another call, whatever the model says.
     if (toolCallId !== undefined && kept?.likeness === likeness) {
@@ -140,6 +140,25 @@ export class Scope {
     this.#counts.set(likeness, index + 1);
     if (options.ask && toolCallId !== undefined) this.#asked.set(toolCallId, { likeness, index });
     return index;
+  }
+
+  /**
+   * Which of several equal calls waits under this id of the model's: a loop that goes on from its message history makes
+   * only that one. The id chooses among equal calls of this scope and nothing else, so a forged one gains nothing.
+   */
+  placeOfPending(toolCallId: string, text: string): number | undefined {
+    const key = this.#pending.get(toolCallId);
+    if (key === undefined) return undefined;
+    for (let index = 0; index <= this.#recorded.size; index += 1) {
+      if (callKey(this.text, index, text) === key) return index;
+    }
+    return undefined;
+  }
+
+  /** Places up to this one are taken: the next equal call is a further one. */
+  takePlace(text: string, index: number): void {
+    const likeness = likenessOf(text);
+    this.#counts.set(likeness, Math.max(this.#counts.get(likeness) ?? 0, index + 1));
   }
 
   /** Nothing that happens from here on is reported: the run ends with this error and resumes from the record. */
@@ -158,7 +177,7 @@ export class Scope {
     const loaded = await host.store.transaction(function* () {
       const row = taken ?? (yield* ensureScope(identity, attempt, host.clock.now()));
       const seq = yield* highestSeqOfTask(identity, attempt);
-      return { row, keys: yield* keysOfScope(row.id), seq };
+      return { row, keys: yield* keysOfScope(row.id), pending: yield* pendingByToolCallId(row.id), seq };
     }, "normal");
     if (loaded.row.attempt > attempt && root === this) {
       throw staleAttempt(this, loaded.row.attempt);
@@ -166,8 +185,14 @@ export class Scope {
     this.#id = loaded.row.id;
     this.#epoch = taken === undefined ? null : taken.epoch;
     this.#recorded = loaded.keys;
+    this.#pending = loaded.pending;
     this.skipSeqTo(loaded.seq);
   }
+}
+
+/** Counts live as long as the scope: long arguments are not kept for them. */
+function likenessOf(text: string): string {
+  return text.length > LONGEST_LIKENESS ? sha256(text) : text;
 }
 
 export function staleAttempt(scope: Scope, current: number): ToolwrightError {

@@ -12,6 +12,9 @@ const HEARTBEAT_MS = 10_000;
 /** A call begins only with this much of the lease left. */
 const ENOUGH_MS = 15_000;
 
+// Runtimes of this very process that are at work: its pid is alive, whatever became of a runtime in it.
+const atWork = new Set<string>();
+
 export class Ownership {
   readonly ownerId = randomUUID();
   readonly #process = identifyProcess();
@@ -25,6 +28,7 @@ export class Ownership {
     const asked = performance.now();
     await store.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");
     this.#deadline = asked + LEASE_MS;
+    atWork.add(this.ownerId);
     this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
     // A heartbeat alone does not keep a program running.
     this.#timer.unref();
@@ -32,6 +36,7 @@ export class Ownership {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    atWork.delete(this.ownerId);
     await this.#store?.transaction(() => endOwner(this.ownerId), "normal");
   }
 
@@ -52,6 +57,13 @@ export class Ownership {
     if (ownerId === this.ownerId) return true;
     const owner = await this.#store?.read(() => readOwner(ownerId));
     if (owner === undefined || owner.ended) return false;
+    if (
+      owner.host === this.#process.host &&
+      owner.pid === this.#process.pid &&
+      owner.processStart === this.#process.processStart
+    ) {
+      return atWork.has(ownerId);
+    }
     // On the same host the process itself tells, at once; elsewhere only time does.
     return isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
   }

@@ -231,6 +231,15 @@ export function* highestSeqOfTask(
   return row === undefined ? 0 : integer(row, "seq");
 }
 
+/** The keys of calls that wait for a person, by the model's id of them. */
+export function* pendingByToolCallId(scopeId: number): Transaction<Map<string, string>> {
+  const rows = yield* all(
+    "SELECT tool_call_id, key FROM toolwright_calls WHERE scope_id = ?1 AND status = 'pending' AND tool_call_id IS NOT NULL",
+    scopeId,
+  );
+  return new Map(rows.map((row) => [text(row, "tool_call_id"), text(row, "key")]));
+}
+
 /** Whether a recorded call of this tool has ended without reading its key. */
 export function* hasUnreadKey(toolName: string): Transaction<boolean> {
   const rows = yield* all(

@@ -31,6 +31,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
+  // The same for one that is in use: whoever uses it gets the error from its query.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   try {
     const { secret, synchronous } = await prepareSchema(pool);
     return new PostgresStore(pool, secret, synchronous);
@@ -46,6 +48,7 @@ class PostgresStore implements Store {
   readonly #pool: Pool;
   readonly #synchronous: boolean;
   readonly #prepared = new Map<string, { name: string; text: string }>();
+  readonly #running = new Set<Promise<unknown>>();
   #ended: Promise<void> | undefined;
 
   constructor(pool: Pool, secret: string, synchronous: boolean) {
@@ -54,7 +57,13 @@ class PostgresStore implements Store {
     this.#synchronous = synchronous;
   }
 
-  async transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+    const running = this.#transaction(work, level).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
+  }
+
+  async #transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
     for (let tries = 0; ; tries += 1) {
       try {
         return await this.#commit(work, level);
@@ -73,7 +82,8 @@ class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#ended ??= this.#pool.end();
+    // What was asked for before is committed first: some of it may still wait for a connection.
+    this.#ended ??= Promise.allSettled(this.#running).then(() => this.#pool.end());
     await this.#ended;
   }
 

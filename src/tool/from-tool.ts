@@ -3,8 +3,7 @@
  * kept. What they do not say is assumed to be the worst: a foreign tool is a side effect that must not be repeated.
  */
 import { z } from "zod";
-import { isZod, policyNames } from "../definition/check-options.ts";
-import { checkUnknownOptions } from "../definition/check-options.ts";
+import { checkUnknownOptions, isZod, policyNames } from "../definition/check-options.ts";
 import { getDefinedToolMetadata } from "../definition/metadata.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
@@ -26,6 +25,7 @@ const DEFINITION_PARTS = ["name", "description", "inputSchema", "outputSchema", 
 
 /** @param policy what to say about the tool beyond what it says itself; it counts more */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
+  checkUnknownOptions(policy, policy.name ?? readText(value, "name"), ["name", "description"]);
   if (isTool(value) && Object.keys(policy).length === 0) return value;
   const made = converted.get(value);
   if (made !== undefined && Object.keys(policy).length === 0) return made;

@@ -3,15 +3,10 @@
  * before the cache, so that a cached answer never passes an approval by.
  */
 import { ToolwrightError } from "../../errors.ts";
-import {
-  type ApprovalRow,
-  approvalOfCall,
-  denialOf,
-  readApproval,
-  settleApproval,
-} from "../../store/approvals.ts";
+import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/approvals.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
+import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
@@ -31,11 +26,9 @@ async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next();
   const previous = await host.store.read(() => approvalOfCall(call.key, now));
-  const approval = await requestApproval(call, "call", previous);
-  if (host.trustMessageApprovals && call.messageDecision !== undefined) {
-    return settleByMessage(call, approval, next);
-  }
-  return { kind: "pending", approval };
+  const approval = await settleByMessage(call, await requestApproval(call, "call", previous));
+  if (approval.status === "denied") return { kind: "denied", approval };
+  return approval.status === "approved" ? nextWith(call, approval, next) : { kind: "pending", approval };
 }
 
 /** Outside any run there is nobody to ask and nowhere to write the question down. */
@@ -66,29 +59,4 @@ async function needsApproval(call: Call): Promise<boolean> {
     // Who cannot tell asks.
     return true;
   }
-}
-
-/** Only for runtimes that were told to trust their message history. */
-async function settleByMessage(
-  call: Call,
-  approval: ApprovalRow,
-  next: () => Promise<Result>,
-): Promise<Result> {
-  const { host, messageDecision } = call;
-  const now = host.clock.now();
-  const settled = await host.store.transaction(function* () {
-    yield* settleApproval(approval.id, {
-      status: messageDecision?.approved === true ? "approved" : "denied",
-      decidedAtMs: now,
-      decidedBy: "message history",
-      comment: messageDecision?.reason ?? null,
-      approvedArgsJson: null,
-      approvedHash: null,
-      outputJson: null,
-    });
-    return yield* readApproval(approval.id, now);
-  }, "normal");
-  return settled?.status === "approved"
-    ? nextWith(call, settled, next)
-    : { kind: "denied", approval: settled ?? approval };
 }

@@ -6,11 +6,12 @@ import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { decode } from "../../util/encode.ts";
+import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
-import { argumentsHash, type Call } from "../call.ts";
+import { type Call, executedHash } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { storedOutput } from "../record/record-end.ts";
-import { type Policy, refuse } from "../policy.ts";
+import { aborted, type Policy, refuse } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>
   call.spec.cache === undefined || call.mode === "ask" ? next() : cached(call, next);
@@ -18,42 +19,42 @@ export const cache: Policy = (call, next) =>
 async function cached(call: Call, next: () => Promise<Result>): Promise<Result> {
   let key: CacheKey;
   try {
-    key = cacheKeyOf(call);
+    key = await cacheKeyOf(call);
   } catch (error) {
     return refuse(keyError(call, error));
   }
-  const name = JSON.stringify(key);
-  for (;;) {
-    const stored = await call.host.store.read(() => readCache(key, call.host.clock.now()));
-    if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
-    const running = call.host.shared.get(name);
-    if (running === undefined) break;
-    // The one that runs may fail or be cut off; then the record has nothing, and the next one tries.
-    await running;
-  }
-  return runShared(call, key, name, next);
-}
-
-async function runShared(
-  call: Call,
-  key: CacheKey,
-  name: string,
-  next: () => Promise<Result>,
-): Promise<Result> {
-  const { shared, clock } = call.host;
-  shared.set(name, call.ended.promise);
-  call.cleanups.push(() => shared.delete(name));
+  if (!(await lead(call, JSON.stringify(key)))) return aborted(call.signal);
+  const stored = await call.host.store.read(() => readCache(key, call.host.clock.now()));
+  if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
   call.settlers.set("cache", function* (result) {
     if (result.kind !== "success" || call.outputJson === undefined) return;
     const ttlMs = call.spec.cache?.ttlMs;
-    yield* writeCache(key, storedOutput(call), ttlMs === undefined ? null : clock.now() + ttlMs);
+    yield* writeCache(key, storedOutput(call), ttlMs === undefined ? null : call.host.clock.now() + ttlMs);
   });
   return next();
 }
 
-function cacheKeyOf(call: Call): CacheKey {
+/**
+ * One of several equal calls goes first; the others wait for it and look at the record then. It may fail or be cut off:
+ * then the record has nothing, and the next one goes. Answers `false` to one who was aborted while it waited.
+ */
+async function lead(call: Call, name: string): Promise<boolean> {
+  const { shared } = call.host;
+  const { promise } = call.ended;
+  for (let first = shared.get(name); first !== undefined && first !== promise; first = shared.get(name)) {
+    await untilAborted(first, call.signal);
+    if (call.signal?.aborted === true) return false;
+  }
+  shared.set(name, promise);
+  call.cleanups.push(() => {
+    if (shared.get(name) === promise) shared.delete(name);
+  });
+  return true;
+}
+
+async function cacheKeyOf(call: Call): Promise<CacheKey> {
   const { keyFn, scope } = call.spec.cache ?? {};
-  const basis = keyFn === undefined ? argumentsHash(call) : `custom ${canonicalText(keyFn(call.input))}`;
+  const basis = keyFn === undefined ? executedHash(call) : `custom ${canonicalText(await keyFn(call.input))}`;
   return {
     runId: scope === "global" ? "" : call.scope.identity.runId,
     toolName: call.spec.name,

@@ -13,6 +13,7 @@ import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 import { holdsMark } from "../redact.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
+import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
@@ -157,7 +158,7 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     // The outer call is entered again once the inner one is decided; what it has done inside is on record.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
   }
-  const approval = await approvalOf(call, row);
+  const approval = await settleByMessage(call, await approvalOf(call, row));
   switch (approval.status) {
     case "pending":
       return { kind: "pending", approval };

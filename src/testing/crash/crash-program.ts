@@ -1,0 +1,100 @@
+/** Runs a program in a process of its own, lets it die at a named point or after a delay, and runs it again. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { CRASH_VARIABLE, type CrashPoint } from "./crash-point.ts";
+
+export interface CrashProgramOptions {
+  readonly args?: readonly string[] | undefined;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** A program that takes longer is killed, and its run fails. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CrashRunOptions {
+  /** Where it dies. Without this and `killAfterMs` it runs to its end. */
+  readonly crashAt?: CrashPoint | undefined;
+  /** At which time that the point is reached in this process, from 1. Default 1. */
+  readonly occurrence?: number | undefined;
+  /** Kills it so long after it made its runtime, wherever it is then. */
+  readonly killAfterMs?: number | undefined;
+  /** In place of the program's own. */
+  readonly args?: readonly string[] | undefined;
+}
+
+export interface ProgramRun {
+  /** `false` when it came to its end before it reached the point. */
+  readonly crashed: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CrashProgram {
+  /** Rejects when the program fails by itself, or takes too long. */
+  run(options?: CrashRunOptions): Promise<ProgramRun>;
+}
+
+/**
+ * @param file a program that makes its runtime with `createCrashableRuntime`; `.ts` files need no build
+ * @example
+ * const program = createCrashProgram(new URL("./program.ts", import.meta.url), { args: [storePath] });
+ * expect((await program.run({ crashAt: "after-effect" })).crashed).toBe(true);
+ * await program.run(); // resumes
+ * expect(shop.orders).toHaveLength(1);
+ */
+export function createCrashProgram(file: string | URL, options: CrashProgramOptions = {}): CrashProgram {
+  const path = file instanceof URL ? fileURLToPath(file) : file;
+  return {
+    run: (run = {}) => {
+      const { crashAt, occurrence = 1 } = run;
+      const child = spawn(process.execPath, [...flagsFor(path), path, ...(run.args ?? options.args ?? [])], {
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
+        env: {
+          ...process.env,
+          ...options.env,
+          [CRASH_VARIABLE]: crashAt === undefined ? "" : `${crashAt}:${occurrence}`,
+        },
+      });
+      return watch(child, { path, killAfterMs: run.killAfterMs, timeoutMs: options.timeoutMs ?? 30_000 });
+    },
+  };
+}
+
+/** The first versions of Node that can run TypeScript do so only when they are told to. */
+function flagsFor(path: string): string[] {
+  return path.endsWith(".ts") && process.features.typescript === false ? ["--experimental-strip-types"] : [];
+}
+
+interface WatchOptions {
+  readonly path: string;
+  readonly killAfterMs: number | undefined;
+  readonly timeoutMs: number;
+}
+
+function watch(child: ChildProcess, { path, killAfterMs, timeoutMs }: WatchOptions): Promise<ProgramRun> {
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const timers: NodeJS.Timeout[] = [];
+  let tookTooLong = false;
+  timers.push(
+    setTimeout(() => {
+      tookTooLong = true;
+      child.kill("SIGKILL");
+    }, timeoutMs),
+  );
+  if (killAfterMs !== undefined) {
+    child.once("message", () => timers.push(setTimeout(() => child.kill("SIGKILL"), killAfterMs)));
+  }
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      for (const timer of timers) clearTimeout(timer);
+      const said = output.stderr.trim() === "" ? "" : `\n${output.stderr.trim()}`;
+      if (tookTooLong) reject(new Error(`${path} did not end within ${timeoutMs} ms.${said}`));
+      else if (signal === "SIGKILL") resolve({ crashed: true, ...output });
+      else if (code === 0) resolve({ crashed: false, ...output });
+      else reject(new Error(`${path} ended with ${signal ?? `exit code ${code}`}.${said}`));
+    });
+  });
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "./fake-clock.ts";
+
+test("stands still until it is moved", async () => {
+  const clock = createFakeClock(1_000);
+  expect(clock.now()).toBe(1_000);
+  await clock.advance(250);
+  expect(clock.now()).toBe(1_250);
+});
+
+test("wakes sleepers in the order of their time, each at its own moment", async () => {
+  const clock = createFakeClock(0);
+  const woken: string[] = [];
+  const sleep = async (name: string, ms: number): Promise<void> => {
+    await clock.sleep(ms);
+    woken.push(`${name} at ${clock.now()}`);
+  };
+  const all = [sleep("late", 300), sleep("early", 100), sleep("second early", 100), sleep("never", 900)];
+  expect(clock.pendingSleeps.map(({ ms }) => ms)).toEqual([100, 100, 300, 900]);
+  await clock.advance(500);
+  expect(woken).toEqual(["early at 100", "second early at 100", "late at 300"]);
+  expect(clock.pendingSleeps).toEqual([{ wakesAtMs: 900, ms: 900 }]);
+  await clock.advance(400);
+  await Promise.all(all);
+});
+
+test("wakes those who go to sleep on the way", async () => {
+  const clock = createFakeClock(0);
+  let ticks = 0;
+  void (async () => {
+    for (;;) {
+      await clock.sleep(100);
+      ticks += 1;
+    }
+  })();
+  await clock.advance(1_000);
+  expect(ticks).toBe(10);
+});
+
+test("ends a sleep with the reason of its signal", async () => {
+  const clock = createFakeClock();
+  const controller = new AbortController();
+  const sleeping = clock.sleep(100, controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(sleeping).rejects.toThrow("enough");
+  expect(clock.pendingSleeps).toEqual([]);
+  await expect(clock.sleep(100, controller.signal)).rejects.toThrow("enough");
+});

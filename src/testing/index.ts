@@ -1,0 +1,36 @@
+/** `toolwright/testing`: what the tests of a tool, of an agent and of a store need. */
+
+export { createScriptedModel } from "./model/scripted-model.ts";
+export type { ScriptedModel } from "./model/scripted-model.ts";
+export type {
+  ScriptedAnswer,
+  ScriptedMessage,
+  ScriptedModelOptions,
+  ScriptedParts,
+  ScriptedRequest,
+  ScriptedToolCall,
+  ScriptedTurn,
+} from "./model/script.ts";
+
+export { createFakeClock } from "./fake-clock.ts";
+export type { FakeClock, PendingSleep } from "./fake-clock.ts";
+
+export { createMemoryStore } from "./memory-store.ts";
+
+export { CRASH_POINTS, reachCrashPoint } from "./crash/crash-point.ts";
+export type { CrashPoint } from "./crash/crash-point.ts";
+export { createCrashableRuntime } from "./crash/crashable-runtime.ts";
+export { createCrashProgram } from "./crash/crash-program.ts";
+export type {
+  CrashProgram,
+  CrashProgramOptions,
+  CrashRunOptions,
+  ProgramRun,
+} from "./crash/crash-program.ts";
+
+export { storeContract } from "./store-contract/store-contract.ts";
+export type {
+  ContractCase,
+  ContractDatabase,
+  StoreContractOptions,
+} from "./store-contract/store-contract.ts";

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { createScriptedModel } from "./scripted-model.ts";
+
+const asked = { prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
+
+test("says its turns in order and keeps what it was asked", async () => {
+  const model = createScriptedModel([
+    { text: "Let me see.", toolCalls: [{ toolName: "look", input: { at: "x" } }] },
+    [{ toolName: "look", input: "{broken", toolCallId: "mine" }],
+    ({ index, prompt }) => `turn ${index} after ${prompt.length} message`,
+  ]);
+  const turns = [await model.doGenerate(asked), await model.doGenerate(asked), await model.doGenerate(asked)];
+  expect(turns.map(({ content }) => content)).toEqual([
+    [
+      { type: "text", text: "Let me see." },
+      { type: "tool-call", toolCallId: "call-1", toolName: "look", input: '{"at":"x"}' },
+    ],
+    [{ type: "tool-call", toolCallId: "mine", toolName: "look", input: "{broken" }],
+    [{ type: "text", text: "turn 2 after 1 message" }],
+  ]);
+  expect(turns.map(({ finishReason }) => finishReason.unified)).toEqual(["tool-calls", "tool-calls", "stop"]);
+  expect(model.requests.map(({ index, mode }) => [index, mode])).toEqual([
+    [0, "generate"],
+    [1, "generate"],
+    [2, "generate"],
+  ]);
+});
+
+test("streams the same turns", async () => {
+  const model = createScriptedModel([{ text: "Hi", toolCalls: [{ toolName: "look", input: {} }] }]);
+  const { stream } = await model.doStream(asked);
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  expect(types).toEqual([
+    "stream-start",
+    "text-start",
+    "text-delta",
+    "text-end",
+    "tool-input-start",
+    "tool-input-delta",
+    "tool-input-end",
+    "tool-call",
+    "finish",
+  ]);
+  expect(model.requests).toMatchObject([{ mode: "stream" }]);
+});
+
+test("says clearly that its script is used up, or repeats the last turn", async () => {
+  const model = createScriptedModel(["only"]);
+  await model.doGenerate(asked);
+  await expect(model.doGenerate(asked)).rejects.toThrow("asked 2 times, but its script has 1 turns");
+  const patient = createScriptedModel(["only"], { atEnd: "repeat-last" });
+  await patient.doGenerate(asked);
+  expect((await patient.doGenerate(asked)).content).toEqual([{ type: "text", text: "only" }]);
+});
+
+test("fails where the script has an error, and when the request was aborted", async () => {
+  const model = createScriptedModel([new Error("overloaded"), "better"]);
+  await expect(model.doGenerate(asked)).rejects.toThrow("overloaded");
+  const aborted = { ...asked, abortSignal: AbortSignal.abort(new Error("gone")) };
+  await expect(model.doGenerate(aborted)).rejects.toThrow("gone");
+  expect(model.requests).toHaveLength(1);
+});

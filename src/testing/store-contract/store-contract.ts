@@ -1,0 +1,69 @@
+/** The shared suite: what every store must do, as cases that any test runner can run. */
+import type { Store } from "../../store/store.ts";
+import { approvalCases } from "./approval-cases.ts";
+import { callCases } from "./call-cases.ts";
+import type { StoreCase } from "./contract-case.ts";
+import { openingCases } from "./opening-cases.ts";
+import { policyCases } from "./policy-cases.ts";
+import { scopeCases } from "./scope-cases.ts";
+import { transactionCases } from "./transaction-cases.ts";
+
+export interface ContractDatabase {
+  /** Opens a store on this database; each time a new one, as another process would have it. */
+  open(): Promise<Store>;
+  /** Called when the case is over and its stores are closed. */
+  dispose?(): Promise<void>;
+}
+
+export interface StoreContractOptions {
+  /** An empty database that no other case uses. */
+  readonly createDatabase: () => Promise<ContractDatabase>;
+  /** `false` where each `open` makes a database of its own, as for `":memory:"`. Default `true`. */
+  readonly isShared?: boolean | undefined;
+}
+
+export interface ContractCase {
+  readonly name: string;
+  /** Rejects when the store does not do it. */
+  readonly run: () => Promise<void>;
+}
+
+/**
+ * @example
+ * const cases = storeContract({
+ *   createDatabase: async () => {
+ *     const address = await freshAddress();
+ *     return { open: () => openMyStore(address) };
+ *   },
+ * });
+ * for (const { name, run } of cases) test(name, run);
+ */
+export function storeContract({ createDatabase, isShared = true }: StoreContractOptions): ContractCase[] {
+  const cases: readonly StoreCase[] = [
+    ...transactionCases,
+    ...scopeCases,
+    ...callCases,
+    ...approvalCases,
+    ...policyCases,
+    ...openingCases,
+  ];
+  return cases
+    .filter(({ needsSharing }) => isShared || needsSharing !== true)
+    .map((one) => ({ name: one.name, run: () => runCase(one, createDatabase) }));
+}
+
+async function runCase(one: StoreCase, createDatabase: () => Promise<ContractDatabase>): Promise<void> {
+  const database = await createDatabase();
+  const opened: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await database.open();
+    opened.push(store);
+    return store;
+  };
+  try {
+    await one.run({ store: await open(), open });
+  } finally {
+    for (const store of opened) await store.close();
+    await database.dispose?.();
+  }
+}

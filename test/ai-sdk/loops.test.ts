@@ -1,0 +1,208 @@
+/** Tools in the loops of the AI SDK, as they stand. */
+import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createRuntime, defineTool } from "../../src/index.ts";
+import { createScriptedModel } from "../../src/testing/index.ts";
+
+const weather = defineTool({
+  name: "weather",
+  description: "The weather in a city",
+  schema: z.object({ city: z.string() }),
+  execute: ({ city }) => ({ city, celsius: 21 }),
+});
+const tools = { weather };
+const askForBern = [{ toolName: "weather", input: { city: "Bern" }, toolCallId: "id-1" }];
+
+test("generateText runs a tool, and the call is on record under the model's id of it", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([askForBern, "It is 21 degrees."]);
+  const { text } = await runtime.run({ runId: "run-1" }, () =>
+    generateText({ model, tools, prompt: "How is Bern?", stopWhen: isStepCount(3) }),
+  );
+  expect(text).toBe("It is 21 degrees.");
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
+    {
+      toolName: "weather",
+      toolCallId: "id-1",
+      status: "success",
+      outputJson: '{"city":"Bern","celsius":21}',
+    },
+  ]);
+});
+
+test("streamText runs a tool, and the call is on record", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([askForBern, "It is 21 degrees."]);
+  const text = await runtime.run({ runId: "run-1" }, async () => {
+    const result = streamText({ model, tools, prompt: "How is Bern?", stopWhen: isStepCount(3) });
+    await result.consumeStream();
+    return result.text;
+  });
+  expect(text).toBe("It is 21 degrees.");
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ toolCallId: "id-1", status: "success" }]);
+});
+
+test("a ToolLoopAgent runs several calls of one turn, and each is on record in the order of the turn", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([
+    ["Bern", "Chur", "Bern"].map((city) => ({ toolName: "weather", input: { city } })),
+    "All the same.",
+  ]);
+  const agent = new ToolLoopAgent({ model, tools });
+  const { text } = await runtime.run({ runId: "run-1" }, () => agent.generate({ prompt: "How is it?" }));
+  expect(text).toBe("All the same.");
+  const calls = await runtime.calls({ runId: "run-1" });
+  expect(calls.map(({ toolCallId, seq }) => [toolCallId, seq])).toEqual([
+    ["call-1", 1],
+    ["call-2", 2],
+    ["call-3", 3],
+  ]);
+  expect(new Set(calls.map(({ key }) => key)).size).toBe(3);
+});
+
+test("the AI SDK's own mock model drives a tool just as well", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const scripted = createScriptedModel([askForBern, "done"]);
+  const model = new MockLanguageModelV4({ doGenerate: (options) => scripted.doGenerate(options) });
+  await runtime.run({ runId: "run-1" }, () =>
+    generateText({ model, tools, prompt: "How is Bern?", stopWhen: isStepCount(3) }),
+  );
+  expect(model.doGenerateCalls).toHaveLength(2);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ toolCallId: "id-1" }]);
+});
+
+test("a name with a dot is the tool's name in the loop and on record", async () => {
+  const placeOrder = defineTool({
+    name: "shop.place_order",
+    schema: z.object({ sku: z.string() }),
+    sideEffect: true,
+    execute: ({ sku }, ctx) => ({ sku, key: ctx.idempotencyKey }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([[{ toolName: "shop.place_order", input: { sku: "a" } }], "done"]);
+  await runtime.run({ runId: "run-1" }, () =>
+    generateText({
+      model,
+      tools: { [placeOrder.name]: placeOrder },
+      prompt: "Order a.",
+      stopWhen: isStepCount(3),
+    }),
+  );
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
+    { toolName: "shop.place_order", status: "success" },
+  ]);
+});
+
+test("the model is told the input's JSON Schema, in which a field with a default is not required", async () => {
+  const greet = defineTool({
+    name: "greet",
+    schema: z.object({ name: z.string(), greeting: z.string().default("Hello") }),
+    execute: ({ name, greeting }) => `${greeting} ${name}`,
+  });
+  const model = new MockLanguageModelV4({
+    doGenerate: async (options) => createScriptedModel(["ok"]).doGenerate(options),
+  });
+  await generateText({ model, tools: { greet }, prompt: "Greet Ada." });
+  expect(model.doGenerateCalls[0]?.tools).toMatchObject([
+    {
+      name: "greet",
+      inputSchema: { required: ["name"], properties: { greeting: { default: "Hello" } } },
+    },
+  ]);
+});
+
+test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
+  const reasons: unknown[] = [];
+  const started = Promise.withResolvers<void>();
+  const wait = defineTool({
+    name: "wait",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) =>
+      new Promise<string>((_resolve, reject) => {
+        void ctx.idempotencyKey;
+        ctx.signal.addEventListener("abort", () => {
+          reasons.push(ctx.signal.reason);
+          reject(new Error("stopped"));
+        });
+        started.resolve();
+      }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const controller = new AbortController();
+  const model = createScriptedModel([[{ toolName: "wait", input: {} }], "done"]);
+  const run = runtime.run({ runId: "run-1" }, () =>
+    generateText({
+      model,
+      tools: { wait },
+      prompt: "Wait.",
+      stopWhen: isStepCount(3),
+      abortSignal: controller.signal,
+    }),
+  );
+  await started.promise;
+  controller.abort(new Error("the user left"));
+  await expect(run).rejects.toThrow();
+  expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "unknown" }]);
+});
+
+test("bad input is answered in our words, logged, and not run", async () => {
+  let runs = 0;
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ amount: z.number().positive() }),
+    execute: () => (runs += 1),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([[{ toolName: "pay", input: { amount: -1 } }], "sorry"]);
+  const result = await runtime.run({ runId: "run-1" }, () =>
+    generateText({ model, tools: { pay }, prompt: "Pay.", stopWhen: isStepCount(3) }),
+  );
+  const [, second] = model.requests;
+  const answer = second?.prompt.at(-1)?.content as { output: { type: string; value: string } }[];
+  expect(answer[0]?.output.type).toBe("error-text");
+  const value = answer[0]?.output.value ?? "";
+  expect(JSON.parse(value.slice(value.indexOf("{")))).toEqual({
+    is_error: true,
+    error_type: "input_invalid",
+    message: expect.stringContaining("amount"),
+    next_action_hint: expect.any(String),
+  });
+  expect(result.steps[0]?.content.some(({ type }) => type === "tool-error")).toBe(true);
+  expect(runs).toBe(0);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
+    { status: "error", inputJson: '{"amount":-1}', tries: 0 },
+  ]);
+});
+
+test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
+  let runs = 0;
+  const count = defineTool({
+    name: "count",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const loop = (toolCallId: string): Promise<unknown> =>
+    runtime.run({ runId: "run-1" }, () =>
+      generateText({
+        model: createScriptedModel([[{ toolName: "count", input: {}, toolCallId }], "done"]),
+        tools: { count },
+        prompt: "Count.",
+        stopWhen: isStepCount(3),
+      }),
+    );
+  await loop("id-1");
+  await loop("id-2");
+  expect(runs).toBe(1);
+});
+
+test("outside any run a tool works in a loop, and nothing is logged", async () => {
+  const model = createScriptedModel([askForBern, "done"]);
+  const { steps } = await generateText({ model, tools, prompt: "Bern?", stopWhen: isStepCount(3) });
+  expect(steps[0]?.toolResults).toMatchObject([{ output: { celsius: 21 } }]);
+});

@@ -1,0 +1,27 @@
+/** An agent loop whose process is killed goes on where its effects are, whatever ids the model gives its calls. */
+import { describe, expect, test } from "vitest";
+import { createRuntime } from "../../src/index.ts";
+import type { CrashRunOptions } from "../../src/testing/index.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+import { shopProgram } from "./shop-program.ts";
+import { openShop } from "./shop.ts";
+
+const MOMENTS: (CrashRunOptions & { readonly name: string })[] = [
+  { name: "in the first turn", crashAt: "in-effect", occurrence: 2 },
+  { name: "between two turns", crashAt: "after-outcome", occurrence: 2 },
+  { name: "at the second order of the same article", crashAt: "after-effect", occurrence: 4 },
+];
+
+describe.each(STORE_KINDS)("on $name", (storeKind) => {
+  test.concurrent.each(MOMENTS)("an agent that is killed $name places each order once", async (moment) => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const program = shopProgram("agent-orders", { args: [store.address, shop.url] });
+    expect((await program.run(moment)).crashed).toBe(true);
+    expect((await program.run()).stdout).toBe("All is ordered.\n");
+    expect(shop.ledger.map(({ sku }) => sku).sort()).toEqual(["a", "a", "b", "c"]);
+    await using runtime = createRuntime({ store: store.address });
+    const calls = await runtime.calls({ runId: "run-1" });
+    expect(calls.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
+  });
+});

@@ -1,0 +1,24 @@
+/** The crash kit itself. */
+import { expect, test } from "vitest";
+import { createCrashProgram } from "../../src/testing/index.ts";
+
+const say = new URL("./programs/say.ts", import.meta.url);
+
+test("a program that comes to its end has not crashed, and what it said is there", async () => {
+  const program = createCrashProgram(say, { args: ["hello"] });
+  expect(await program.run({ crashAt: "in-effect" })).toEqual({
+    crashed: false,
+    stdout: "hello\n",
+    stderr: "error hello\n",
+  });
+});
+
+test("a program that fails by itself rejects with its last words", async () => {
+  const program = createCrashProgram(say, { args: ["broken", "3"] });
+  await expect(program.run()).rejects.toThrow(/exit code 3[^]*error broken/);
+});
+
+test("a program that takes too long is killed, and that is not taken for a crash", async () => {
+  const program = createCrashProgram(say, { args: ["slow", "0", "60000"], timeoutMs: 1_500 });
+  await expect(program.run()).rejects.toThrow("did not end within 1500 ms");
+});

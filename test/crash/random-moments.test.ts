@@ -1,0 +1,34 @@
+/**
+ * A process that is killed at random moments, again and again. TOOLWRIGHT_CRASH_RUNS is the number of kills per store,
+ * for those who want more than the usual few.
+ */
+import { describe, expect, test } from "vitest";
+import { STORE_KINDS } from "../store-kinds.ts";
+import { createOrdersScenario } from "./orders-scenario.ts";
+import { TOOL_KINDS } from "./programs/shop-tools.ts";
+
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 40);
+const KILLS_PER_SCENARIO = 5;
+const LONGEST_MS = 120;
+
+describe.each(STORE_KINDS)("on $name", (storeKind) => {
+  test.concurrent.each(TOOL_KINDS)(
+    "a %s tool places each order once, whenever its process is killed",
+    { timeout: 30_000 + KILLS * 5_000 },
+    async (kind) => {
+      let kills = 0;
+      while (kills < KILLS / TOOL_KINDS.length) {
+        await using scenario = await createOrdersScenario({ kind, storeKind, count: 5 });
+        const moments: number[] = [];
+        for (let start = 0; start < KILLS_PER_SCENARIO; start += 1) {
+          const killAfterMs = Math.random() * LONGEST_MS;
+          moments.push(killAfterMs);
+          const { crashed } = await scenario.run({ killAfterMs });
+          if (!crashed) break;
+          kills += 1;
+        }
+        await expect(scenario.finish(), `killed after ${moments.join(", ")} ms`).resolves.toBeUndefined();
+      }
+    },
+  );
+});

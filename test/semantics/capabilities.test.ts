@@ -1,0 +1,230 @@
+/** Capabilities: what a tool can reach is what its context hands it, for as long as the call lasts. */
+import { createTool, defineTool, type RuntimeOptions, type ToolContext } from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createWorld, never, until } from "./harness.ts";
+
+const task = { runId: "r1" };
+
+interface Connection {
+  query(text: string): string;
+}
+
+/** Connections that are counted. */
+function createPool() {
+  const log: string[] = [];
+  let opened = 0;
+  const connect = (): Connection & AsyncDisposable => {
+    opened += 1;
+    const id = opened;
+    log.push(`open ${id}`);
+    return {
+      query: (text) => `${id}: ${text}`,
+      [Symbol.asyncDispose]: async () => void log.push(`close ${id}`),
+    };
+  };
+  return { log, connect };
+}
+
+const ask = createTool({
+  name: "ask",
+  schema: z.object({ text: z.string() }),
+  func: ({ text }, ctx: ToolContext<{ conn: Connection }>) => ctx.conn.query(text),
+});
+
+describe("an object", () => {
+  it("is handed to every call as it is, and is nobody's to dispose", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const runtime = await world.runtime({ capabilities: { conn: connect(), projectDir: "project" } });
+    expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({ output: "1: a" });
+    expect(await runtime.call(ask, { text: "b" }, task)).toMatchObject({ output: "1: b" });
+    await runtime[Symbol.asyncDispose]();
+    expect(log).toEqual(["open 1"]);
+  });
+
+  it("hands a tool of a runtime without it nothing", async () => {
+    const world = await createWorld();
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      name: "looks",
+      schema: z.object({}),
+      execute: (_args, ctx) => void seen.push("conn" in ctx),
+    });
+    await (await world.runtime()).call(tool, {}, task);
+    expect(seen).toEqual([false]);
+  });
+});
+
+describe("a function", () => {
+  it("is asked for each call, with run and tool, and what it gives is disposed after it", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const asked: unknown[] = [];
+    const capabilities: RuntimeOptions["capabilities"] = async (call) => {
+      asked.push(call);
+      return { conn: connect() };
+    };
+    const runtime = await world.runtime({ capabilities });
+    expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({ output: "1: a" });
+    expect(await runtime.call(ask, { text: "b" }, task)).toMatchObject({ output: "2: b" });
+    expect(asked).toEqual([
+      { runId: "r1", toolName: "ask" },
+      { runId: "r1", toolName: "ask" },
+    ]);
+    expect(log).toEqual(["open 1", "close 1", "open 2", "close 2"]);
+  });
+
+  it("is not asked for a call that is not run", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const runtime = await world.runtime({ capabilities: () => ({ conn: connect() }) });
+    await runtime.call(ask, { text: 5 } as never, task);
+    await runtime.call(ask, { text: "a" }, task);
+    await (await world.runtime({ capabilities: () => ({ conn: connect() }) })).call(ask, { text: "a" }, task);
+    expect(log).toEqual(["open 1", "close 1"]);
+  });
+
+  it.each<[string, (text: string, signal: AbortSignal) => unknown, object]>([
+    [
+      "throws",
+      () => {
+        throw new Error("down");
+      },
+      {},
+    ],
+    ["returns what cannot be stored", () => () => 1, {}],
+    [
+      "is timed out and ends when told",
+      (_text, signal) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
+      { timeoutMs: 10 },
+    ],
+  ])("what it gave is disposed when the tool %s", async (_how, behave, policies) => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const tool = defineTool({
+      name: "odd",
+      schema: z.object({}),
+      ...policies,
+      execute: (_args, ctx) => behave("", ctx.signal),
+    });
+    const runtime = await world.runtime({ capabilities: () => ({ conn: connect() }) });
+    expect(await runtime.call(tool, {}, task)).toMatchObject({ status: "error" });
+    await until(() => log.length === 2);
+    expect(log).toEqual(["open 1", "close 1"]);
+  });
+
+  it("what it gave is disposed when an abort ends the call", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const controller = new AbortController();
+    const tool = defineTool({
+      name: "stops",
+      schema: z.object({}),
+      execute: (_args, ctx) =>
+        new Promise((_, reject) => ctx.signal.addEventListener("abort", () => reject(new Error("stopped")))),
+    });
+    const runtime = await world.runtime({ capabilities: () => ({ conn: connect() }) });
+    const call = runtime.call(tool, {}, { ...task, signal: controller.signal });
+    await until(() => log.length === 1);
+    controller.abort();
+    await call;
+    await until(() => log.length === 2);
+    expect(log).toEqual(["open 1", "close 1"]);
+  });
+
+  it("what it gave stays open while a tool that was timed out still uses it", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const tool = defineTool({ name: "hangs", schema: z.object({}), timeoutMs: 10, execute: () => never() });
+    const runtime = await world.runtime({ capabilities: () => ({ conn: connect() }) });
+    expect(await runtime.call(tool, {}, task)).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
+    expect(log).toEqual(["open 1"]);
+  });
+
+  it("an object that can be disposed as a whole is disposed as a whole", async () => {
+    const world = await createWorld();
+    const log: string[] = [];
+    const runtime = await world.runtime({
+      capabilities: () => ({
+        conn: { query: (text: string) => text, [Symbol.dispose]: () => void log.push("part") },
+        [Symbol.dispose]: () => void log.push("whole"),
+      }),
+    });
+    await runtime.call(ask, { text: "a" }, task);
+    expect(log).toEqual(["whole"]);
+  });
+
+  it("that throws is an error of that call in words, nothing ran, and the next call is made", async () => {
+    const world = await createWorld();
+    let asked = 0;
+    const runtime = await world.runtime({
+      capabilities: () => {
+        asked += 1;
+        if (asked === 1) throw new Error("no database");
+        return { conn: { query: (text: string) => text } };
+      },
+    });
+    expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({
+      status: "error",
+      error: { code: "TOOL_EXECUTION_FAILED", message: expect.stringContaining('capabilities for "ask"') },
+    });
+    expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "none" }]);
+    expect(await runtime.call(ask, { text: "b" }, task)).toMatchObject({ output: "b" });
+  });
+});
+
+describe("the other functions of a tool", () => {
+  const policies = {
+    schema: z.object({ amount: z.number() }),
+    sideEffect: true,
+    idempotent: false,
+  } as const;
+
+  it("needsApproval and approvalPrompt are handed them too", async () => {
+    const world = await createWorld();
+    const tool = defineTool({
+      name: "spend",
+      ...policies,
+      execute: ({ amount }, ctx: ToolContext<{ config: { most: number } }>) => [
+        amount,
+        ctx.idempotencyKey === null,
+      ],
+      needsApproval: ({ amount }, ctx) => amount > ctx.config.most,
+      approvalPrompt: ({ amount }, ctx) => `Spend ${amount} of ${ctx.config.most}?`,
+    });
+    const runtime = await world.runtime({ capabilities: { config: { most: 10 } } });
+    expect(await runtime.call(tool, { amount: 5 }, task)).toMatchObject({ status: "success" });
+    expect(await runtime.call(tool, { amount: 50 }, task)).toMatchObject({
+      status: "pending",
+      approval: { prompt: "Spend 50 of 10?" },
+    });
+  });
+
+  it("reconcile is handed them too: how else would it ask the outside world?", async () => {
+    const world = await createWorld();
+    const entered: number[] = [];
+    const tool = defineTool({
+      name: "spend",
+      ...policies,
+      settleMs: 0,
+      execute: ({ amount }, ctx: ToolContext<{ conn: Connection }>) => {
+        entered.push(amount);
+        return ctx.idempotencyKey === "" ? "" : never<string>();
+      },
+      reconcile: ({ amount }, ctx) => ({ happened: true, output: ctx.conn.query(String(amount)) }),
+    });
+    const { log, connect } = createPool();
+    const options = { capabilities: () => ({ conn: connect() }) };
+    void (await world.runtime(options)).call(tool, { amount: 3 }, task);
+    await until(() => entered.length === 1);
+    await world.killAll();
+    expect(await (await world.runtime(options)).call(tool, { amount: 3 }, task)).toMatchObject({
+      status: "success",
+      output: "2: 3",
+    });
+    expect(entered).toEqual([3]);
+    expect(log).toEqual(["open 1", "open 2", "close 2"]);
+  });
+});

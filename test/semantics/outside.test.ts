@@ -1,0 +1,246 @@
+/** Tools outside any run, and the ambient context. */
+import {
+  defineTool,
+  getToolContext,
+  getToolIdempotencyKey,
+  nextToolSeq,
+  type PartialToolContext,
+  runWithToolContext,
+} from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createWorld } from "./harness.ts";
+import { createCharge } from "./tools.ts";
+
+const FIELDS = [
+  "idempotencyKey",
+  "toolName",
+  "sideEffect",
+  "idempotent",
+  "runId",
+  "nodeId",
+  "iteration",
+  "attempt",
+  "seq",
+  "rootDir",
+  "allowNetwork",
+  "maxOutputBytes",
+  "timeoutMs",
+  "isolation",
+  "toolCallId",
+] as const;
+
+const look = defineTool({
+  name: "look",
+  schema: z.object({}),
+  execute: (_args, ctx) => Object.fromEntries(FIELDS.map((name) => [name, ctx[name]])),
+});
+
+describe("outside any run", () => {
+  it("a tool works with the documented defaults: no run, no key", async () => {
+    expect(await look.execute({})).toEqual({
+      idempotencyKey: null,
+      toolName: "look",
+      sideEffect: false,
+      idempotent: true,
+      runId: "",
+      nodeId: "main",
+      iteration: 0,
+      attempt: 1,
+      seq: 1,
+      rootDir: process.cwd(),
+      allowNetwork: false,
+      maxOutputBytes: 200_000,
+      timeoutMs: 60_000,
+      isolation: "auto",
+      toolCallId: undefined,
+    });
+  });
+
+  it("every spelling of the call is the same call", async () => {
+    const { charge, effects } = createCharge();
+    for (const method of ["execute", "invoke", "call", "run", "func"] as const)
+      await charge[method]({ amount: 1 });
+    expect(effects).toEqual(Array.from({ length: 5 }, () => ({ amount: 1, key: null })));
+  });
+
+  it("nothing is logged, also while a runtime is open", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    await runtime.ready();
+    await createCharge().charge.execute({ amount: 1 });
+    expect(await runtime.calls()).toEqual([]);
+  });
+
+  it("a tool that needs approval is refused and never runs, whatever the messages say", async () => {
+    const { charge, effects } = createCharge({ needsApproval: true });
+    const messages = [
+      { role: "assistant", content: [{ type: "tool-approval-request", toolCallId: "t1", approvalId: "a1" }] },
+      { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] },
+    ];
+    await expect(charge.execute({ amount: 1 })).rejects.toMatchObject({ code: "TOOL_APPROVAL_REQUIRED" });
+    await expect(charge.execute({ amount: 1 }, { toolCallId: "t1", messages })).rejects.toMatchObject({
+      code: "TOOL_APPROVAL_REQUIRED",
+    });
+    expect(effects).toEqual([]);
+  });
+
+  it("what else a caller passes is put into ctx, for tests that hand a tool its capabilities", async () => {
+    const tool = defineTool({
+      name: "asks",
+      schema: z.object({}),
+      execute: (_args, ctx) => (ctx as unknown as { conn: { ask(): string } }).conn.ask(),
+    });
+    expect(await tool.execute({}, { conn: { ask: () => "answer" } })).toBe("answer");
+  });
+
+  it("a test may hand a tool its idempotency key, whatever kind of tool it is", async () => {
+    const { charge, effects } = createCharge();
+    await charge.execute({ amount: 1 }, { idempotencyKey: "given" });
+    expect(effects).toEqual([{ amount: 1, key: "given" }]);
+  });
+
+  it("inside a run nobody can hand a tool another key than its own", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge();
+    const runtime = await world.runtime();
+    await runtime.run({ runId: "r1" }, () => charge.execute({ amount: 1 }, { idempotencyKey: "forged" }));
+    const [row] = await runtime.calls();
+    expect(effects).toEqual([{ amount: 1, key: row?.key }]);
+  });
+
+  it("a breaker, a cache and a limit do no harm there", async () => {
+    let runs = 0;
+    const tool = defineTool({
+      name: "flaky",
+      schema: z.object({}),
+      cache: true,
+      maxExecutionsPerRun: 1,
+      retry: { maxRetries: 1, backoffMs: 0, circuitBreakerThreshold: 1 },
+      execute() {
+        runs += 1;
+        if (runs % 2 === 1) throw new Error("down");
+        return runs;
+      },
+    });
+    expect(await tool.execute({})).toBe(2);
+    expect(await tool.execute({})).toBe(4);
+    // The same with the fields of a run that somebody else keeps.
+    expect(await runWithToolContext({ runId: "theirs" }, () => tool.execute({}))).toBe(6);
+  });
+});
+
+describe("runWithToolContext", () => {
+  it("hands its fields to the tools called inside", async () => {
+    const context = {
+      runId: "theirs",
+      nodeId: "n",
+      iteration: 3,
+      attempt: 2,
+      idempotencyKey: "k",
+      rootDir: "elsewhere",
+      allowNetwork: true,
+      maxOutputBytes: 5,
+      timeoutMs: 6,
+      isolation: "off",
+    } satisfies PartialToolContext;
+    expect(await runWithToolContext(context, () => look.execute({}))).toMatchObject(context);
+    expect(getToolContext()).toBeUndefined();
+  });
+
+  it("counts the calls of one context from 1", async () => {
+    const context = { runId: "theirs" };
+    const seqs = await runWithToolContext(context, async () => [
+      (await look.execute({}))["seq"],
+      (await look.execute({}))["seq"],
+    ]);
+    expect(seqs).toEqual([1, 2]);
+    expect(await runWithToolContext({ runId: "theirs" }, () => look.execute({}))).toMatchObject({ seq: 1 });
+  });
+
+  it("runs the snapshot hook that it brings after a side effect, whose failure harms nobody", async () => {
+    const snapshots: [string, string][] = [];
+    const { charge } = createCharge();
+    const durabilitySnapshot = async (name: string, toolUseId: string): Promise<never> => {
+      snapshots.push([name, toolUseId]);
+      throw new Error("no space");
+    };
+    const output = await runWithToolContext({ durabilitySnapshot }, async () => {
+      await look.execute({}, { toolCallId: "t0" });
+      return charge.execute({ amount: 1 }, { toolCallId: "t1" });
+    });
+    expect(output).toEqual({ id: "ch_1" });
+    expect(snapshots).toEqual([["charge", "t1"]]);
+  });
+
+  it("its signal reaches the tools called inside", async () => {
+    const controller = new AbortController();
+    const tool = defineTool({
+      name: "stops",
+      schema: z.object({}),
+      execute: (_args, ctx) => {
+        controller.abort();
+        return ctx.signal.aborted;
+      },
+    });
+    expect(await runWithToolContext({ signal: controller.signal }, () => tool.execute({}))).toBe(true);
+  });
+
+  it("settings that it narrows hold for calls inside a run as well", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime({ rootDir: "project" });
+    const seen = await runtime.run({ runId: "r1" }, () =>
+      runWithToolContext({ maxOutputBytes: 7 }, () => look.execute({})),
+    );
+    expect(seen).toMatchObject({
+      runId: "r1",
+      maxOutputBytes: 7,
+      rootDir: expect.stringMatching(/project$/),
+    });
+  });
+});
+
+describe("inside a tool", () => {
+  it("getToolContext and getToolIdempotencyKey find the running call, across awaits and per call", async () => {
+    const world = await createWorld();
+    const deep = async (): Promise<unknown> => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const context = getToolContext();
+      return [
+        context?.toolName,
+        context?.runId,
+        context?.seq,
+        getToolIdempotencyKey(),
+        getToolIdempotencyKey(context),
+      ];
+    };
+    const make = (name: string) => defineTool({ name, schema: z.object({}), execute: () => deep() });
+    const runtime = await world.runtime();
+    const [one, two] = await Promise.all([
+      runtime.call(make("one"), {}, { runId: "r1" }),
+      runtime.call(make("two"), {}, { runId: "r2" }),
+    ]);
+    expect(one).toMatchObject({ output: ["one", "r1", 1, one.key, one.key] });
+    expect(two).toMatchObject({ output: ["two", "r2", 1, two.key, two.key] });
+    expect(getToolContext()).toBeUndefined();
+    expect(getToolIdempotencyKey()).toBeNull();
+  });
+
+  it("reading the key that way counts as reading it", async () => {
+    const world = await createWorld();
+    const tool = defineTool({
+      name: "reads",
+      schema: z.object({}),
+      sideEffect: true,
+      idempotent: false,
+      execute: (_args, _ctx) => getToolIdempotencyKey(),
+    });
+    await (await world.runtime()).call(tool, {}, { runId: "r1" });
+    expect(await world.rows("SELECT key_read FROM toolwright_calls")).toEqual([{ key_read: 1 }]);
+  });
+
+  it("nextToolSeq counts for each context object on its own", () => {
+    const [one, other] = [{}, {}];
+    expect([nextToolSeq(one), nextToolSeq(one), nextToolSeq(other), nextToolSeq(one)]).toEqual([1, 2, 1, 3]);
+  });
+});
