@@ -20,6 +20,10 @@ function must(isGood: (value: unknown) => boolean, wanted: string): Check {
 }
 
 export const aText = must((value) => typeof value === "string", "a text");
+export const aFullText = must(
+  (value) => typeof value === "string" && value !== "",
+  "a text that is not empty",
+);
 export const aBoolean = must((value) => typeof value === "boolean", "true or false");
 export const aFunction = must((value) => typeof value === "function", "a function");
 export const paths: Check = must(
@@ -29,6 +33,11 @@ export const paths: Check = must(
 
 export function aNumber(least: number): Check {
   return must((value) => typeof value === "number" && value >= least, `a number of at least ${least}`);
+}
+
+export function aNumberIn(least: number, most: number): Check {
+  const wanted = most === Infinity ? "a number above 0" : `a number above 0 and at most ${most}`;
+  return must((value) => typeof value === "number" && value >= least && value <= most, wanted);
 }
 
 export function anInteger(least: number): Check {
@@ -73,11 +82,16 @@ export const storable: Check = (value, field) => {
   }
 };
 
-export function refuseUnknown(options: object, known: readonly string[], inside = ""): void {
+export function refuseUnknown(
+  options: object,
+  known: readonly string[],
+  inside = "",
+  whole = "a tool",
+): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = known.find((name) => areAlike(name, unknown));
-  const owner = inside === "" ? "a tool" : `"${inside}"`;
+  const owner = inside === "" ? whole : `"${inside}"`;
   const suggestion = near === undefined ? "" : ` Did you mean "${near}"?`;
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
   throw new Problem(field, `is not an option of ${owner}.${suggestion}`);

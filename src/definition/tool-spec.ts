@@ -38,6 +38,8 @@ export interface ToolSpec {
   readonly group: string | undefined;
   readonly terminal: false | { readonly status: string };
   readonly cli: CliOptions;
+  /** The policies as the author gave them. */
+  readonly options: ToolPolicies<never, never, never>;
   /** What stands in the log in the place of the input. */
   readonly logInput: ((args: unknown) => unknown) | undefined;
   /** Whether `execute` was written with a second parameter. */
@@ -102,6 +104,7 @@ export function createToolSpec(
     group: options.group,
     terminal: terminalOf(options.terminal),
     cli: options.cli ?? {},
+    options: policies,
     logInput: parts.logInput as ToolSpec["logInput"],
     declaresContext,
   };

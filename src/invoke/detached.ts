@@ -55,6 +55,7 @@ const detachedHost: Host = {
   isWatched: () => false,
   emit: () => undefined,
   warnOnce: () => undefined,
+  snapshotFor: undefined,
   capabilitiesFor: undefined,
   renewLease: () => undefined,
   isLeaseLost: () => false,

@@ -3,14 +3,21 @@ import { ERROR_CODES, type Effect, type ErrorCode, ToolwrightError } from "../er
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { createScrubber } from "./redact.ts";
 
-/** What a tool threw, as a ToolwrightError. */
+/** What a tool threw, as a ToolwrightError. Whatever it is: looking at it must not do more harm. */
 export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
-  if (ToolwrightError.is(thrown)) return thrown;
-  return new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), {
-    details: { tool: toolName, ...(thrown instanceof Error ? { name: thrown.name } : {}) },
-    effect: effectOf(thrown),
-    cause: thrown,
-  });
+  try {
+    if (ToolwrightError.is(thrown)) return thrown;
+    return new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), {
+      details: { tool: toolName, ...(thrown instanceof Error ? { name: thrown.name } : {}) },
+      effect: effectOf(thrown),
+      cause: thrown,
+    });
+  } catch {
+    // A proxy or a getter that throws: that something was thrown is all that can be said.
+    return new ToolwrightError("TOOL_EXECUTION_FAILED", "Something was thrown that cannot be looked at.", {
+      details: { tool: toolName },
+    });
+  }
 }
 
 /** A tool's own word that nothing happened. Anything else leaves it open. */
@@ -20,22 +27,22 @@ function effectOf(thrown: unknown): Effect | undefined {
   return effect === "none" || effect === "happened" ? effect : undefined;
 }
 
-function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
+export function messageOf(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
-  if (
-    typeof thrown === "object" &&
-    thrown !== null &&
-    "message" in thrown &&
-    typeof thrown.message === "string"
-  ) {
-    return thrown.message;
+  if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
+    const { message } = thrown;
+    if (typeof message !== "string") return textOf(message);
+    return message === "" && thrown instanceof Error ? thrown.name : message;
   }
+  return textOf(thrown);
+}
+
+function textOf(value: unknown): string {
   try {
-    return JSON.stringify(thrown) ?? String(thrown);
+    return JSON.stringify(value) ?? String(value);
   } catch {
     // Circular or a BigInt: the type is all that can be said.
-    return `a ${typeof thrown} was thrown`;
+    return `a ${typeof value} was thrown`;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ToolSettings } from "../definition/context.ts";
 import type { CommitLevel, Store } from "../store/store.ts";
 import type { Clock } from "../util/clock.ts";
+import type { Call } from "./call.ts";
 import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 
@@ -42,6 +43,8 @@ export interface Host {
   emit(event: RuntimeEvent): void;
   /** For a person who reads the program's standard error; each `topic` once. */
   warnOnce(topic: string, message: string): void;
+  /** The snapshot hook for a call, where the runtime takes snapshots. */
+  snapshotFor: ((call: Call) => (name: string, toolUseId: string) => Promise<unknown>) | undefined;
   capabilitiesFor: ((call: { runId: string; toolName: string }) => Promise<CallCapabilities>) | undefined;
   /** Before a call begins: makes sure that the lease has time left. */
   renewLease(): Promise<void> | undefined;

@@ -31,23 +31,22 @@ function markOf(value: unknown, secret: string): unknown {
   return `[redacted sha256:${keyedHash(secret, canonicalText(value))}]`;
 }
 
+/** Copies the way down to the place; maps and instances become what they are written as. */
 function replaceAt(value: unknown, path: readonly string[], replace: (found: unknown) => unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return replace(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return value.map((item, index) =>
-      name === "*" || name === String(index) ? replaceAt(item, rest, replace) : item,
-    );
-  }
-  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null)
+  if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array)
     return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      name === "*" || name === key ? replaceAt(item, rest, replace) : item,
-    ]),
-  );
+  const step = (key: unknown, item: unknown): unknown =>
+    name === "*" || name === String(key) ? replaceAt(item, rest, replace) : item;
+  if (Array.isArray(value)) return value.map((item, index) => step(index, item));
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, step(key, item)]));
+  if (value instanceof Set) return new Set([...value].map((item) => step("*", item)));
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    const json: unknown = value.toJSON();
+    if (json !== value) return replaceAt(json, path, replace);
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, step(key, item)]));
 }
 
 export function holdsMark(text: string): boolean {

@@ -1,4 +1,4 @@
-/** Builds what a tool is handed for one try. */
+/** What a tool is handed: for one try, and for whatever else of its definition is asked about a call. */
 import {
   type BaseToolContext,
   getToolContext,
@@ -7,12 +7,52 @@ import {
   type ToolLog,
   type ToolSettings,
 } from "../definition/context.ts";
+import { ToolwrightError } from "../errors.ts";
+import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
+import type { CallCapabilities } from "./host.ts";
 
-export function createToolContext(
+/**
+ * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after
+ * it. Tools that it calls count inside this call.
+ */
+export async function withToolContext<T>(
   call: Call,
-  capabilities: Readonly<Record<string, unknown>>,
-): ToolContext<object> {
+  work: (ctx: ToolContext<object>) => T,
+): Promise<Awaited<T>> {
+  const made = await capabilitiesFor(call);
+  try {
+    const ctx = createToolContext(call, { ...made?.values, ...call.capabilities });
+    return await runInAmbient({ scope: call.scope, call }, ctx, async () => work(ctx));
+  } finally {
+    if (made !== undefined) await dispose(call, made);
+  }
+}
+
+async function capabilitiesFor(call: Call): Promise<CallCapabilities | undefined> {
+  const { host, spec, scope } = call;
+  try {
+    return await host.capabilitiesFor?.({ runId: scope.identity.runId, toolName: spec.name });
+  } catch (cause) {
+    throw new ToolwrightError(
+      "TOOL_EXECUTION_FAILED",
+      `The capabilities for "${spec.name}" could not be made.`,
+      { details: { tool: spec.name }, effect: "none", cause },
+    );
+  }
+}
+
+/** The effect has happened or not; a connection that cannot be closed changes nothing about that. */
+async function dispose(call: Call, made: CallCapabilities): Promise<void> {
+  try {
+    await made.dispose();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    call.host.warnOnce("dispose", `a capability could not be disposed after "${call.spec.name}": ${message}`);
+  }
+}
+
+function createToolContext(call: Call, capabilities: Readonly<Record<string, unknown>>): ToolContext<object> {
   const { spec, scope } = call;
   const { runId, nodeId, iteration } = scope.identity;
   const outer = getToolContext();
@@ -35,17 +75,35 @@ export function createToolContext(
     protectedPaths: settings.protectedPaths,
     toolCallId: call.toolCallId,
     get signal() {
-      return call.currentTry.signal;
+      const { signal } = call.currentTry;
+      // Outside any run the context around it is all there is to say that it should stop.
+      return scope.isDetached && outer?.signal !== undefined
+        ? AbortSignal.any([signal, outer.signal])
+        : signal;
     },
     log: new CallLog(call),
     progress: (message, data) => tell(call, { type: "call-progress", message, data }),
     reportCost: (usd) => {
       if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
     },
-    durabilitySnapshot: noSnapshot,
+    durabilitySnapshot: call.host.snapshotFor?.(call) ?? outer?.durabilitySnapshot ?? noSnapshot,
   };
   if (watchesKey(call)) watchKey(call, context);
-  return Object.assign(context, capabilities);
+  return hand(context, capabilities, scope.isDetached);
+}
+
+/** In a run nobody can hand a tool another key or another run than its own; outside, a test may say anything. */
+function hand(
+  context: BaseToolContext,
+  capabilities: Readonly<Record<string, unknown>>,
+  mayReplace: boolean,
+): BaseToolContext {
+  for (const name of Object.keys(capabilities)) {
+    if (name in context && !mayReplace) continue;
+    const value = capabilities[name];
+    Object.defineProperty(context, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return context;
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -55,6 +113,7 @@ function watchKey(call: Call, context: BaseToolContext): void {
   const { idempotencyKey } = context;
   Object.defineProperty(context, "idempotencyKey", {
     enumerable: true,
+    configurable: true,
     get: () => {
       call.keyRead = true;
       return idempotencyKey;

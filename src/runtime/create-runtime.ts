@@ -27,6 +27,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
 class LazyRuntime implements Runtime {
   readonly #listeners = new Set<EventListener>();
   readonly #inner: Lazy<StoreRuntime>;
+  readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(options: RuntimeOptions) {
@@ -36,36 +37,36 @@ class LazyRuntime implements Runtime {
     });
   }
 
-  async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
-    return (this.#ready() ?? (await this.#inner.get())).call(tool, args, options);
+  call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
+    return this.#use((inner) => inner.call(tool, args, options));
   }
 
-  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
-    return (this.#ready() ?? (await this.#inner.get())).run(task, work);
+  run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
+    return this.#use((inner) => inner.run(task, work));
   }
 
-  async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
-    return (this.#ready() ?? (await this.#inner.get())).approvals(filter);
+  approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
+    return this.#use((inner) => inner.approvals(filter));
   }
 
-  async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
-    return (this.#ready() ?? (await this.#inner.get())).resolveToolApproval(id, decision);
+  resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
+    return this.#use((inner) => inner.resolveToolApproval(id, decision));
   }
 
-  async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
-    return (this.#ready() ?? (await this.#inner.get())).calls(filter);
+  calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
+    return this.#use((inner) => inner.calls(filter));
   }
 
-  async fullOutput(key: string): Promise<unknown> {
-    return (this.#ready() ?? (await this.#inner.get())).fullOutput(key);
+  fullOutput(key: string): Promise<unknown> {
+    return this.#use((inner) => inner.fullOutput(key));
   }
 
-  async retryWarning(task: TaskIdentity): Promise<string> {
-    return (this.#ready() ?? (await this.#inner.get())).retryWarning(task);
+  retryWarning(task: TaskIdentity): Promise<string> {
+    return this.#use((inner) => inner.retryWarning(task));
   }
 
-  async ready(): Promise<void> {
-    return (this.#ready() ?? (await this.#inner.get())).ready();
+  ready(): Promise<void> {
+    return this.#use((inner) => inner.ready());
   }
 
   subscribe(listener: EventListener): () => void {
@@ -73,18 +74,28 @@ class LazyRuntime implements Runtime {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Waits for everything that was asked for before, and for what that asks for. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     if (this.#inner.isAsked) await (await this.#inner.get()).dispose();
   }
 
-  #ready(): StoreRuntime | undefined {
-    if (this.#closed) {
-      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
-        effect: "none",
-      });
+  #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
+    // A call in flight may finish what it does inside.
+    if (this.#closed && this.#inner.value?.isInside() !== true) {
+      return Promise.reject(
+        new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
+          effect: "none",
+        }),
+      );
     }
-    return this.#inner.value;
+    const inner = this.#inner.value;
+    const asked = inner === undefined ? this.#inner.get().then(work) : work(inner);
+    this.#pending.add(asked);
+    const forget = (): void => void this.#pending.delete(asked);
+    asked.then(forget, forget);
+    return asked;
   }
 }

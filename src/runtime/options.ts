@@ -1,6 +1,21 @@
 /** The options of a runtime, checked: a wrong one is refused when the runtime is made, not when a call fails. */
 import { resolve } from "node:path";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
+import {
+  aBoolean,
+  aFullText,
+  aFunction,
+  aNumber,
+  aNumberIn,
+  anObject,
+  aText,
+  type Check,
+  either,
+  fields,
+  oneOf,
+  Problem,
+  refuseUnknown,
+} from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
@@ -40,66 +55,60 @@ export interface RuntimeOptions {
   readonly clock?: Clock | undefined;
 }
 
-const LIMIT_NAMES = [
-  "maxToolCalls",
-  "maxParallelTools",
-  "maxWallClockMs",
-  "maxTotalOutputBytes",
-  "maxCostUsd",
-];
 const MAX_OUTPUT_BYTES = 10_485_760;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-const OPTION_NAMES: Readonly<Record<keyof RuntimeOptions, true>> = {
-  store: true,
-  rootDir: true,
-  allowNetwork: true,
-  maxOutputBytes: true,
-  toolTimeoutMs: true,
-  isolation: true,
-  durability: true,
-  limits: true,
-  approvalTtlMs: true,
-  capabilities: true,
-  trustMessageApprovals: true,
-  clock: true,
+const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
+
+const LIMITS = fields({
+  maxToolCalls: aNumber(0),
+  // With no place at all every call would wait for ever.
+  maxParallelTools: aNumber(1),
+  maxWallClockMs: aNumber(0),
+  maxTotalOutputBytes: aNumber(0),
+  maxCostUsd: aNumber(0),
+} satisfies Record<keyof Limits, Check>);
+
+const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
+  store: either("a path, an address or an open store", aFullText, anObject),
+  rootDir: aText,
+  allowNetwork: aBoolean,
+  maxOutputBytes: positive(MAX_OUTPUT_BYTES),
+  toolTimeoutMs: positive(MAX_TIMEOUT_MS),
+  isolation: oneOf("require", "auto", "off"),
+  durability: oneOf("default", "process", "power"),
+  limits: LIMITS,
+  approvalTtlMs: positive(Infinity),
+  capabilities: either("an object or a function", anObject, aFunction),
+  trustMessageApprovals: aBoolean,
+  clock: either("an object with now() and sleep()", (value, field) => {
+    anObject(value, field);
+    for (const name of ["now", "sleep"]) aFunction((value as Record<string, unknown>)[name], field);
+  }),
 };
 
 export function checkRuntimeOptions(options: RuntimeOptions): void {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(OPTION_NAMES, name)) {
-      throw refusal(name, `is not an option of a runtime; it takes ${Object.keys(OPTION_NAMES).join(", ")}`);
+  asRefusal(() => {
+    refuseUnknown(options, Object.keys(OPTIONS), "", "a runtime");
+    for (const [name, check] of Object.entries(OPTIONS) as [keyof RuntimeOptions, Check][]) {
+      if (options[name] !== undefined) check(options[name], name);
     }
-  }
-  const oneOf = (name: string, value: unknown, values: readonly string[]): void => {
-    if (value !== undefined && !values.some((one) => one === value))
-      throw refusal(name, `must be one of ${values.join(", ")}`);
-  };
-  oneOf("isolation", options.isolation, ["require", "auto", "off"]);
-  oneOf("durability", options.durability, ["default", "process", "power"]);
-  checkSettings({ maxOutputBytes: options.maxOutputBytes, timeoutMs: options.toolTimeoutMs });
-  checkLimits(options.limits);
-  checkPositive("approvalTtlMs", options.approvalTtlMs, Infinity);
+  });
 }
 
 export function checkSettings(settings: {
   maxOutputBytes?: number | undefined;
   timeoutMs?: number | undefined;
 }): void {
-  checkPositive("maxOutputBytes", settings.maxOutputBytes, MAX_OUTPUT_BYTES);
-  checkPositive("toolTimeoutMs", settings.timeoutMs, MAX_TIMEOUT_MS);
+  asRefusal(() => {
+    if (settings.maxOutputBytes !== undefined)
+      OPTIONS.maxOutputBytes(settings.maxOutputBytes, "maxOutputBytes");
+    if (settings.timeoutMs !== undefined) OPTIONS.toolTimeoutMs(settings.timeoutMs, "toolTimeoutMs");
+  });
 }
 
 export function checkLimits(limits: Limits | undefined): void {
-  for (const [name, value] of Object.entries(limits ?? {})) {
-    if (!LIMIT_NAMES.includes(name))
-      throw refusal(`limits.${name}`, `is not a limit; there are ${LIMIT_NAMES.join(", ")}`);
-    // With no place at all every call would wait for ever.
-    const least = name === "maxParallelTools" ? 1 : 0;
-    if (value !== undefined && !(typeof value === "number" && value >= least)) {
-      throw refusal(`limits.${name}`, `must be a number of at least ${least}, not ${String(value)}`);
-    }
-  }
+  if (limits !== undefined) asRefusal(() => LIMITS(limits, "limits"));
 }
 
 export function settingsOf(options: RuntimeOptions): ToolSettings {
@@ -119,16 +128,17 @@ function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
   return path === undefined || path === ":memory:" || isPostgresAddress(path) ? [] : [resolve(path)];
 }
 
-function checkPositive(name: string, value: number | undefined, max: number): void {
-  if (value === undefined || (typeof value === "number" && value > 0 && value <= max)) return;
-  throw refusal(
-    name,
-    `must be a number above 0${max === Infinity ? "" : ` and at most ${max}`}, not ${String(value)}`,
-  );
+function asRefusal(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw refusal(error.field, error.message);
+  }
 }
 
 export function refusal(name: string, problem: string): ToolwrightError {
-  return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${problem}.`, {
+  return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${problem.replace(/\.$/, "")}.`, {
     details: { option: name },
   });
 }

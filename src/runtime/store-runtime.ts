@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
+import { messageOf } from "../invoke/error-record.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { scopeHere } from "../invoke/call-here.ts";
@@ -59,6 +60,7 @@ export class StoreRuntime {
       inFlight: new Map(),
       shared: new Map(),
       budgets: new RunBudgets(),
+      snapshotFor: undefined,
       capabilitiesFor: createCapabilities(options.capabilities),
       fencedSignal: () => this.#ownership.lostSignal(),
       renewLease: () => this.#ownership.renew(),
@@ -144,6 +146,11 @@ export class StoreRuntime {
     await this.#store.opened();
   }
 
+  /** Whether the code that asks runs inside a call or a run of this runtime. */
+  isInside(): boolean {
+    return currentAmbient()?.scope.host === this.#host;
+  }
+
   /** Waits for what is in flight, then lets go of everything. */
   async dispose(): Promise<void> {
     while (this.#host.inFlight.size > 0) await Promise.all(this.#host.inFlight.values());
@@ -190,10 +197,13 @@ export class StoreRuntime {
 
   #emit(event: Parameters<EventListener>[0]): void {
     for (const listener of this.#listeners) {
+      const blame = (error: unknown): void =>
+        this.#host.warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
       try {
-        listener(event);
+        const returned: unknown = listener(event);
+        if (returned instanceof Promise) returned.catch(blame);
       } catch (error) {
-        this.#host.warnOnce("listener", `an event listener threw: ${String(error)}`);
+        blame(error);
       }
     }
   }

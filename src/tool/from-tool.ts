@@ -11,7 +11,7 @@ import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { createCallable } from "./create-callable.ts";
 import { warnAboutKey } from "./define-tool.ts";
-import { isTool, type Tool } from "./tool.ts";
+import { isTool, TOOL_SPEC, type Tool } from "./tool.ts";
 
 /** Anything that `fromTool` accepts: a tool of ours, a plain definition, or an object with `invoke`, `call`, `run` or `func`. */
 export type ToolLike = object;
@@ -29,7 +29,11 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   if (isTool(value) && Object.keys(policy).length === 0) return value;
   const made = converted.get(value);
   if (made !== undefined && Object.keys(policy).length === 0) return made;
-  const tool = isDefinition(value) ? fromDefinition(value, policy) : fromForeign(value, policy);
+  const tool = isTool(value)
+    ? fromOwn(value, policy)
+    : isDefinition(value)
+      ? fromDefinition(value, policy)
+      : fromForeign(value, policy);
   if (Object.keys(policy).length === 0) converted.set(value, tool);
   return tool;
 }
@@ -44,6 +48,13 @@ export function toTools(tools: readonly ToolLike[] | Readonly<Record<string, Too
 
 // Converted once, so that a plain object is one tool wherever it is used.
 const converted = new WeakMap<object, Tool>();
+
+/** The same tool with more said about it. */
+function fromOwn(tool: Tool, policy: ForeignPolicy): Tool {
+  const spec = tool[TOOL_SPEC];
+  const { name = spec.name, description = spec.description, ...policies } = policy;
+  return createCallable(createToolSpec({ ...spec, name, description }, { ...spec.options, ...policies }));
+}
 
 type Definition = Readonly<Record<string, unknown>> & {
   readonly name: string;

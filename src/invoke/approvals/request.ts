@@ -15,7 +15,7 @@ import { maskInput } from "../redact.ts";
 import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { insertRow } from "../record/rows.ts";
-import { createToolContext } from "../tool-context.ts";
+import { withToolContext } from "../tool-context.ts";
 
 /** @param previous an earlier request about this call, which the new one replaces */
 export async function requestApproval(
@@ -90,10 +90,9 @@ async function promptOf(call: Call, kind: "call" | "replay"): Promise<string> {
   if (typeof approvalPrompt === "string") return approvalPrompt;
   try {
     // The prompt is stored, so it is made from what may be stored.
-    return await approvalPrompt(
-      maskInput(spec, call.input, call.host.store.secret),
-      createToolContext(call, {}),
-    );
+    const shown = maskInput(spec, call.input, call.host.store.secret);
+    const prompt: unknown = await withToolContext(call, (ctx) => approvalPrompt(shown, ctx));
+    return typeof prompt === "string" ? prompt : fallback;
   } catch {
     // A prompt that cannot be made must not keep the request from being made.
     return fallback;

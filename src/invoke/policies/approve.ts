@@ -10,7 +10,7 @@ import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { argumentsHash, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
-import { createToolContext } from "../tool-context.ts";
+import { withToolContext } from "../tool-context.ts";
 
 export const approve: Policy = (call, next) => {
   if (call.approvedBefore) return next();
@@ -54,7 +54,7 @@ async function needsApproval(call: Call): Promise<boolean> {
   const { needsApproval: rule } = call.spec;
   if (typeof rule !== "function") return rule === true;
   try {
-    return await rule(call.input, createToolContext(call, {}));
+    return await withToolContext(call, (ctx) => rule(call.input, ctx));
   } catch {
     // Who cannot tell asks.
     return true;

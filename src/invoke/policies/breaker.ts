@@ -26,8 +26,7 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
 
 /** Answers whether the breaker is open for this call now. */
 export async function refusalOfBreaker(call: Call): Promise<Result | undefined> {
-  if (call.spec.retry.circuitBreakerThreshold === undefined || call.scope.identity.runId === "")
-    return undefined;
+  if (call.spec.retry.circuitBreakerThreshold === undefined || call.scope.isDetached) return undefined;
   const state = await call.host.store.read(() => readState(call));
   return state === "open" ? refuse(openError(call)) : undefined;
 }

@@ -24,7 +24,9 @@ async function claimKey(
   next: () => Promise<Result>,
 ): Promise<Result> {
   try {
-    call.idempotencyKey = businessKey(call.spec.name, idempotencyKey(call.input));
+    const key: unknown = idempotencyKey(call.input);
+    if (typeof key !== "string" || key === "") throw new Error("it must return a text that is not empty");
+    call.idempotencyKey = businessKey(call.spec.name, key);
   } catch (error) {
     return refuse(keyError(call, error));
   }

@@ -58,7 +58,7 @@ function originalOf(error: ToolwrightError): Error {
 function waitOf(call: Call, error: ToolwrightError, retries: number): number {
   const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
   const asked = retryAfterMs(error, call.host.clock.now());
-  return asked ?? Math.min(backoffMs * 2 ** retries, maxBackoffMs) * (1 + Math.random() * JITTER);
+  return asked ?? Math.min(backoffMs * 2 ** retries * (1 + Math.random() * JITTER), maxBackoffMs);
 }
 
 /** Answers whether the call may go on. */
@@ -84,7 +84,7 @@ function retryAfterMs(error: ToolwrightError, now: number): number | undefined {
   const response = record["response"] as Record<string, unknown> | undefined;
   const header =
     headerOf(record["headers"]) ?? headerOf(record["responseHeaders"]) ?? headerOf(response?.["headers"]);
-  if (header === undefined) return undefined;
+  if (header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(header);

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import { decode, encode, UnencodableError } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
+import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { refuse } from "../policy.ts";
@@ -38,19 +39,13 @@ export async function prepareInput(call: Call): Promise<unknown> {
 
 type Parsed = { success: true; data: unknown } | { success: false; error: z.ZodError };
 
-async function parse(schema: z.ZodType, value: unknown): Promise<Parsed> {
-  try {
-    return schema.safeParse(value);
-  } catch (error) {
-    // Zod refuses to parse synchronously where the schema has asynchronous refinements.
-    if (error instanceof Error && error.constructor.name === "$ZodAsyncError")
-      return schema.safeParseAsync(value);
-    throw error;
-  }
+/** Asynchronously, since a refinement may be: a synchronous try would ask it twice. */
+function parse(schema: z.ZodType, value: unknown): Promise<Parsed> {
+  return schema.safeParseAsync(value);
 }
 
 function inputError(call: Call, error: z.ZodError): ToolwrightError {
-  const problems = error.issues.map(describeIssue);
+  const problems = error.issues.map((issue) => describeIssue(issue, "the input"));
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",
     `Tool "${call.spec.name}" cannot take this input: ${problems.join("; ")}.`,
@@ -64,8 +59,8 @@ function inputError(call: Call, error: z.ZodError): ToolwrightError {
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string {
-  const where = issue.path.length === 0 ? "the input" : issue.path.join(".");
+function describeIssue(issue: z.core.$ZodIssue, whole: string): string {
+  const where = issue.path.length === 0 ? whole : issue.path.join(".");
   return `${where}: ${issue.message.replace(/\.$/, "")}`;
 }
 
@@ -85,40 +80,49 @@ function asInputError(call: Call, error: unknown): ToolwrightError {
 
 /** The effect has happened, so a bad output is an error that no retry may answer. */
 async function checkOutput(call: Call, output: unknown): Promise<Result> {
-  const { spec } = call;
-  const parsed: Parsed =
-    spec.outputSchema === undefined
-      ? { success: true, data: output }
-      : await parse(spec.outputSchema, output);
   try {
-    call.outputJson = encode(parsed.success ? parsed.data : output);
+    call.outputJson = await parseOutput(call, output);
   } catch (error) {
-    if (!(error instanceof UnencodableError)) throw error;
-    return refuse(outputError(call, error.message));
+    if (!ToolwrightError.is(error)) throw error;
+    call.outputJson = encodeIfPossible(output);
+    return refuse(error);
   }
-  if (!parsed.success) return refuse(outputError(call, parsed.error.issues.map(describeIssue).join("; ")));
   call.outputBytes = Buffer.byteLength(call.outputJson);
   // What a caller gets now is what a replay would give: the decoded stored form.
   return { kind: "success", output: decode(call.outputJson) };
 }
 
-function outputError(call: Call, problem: string): ToolwrightError {
-  return new ToolwrightError(
-    "TOOL_OUTPUT_INVALID",
-    `Tool "${call.spec.name}" ran, but its output is not what it promises: ${problem.replace("the input", "the output")}.`,
-    { details: { tool: call.spec.name }, effect: "happened" },
-  );
+/** The stored form of what the tool, a reconciliation or a person brought. @throws TOOL_OUTPUT_INVALID */
+export async function parseOutput(call: Call, output: unknown): Promise<string> {
+  const { outputSchema } = call.spec;
+  try {
+    if (outputSchema === undefined) return encode(output);
+    const parsed = await parse(outputSchema, output);
+    if (parsed.success) return encode(parsed.data);
+    throw outputError(
+      call,
+      parsed.error.issues.map((issue) => describeIssue(issue, "the output")).join("; "),
+    );
+  } catch (error) {
+    if (ToolwrightError.is(error)) throw error;
+    const problem = error instanceof UnencodableError ? `the output: ${error.message}` : messageOf(error);
+    throw outputError(call, problem, error);
+  }
 }
 
-/** For values that come from elsewhere than `execute`: a reconciliation, or a person who saw what happened. */
-export async function parseOutput(call: Call, output: unknown): Promise<string> {
-  const { outputSchema, name } = call.spec;
-  const parsed: Parsed =
-    outputSchema === undefined ? { success: true, data: output } : await parse(outputSchema, output);
-  if (parsed.success) return encode(parsed.data);
-  throw new ToolwrightError(
+function encodeIfPossible(output: unknown): string | undefined {
+  try {
+    return encode(output);
+  } catch (error) {
+    if (error instanceof UnencodableError) return undefined;
+    throw error;
+  }
+}
+
+function outputError(call: Call, problem: string, cause?: unknown): ToolwrightError {
+  return new ToolwrightError(
     "TOOL_OUTPUT_INVALID",
-    `Tool "${name}": the given output does not fit: ${parsed.error.issues.map(describeIssue).join("; ")}.`,
-    { details: { tool: name } },
+    `Tool "${call.spec.name}" ran, but its output is not what it promises: ${problem}.`,
+    { details: { tool: call.spec.name }, effect: "happened", cause },
   );
 }

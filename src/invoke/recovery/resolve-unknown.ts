@@ -8,15 +8,15 @@ import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
 import { type CallRow, closeCall, hasUnreadKey, savePayload } from "../../store/calls.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { truncateJson } from "../../util/truncate.ts";
-import { runInAmbient } from "../ambient.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { Contended } from "../policy.ts";
-import { holdsMark, maskOutput } from "../redact.ts";
-import { createToolContext } from "../tool-context.ts";
+import { messageOf } from "../error-record.ts";
+import { createScrubber, holdsMark, maskOutput } from "../redact.ts";
+import { withToolContext } from "../tool-context.ts";
 
 /** `undefined` means: run it (again), with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -62,10 +62,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
-    const ctx = createToolContext(call, {});
-    const answer = await runInAmbient({ scope: call.scope, call }, ctx, async () =>
-      spec.reconcile?.(input, ctx),
-    );
+    const answer = await withToolContext(call, (ctx) => spec.reconcile?.(input, ctx));
     if (answer === undefined || answer === null) return undefined;
     if (!answer.happened) return { happened: false };
     return { happened: true, outputJson: await parseOutput(call, answer.output) };
@@ -73,7 +70,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
     tell(call, {
       type: "call-logged",
       level: "warn",
-      message: `reconcile failed: ${error instanceof Error ? error.message : String(error)}`,
+      message: createScrubber(spec, call.args)(`reconcile failed: ${messageOf(error)}`),
       data: undefined,
     });
     return undefined;
