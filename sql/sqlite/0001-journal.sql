@@ -41,8 +41,8 @@ CREATE TABLE toolwright_calls (
   tool_name        TEXT NOT NULL,
   unrepeatable     INTEGER NOT NULL, -- a non-idempotent side effect
   tool_call_id     TEXT,
-  status           TEXT NOT NULL CHECK (status IN ('started', 'success', 'error', 'pending', 'denied', 'unknown')),
-  effect           TEXT CHECK (effect IN ('none', 'happened')),
+  status           TEXT NOT NULL,        -- started, success, error, pending, denied, unknown; checked by the reader
+  effect           TEXT,                 -- none, happened; NULL where nobody can tell
   input_json       TEXT,
   output_json      TEXT,
   error_json       TEXT,
@@ -89,7 +89,7 @@ CREATE TABLE toolwright_approvals (
   prompt             TEXT NOT NULL,
   defaults_json      TEXT,
   contract_json      TEXT NOT NULL,      -- schemas and redactions: any process can check a decision
-  status             TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'void')),
+  status             TEXT NOT NULL,
   requested_at_ms    INTEGER NOT NULL,
   expires_at_ms      INTEGER,
   decided_at_ms      INTEGER,

@@ -82,7 +82,6 @@ export interface Call {
   harmless: boolean;
   /** The stored form of the output, before redaction. */
   outputJson: string | undefined;
-  outputBytes: number;
   costUsd: number;
   isolation: string | null;
   /** The request of an inner call that waits. */
@@ -154,7 +153,6 @@ export function createCall(
     keyRead: false,
     harmless: true,
     outputJson: undefined,
-    outputBytes: 0,
     costUsd: 0,
     isolation: null,
     innerPending: undefined,

@@ -16,14 +16,17 @@ import type { CallCapabilities } from "./host.ts";
  * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after
  * it. Tools that it calls count inside this call.
  */
-export async function withToolContext<T>(
-  call: Call,
-  work: (ctx: ToolContext<object>) => T,
-): Promise<Awaited<T>> {
+export function withToolContext<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
+  if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, work);
+  const ctx = createToolContext(call, call.capabilities);
+  return runInAmbient({ scope: call.scope, call }, ctx, () => work(ctx));
+}
+
+async function withCapabilities<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
   const made = await capabilitiesFor(call);
   try {
     const ctx = createToolContext(call, { ...made?.values, ...call.capabilities });
-    return await runInAmbient({ scope: call.scope, call }, ctx, async () => work(ctx));
+    return await runInAmbient({ scope: call.scope, call }, ctx, () => work(ctx));
   } finally {
     if (made !== undefined) await dispose(call, made);
   }
@@ -52,7 +55,10 @@ async function dispose(call: Call, made: CallCapabilities): Promise<void> {
   }
 }
 
-function createToolContext(call: Call, capabilities: Readonly<Record<string, unknown>>): ToolContext<object> {
+function createToolContext(
+  call: Call,
+  capabilities: Readonly<Record<string, unknown>> | undefined,
+): ToolContext<object> {
   const { spec, scope } = call;
   const { runId, nodeId, iteration } = scope.identity;
   const outer = getToolContext();
@@ -89,7 +95,7 @@ function createToolContext(call: Call, capabilities: Readonly<Record<string, unk
     durabilitySnapshot: call.host.snapshotFor?.(call) ?? outer?.durabilitySnapshot ?? noSnapshot,
   };
   if (watchesKey(call)) watchKey(call, context);
-  return hand(context, capabilities, scope.isDetached);
+  return capabilities === undefined ? context : hand(context, capabilities, scope.isDetached);
 }
 
 /** In a run nobody can hand a tool another key or another run than its own; outside, a test may say anything. */

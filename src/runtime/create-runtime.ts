@@ -27,7 +27,8 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
 class LazyRuntime implements Runtime {
   readonly #listeners = new Set<EventListener>();
   readonly #inner: Lazy<StoreRuntime>;
-  readonly #pending = new Set<Promise<unknown>>();
+  #active = 0;
+  #onIdle: (() => void) | undefined;
   #closed = false;
 
   constructor(options: RuntimeOptions) {
@@ -78,24 +79,27 @@ class LazyRuntime implements Runtime {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    if (this.#active > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
     if (this.#inner.isAsked) await (await this.#inner.get()).dispose();
   }
 
-  #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
+  async #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
     // A call in flight may finish what it does inside.
     if (this.#closed && this.#inner.value?.isInside() !== true) {
-      return Promise.reject(
-        new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
-          effect: "none",
-        }),
-      );
+      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
+        effect: "none",
+      });
     }
-    const inner = this.#inner.value;
-    const asked = inner === undefined ? this.#inner.get().then(work) : work(inner);
-    this.#pending.add(asked);
-    const forget = (): void => void this.#pending.delete(asked);
-    asked.then(forget, forget);
-    return asked;
+    this.#active += 1;
+    try {
+      return await work(this.#inner.value ?? (await this.#inner.get()));
+    } finally {
+      this.#active -= 1;
+      if (this.#active === 0) this.#onIdle?.();
+    }
   }
 }

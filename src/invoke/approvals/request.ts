@@ -91,7 +91,7 @@ async function promptOf(call: Call, kind: "call" | "replay"): Promise<string> {
   try {
     // The prompt is stored, so it is made from what may be stored.
     const shown = maskInput(spec, call.input, call.host.store.secret);
-    const prompt: unknown = await withToolContext(call, (ctx) => approvalPrompt(shown, ctx));
+    const prompt: unknown = await withToolContext(call, async (ctx) => approvalPrompt(shown, ctx));
     return typeof prompt === "string" ? prompt : fallback;
   } catch {
     // A prompt that cannot be made must not keep the request from being made.

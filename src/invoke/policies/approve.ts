@@ -54,7 +54,7 @@ async function needsApproval(call: Call): Promise<boolean> {
   const { needsApproval: rule } = call.spec;
   if (typeof rule !== "function") return rule === true;
   try {
-    return await withToolContext(call, (ctx) => rule(call.input, ctx));
+    return await withToolContext(call, async (ctx) => rule(call.input, ctx));
   } catch {
     // Who cannot tell asks.
     return true;

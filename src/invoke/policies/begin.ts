@@ -19,7 +19,8 @@ export const begin: Policy = async (call, next) => {
   const { host, spec } = call;
   call.startedAtMs = host.clock.now();
   if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
-  await host.renewLease();
+  const renewing = host.renewLease();
+  if (renewing !== undefined) await renewing;
   const refusal = await beginWhenFree(call, commitLevel(host, isUnrepeatable(spec)));
   if (refusal !== undefined) return refusal;
   call.begun = true;

@@ -28,7 +28,8 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   call.executing = true;
   call.tries += 1;
   try {
-    const output = await lastOf(call, call.spec.execute(call.input, ctx));
+    const returned: unknown = await call.spec.execute(call.input, ctx);
+    const output = isAsyncIterable(returned) ? await lastOf(call, returned) : returned;
     if (call.spec.sideEffect) await snapshot(call, ctx);
     return output;
   } finally {
@@ -51,12 +52,14 @@ function pendingInside(call: Call): Result | undefined {
   return call.innerPending === undefined ? undefined : { kind: "pending", approval: call.innerPending };
 }
 
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
 /** A generator's last yield is the result, as in the AI SDK; the earlier ones are progress. */
-async function lastOf(call: Call, returned: unknown): Promise<unknown> {
-  const value: unknown = await returned;
-  if (typeof value !== "object" || value === null || !(Symbol.asyncIterator in value)) return value;
+async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknown> {
   let last: unknown;
-  for await (const item of value as AsyncIterable<unknown>) {
+  for await (const item of items) {
     last = item;
     const masked = maskOutput(call.spec, item, call.host.store.secret);
     tell(call, { type: "call-progress", message: "", data: masked });

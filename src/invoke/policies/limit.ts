@@ -130,7 +130,8 @@ function* settleBudgets(call: Call, limits: Limits): Transaction<void> {
   const { runId } = call.scope.identity;
   const { spec, host } = call;
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
-  const amounts = { maxTotalOutputBytes: call.outputBytes, maxCostUsd: call.costUsd } as const;
+  const outputBytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
+  const amounts = { maxTotalOutputBytes: outputBytes, maxCostUsd: call.costUsd } as const;
   for (const name of ["maxTotalOutputBytes", "maxCostUsd"] as const) {
     if (limits[name] === undefined) continue;
     yield* releaseReservation(runId, name, call.key);

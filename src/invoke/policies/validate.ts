@@ -2,7 +2,7 @@
  * Parses the input before anything else looks at it, and the output before anybody gets it. Bad input is answered in
  * words that a model can act on; nothing was run, and no budget or breaker is touched.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import { decode, encode, UnencodableError } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
@@ -14,7 +14,9 @@ import { holdsMark, markError, maskInput, unmask } from "../redact.ts";
 
 export const validate: Policy = async (call, next) => {
   try {
-    await prepareInput(call);
+    // Awaited only where there is something to wait for: most schemas are synchronous.
+    const preparing = prepareInput(call);
+    if (preparing instanceof Promise) await preparing;
   } catch (error) {
     return refuse(asInputError(call, error));
   }
@@ -23,25 +25,52 @@ export const validate: Policy = async (call, next) => {
 };
 
 /** Parses the arguments that would be run: those a person approved where they were edited. */
-export async function prepareInput(call: Call): Promise<unknown> {
+export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
   call.inputJson = encode(maskInput(spec, sent, call.host.store.secret));
   if (holdsMark(spec.redactInput.length === 0 ? call.inputJson : encode(args))) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
   }
-  const parsed = await parse(spec.schema, sent);
+  const parsing = parse(spec.schema, sent);
+  return parsing instanceof Promise
+    ? parsing.then((parsed) => takeInput(call, parsed))
+    : takeInput(call, parsing);
+}
+
+function takeInput(call: Call, parsed: Parsed): unknown {
+  const { logInput } = call.spec;
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;
-  if (spec.logInput !== undefined) call.inputJson = encode(spec.logInput(parsed.data));
+  if (logInput !== undefined) call.inputJson = encode(logInput(parsed.data));
   return call.input;
 }
 
 type Parsed = { success: true; data: unknown } | { success: false; error: z.ZodError };
 
-/** Asynchronously, since a refinement may be: a synchronous try would ask it twice. */
-function parse(schema: z.ZodType, value: unknown): Promise<Parsed> {
-  return schema.safeParseAsync(value);
+// Schemas that have parsed something synchronously. A first parse is asynchronous: a synchronous try at a schema with
+// asynchronous refinements would ask them twice.
+const synchronous = new WeakSet<z.ZodType>();
+
+function parse(schema: z.ZodType, value: unknown): Parsed | Promise<Parsed> {
+  if (synchronous.has(schema)) {
+    try {
+      return schema.safeParse(value);
+    } catch (error) {
+      // Asynchronous after all, in a branch that no earlier value took.
+      if (!(error instanceof z.core.$ZodAsyncError)) throw error;
+      synchronous.delete(schema);
+    }
+  }
+  const run = schema._zod.run({ value, issues: [] }, { async: true });
+  if (!(run instanceof Promise)) synchronous.add(schema);
+  return run instanceof Promise ? run.then(toParsed) : toParsed(run);
+}
+
+function toParsed(payload: z.core.ParsePayload): Parsed {
+  if (payload.issues.length === 0) return { success: true, data: payload.value };
+  const issues = payload.issues.map((issue) => z.core.util.finalizeIssue(issue, undefined, z.config()));
+  return { success: false, error: new z.ZodError(issues) };
 }
 
 function inputError(call: Call, error: z.ZodError): ToolwrightError {
@@ -79,17 +108,30 @@ function asInputError(call: Call, error: unknown): ToolwrightError {
 }
 
 /** The effect has happened, so a bad output is an error that no retry may answer. */
-async function checkOutput(call: Call, output: unknown): Promise<Result> {
+function checkOutput(call: Call, output: unknown): Result | Promise<Result> {
+  if (call.spec.outputSchema !== undefined) return checkSchema(call, output);
   try {
-    call.outputJson = await parseOutput(call, output);
+    return accept(call, encode(output));
+  } catch (error) {
+    if (!(error instanceof UnencodableError)) throw error;
+    return refuse(outputError(call, `the output: ${error.message}`, error));
+  }
+}
+
+async function checkSchema(call: Call, output: unknown): Promise<Result> {
+  try {
+    return accept(call, await parseOutput(call, output));
   } catch (error) {
     if (!ToolwrightError.is(error)) throw error;
     call.outputJson = encodeIfPossible(output);
     return refuse(error);
   }
-  call.outputBytes = Buffer.byteLength(call.outputJson);
-  // What a caller gets now is what a replay would give: the decoded stored form.
-  return { kind: "success", output: decode(call.outputJson) };
+}
+
+/** What a caller gets now is what a replay would give: the decoded stored form. */
+function accept(call: Call, outputJson: string): Result {
+  call.outputJson = outputJson;
+  return { kind: "success", output: decode(outputJson) };
 }
 
 /** The stored form of what the tool, a reconciliation or a person brought. @throws TOOL_OUTPUT_INVALID */

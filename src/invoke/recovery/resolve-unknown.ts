@@ -62,7 +62,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
-    const answer = await withToolContext(call, (ctx) => spec.reconcile?.(input, ctx));
+    const answer = await withToolContext(call, async (ctx) => spec.reconcile?.(input, ctx));
     if (answer === undefined || answer === null) return undefined;
     if (!answer.happened) return { happened: false };
     return { happened: true, outputJson: await parseOutput(call, answer.output) };
