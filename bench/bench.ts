@@ -7,6 +7,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReplay } from "./replay.ts";
+import { benchSandbox } from "./sandbox.ts";
 
 export interface Row {
   readonly what: string;
@@ -24,6 +25,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   replay: benchReplay,
   growth: benchGrowth,
   postgres: benchPostgres,
+  sandbox: benchSandbox,
   import: benchImport,
 };
 

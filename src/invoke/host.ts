@@ -44,7 +44,9 @@ export interface Host {
   /** For a person who reads the program's standard error; each `topic` once. */
   warnOnce(topic: string, message: string): void;
   /** The snapshot hook for a call, where the runtime takes snapshots. */
-  snapshotFor: ((call: Call) => (name: string, toolUseId: string) => Promise<unknown>) | undefined;
+  snapshotFor:
+    | ((call: Call, rootDir: string) => (name: string, toolUseId: string) => Promise<unknown>)
+    | undefined;
   capabilitiesFor: ((call: { runId: string; toolName: string }) => Promise<CallCapabilities>) | undefined;
   /** Before a call begins: makes sure that the lease has time left. */
   renewLease(): Promise<void> | undefined;

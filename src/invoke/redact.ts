@@ -39,7 +39,11 @@ function replaceAt(value: unknown, path: readonly string[], replace: (found: unk
     return value;
   const step = (key: unknown, item: unknown): unknown =>
     name === "*" || name === String(key) ? replaceAt(item, rest, replace) : item;
-  if (Array.isArray(value)) return value.map((item, index) => step(index, item));
+  if (Array.isArray(value)) {
+    // A field's name means that field of every item: a secret must not be kept because a list was not thought of.
+    const isPlace = name === "*" || /^\d+$/.test(name);
+    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replace)));
+  }
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, step(key, item)]));
   if (value instanceof Set) return new Set([...value].map((item) => step("*", item)));
   if ("toJSON" in value && typeof value.toJSON === "function") {

@@ -92,7 +92,8 @@ function createToolContext(
     reportCost: (usd) => {
       if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
     },
-    durabilitySnapshot: call.host.snapshotFor?.(call) ?? outer?.durabilitySnapshot ?? noSnapshot,
+    durabilitySnapshot:
+      call.host.snapshotFor?.(call, settings.rootDir) ?? outer?.durabilitySnapshot ?? noSnapshot,
   };
   if (watchesKey(call)) watchKey(call, context);
   return capabilities === undefined ? context : hand(context, capabilities, scope.isDetached);

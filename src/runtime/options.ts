@@ -42,6 +42,8 @@ export interface RuntimeOptions {
   readonly limits?: Limits | undefined;
   /** How long requests for approval are open, unless the tool says. Default: for ever. */
   readonly approvalTtlMs?: number | undefined;
+  /** `"git"`: each successful side effect leaves a commit of the work tree under `refs/toolwright/`. Default `"off"`. */
+  readonly snapshots?: "git" | "off" | undefined;
   /** What every tool is handed in `ctx`; a function is called for each call, and its result is disposed after it. */
   readonly capabilities?:
     | Capabilities
@@ -79,6 +81,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   durability: oneOf("default", "process", "power"),
   limits: LIMITS,
   approvalTtlMs: positive(Infinity),
+  snapshots: oneOf("git", "off"),
   capabilities: either("an object or a function", anObject, aFunction),
   trustMessageApprovals: aBoolean,
   clock: either("an object with now() and sleep()", (value, field) => {

@@ -6,7 +6,7 @@ import type { Limits } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { Tool, TOOL_SPEC } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { CallFilter, LoggedCall } from "./log.ts";
 
@@ -42,7 +42,12 @@ export interface Runtime extends AsyncDisposable {
     args: Args,
     options?: RuntimeCallOptions,
   ): Promise<Outcome<Output>>;
-  call(tool: ToolLike, args: unknown, options?: RuntimeCallOptions): Promise<Outcome>;
+  /** For tools of other makers, whose arguments are only known when they are parsed. */
+  call(
+    tool: ToolLike & { readonly [TOOL_SPEC]?: never },
+    args: unknown,
+    options?: RuntimeCallOptions,
+  ): Promise<Outcome>;
   /** Tools called inside `work` are on record under these ids. Equal calls are counted anew in each `run`. */
   run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;

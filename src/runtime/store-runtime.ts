@@ -25,6 +25,7 @@ import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./l
 import { checkLimits, checkSettings, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
 import { Ownership } from "./ownership.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { takeScopeFor } from "./take-scope.ts";
 
 export class StoreRuntime {
@@ -60,7 +61,7 @@ export class StoreRuntime {
       inFlight: new Map(),
       shared: new Map(),
       budgets: new RunBudgets(),
-      snapshotFor: undefined,
+      snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities),
       fencedSignal: () => this.#ownership.lostSignal(),
       renewLease: () => this.#ownership.renew(),

@@ -1,10 +1,10 @@
 /** Guards that only a rare interleaving needs: each of these tests fails when its guard is taken out. */
 import { defineTool } from "toolwright";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { change } from "../../src/store/statement.ts";
 import { createClock, createWorld, never, until, type World } from "./harness.ts";
-import { createBlindCharge, harmless } from "./tools.ts";
+import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const task = { runId: "r1" };
 const args = { amount: 1 };
@@ -162,4 +162,158 @@ describe("what has not happened", () => {
     expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
     expect(effects).toHaveLength(2);
   });
+});
+
+describe("late news", () => {
+  it("rule 13: that a first try succeeded is not lost if the second fails after it", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
+    const { charge, effects } = createCharge(
+      { timeoutMs: 100, retry: { maxRetries: 1, backoffMs: 0 }, onUnknown: "fail" },
+      (count) => answers[count - 1]?.promise,
+    );
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 1);
+    await clock.advance(100);
+    await until(() => effects.length === 2);
+    answers[0]?.resolve({ id: "first" });
+    await clock.advance(0);
+    answers[1]?.reject(new Error("socket closed"));
+    expect(await call).toMatchObject({ status: "error", error: { message: "socket closed" } });
+    await until(
+      async () => (await world.rows("SELECT late_json FROM toolwright_calls"))[0]?.["late_json"] !== null,
+    );
+    expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({
+      status: "success",
+      output: { id: "first" },
+      replayed: true,
+    });
+    expect(effects).toHaveLength(2);
+  });
+
+  it("rule 13: that a last try did nothing says nothing of the try before it", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge(
+      { timeoutMs: 100, retry: { maxRetries: 1, backoffMs: 0 }, onUnknown: "fail" },
+      (count) => {
+        if (count === 1) throw new Error("socket closed");
+        return answer.promise;
+      },
+    );
+    const runtime = await world.runtime({ clock });
+    const call = runtime.call(charge, args, task);
+    await until(() => effects.length === 2);
+    await clock.advance(100);
+    expect(await call).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
+    answer.reject(harmless("refused"));
+    await until(
+      async () => (await world.rows("SELECT late_json FROM toolwright_calls"))[0]?.["late_json"] !== null,
+    );
+    expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({
+      error: { code: "TOOL_OUTCOME_UNKNOWN" },
+    });
+    expect(effects).toHaveLength(2);
+  });
+});
+
+describe("budgets", () => {
+  it("rule 24: a call that was interrupted and runs again was counted when it first began", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge({ idempotent: true, maxExecutionsPerRun: 1 }, (count) =>
+      count === 1 ? never() : undefined,
+    );
+    void (await world.runtime()).call(charge, args, task);
+    await until(() => effects.length === 1);
+    await world.killAll();
+    const runtime = await world.runtime({ limits: { maxToolCalls: 1 } });
+    expect(await runtime.call(charge, args, task)).toMatchObject({ status: "success" });
+    expect(await runtime.call(charge, args, task)).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
+  });
+
+  it("rule 24: a wait that would outlast the time budget is not begun", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const tool = defineTool({
+      name: "down",
+      schema: z.object({}),
+      retry: { maxRetries: 3, backoffMs: 60_000 },
+      execute(): string {
+        throw new Error("down");
+      },
+    });
+    const runtime = await world.runtime({ clock, limits: { maxWallClockMs: 1_000 } });
+    expect(await runtime.call(tool, {}, task)).toMatchObject({ status: "error", error: { message: "down" } });
+    expect(Math.max(...clock.sleeps)).toBeLessThanOrEqual(1_000);
+    expect(await world.log("r1")).toMatchObject([{ tries: 1 }]);
+  });
+});
+
+it("rule 26: a process that was stopped for longer than its lease right before execute runs nothing", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createBlindCharge();
+  const real = performance.now.bind(performance);
+  // Asked between the intent and execute: here the process sleeps for a minute.
+  const capabilities = () => {
+    vi.spyOn(performance, "now").mockImplementation(() => real() + 60_000);
+    return {};
+  };
+  const runtime = await world.runtime({ capabilities });
+  try {
+    expect(await runtime.call(charge, args, task)).toMatchObject({
+      status: "error",
+      error: { code: "TOOL_RUN_FENCED" },
+    });
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(effects).toEqual([]);
+});
+
+it("rule 20: an approval that a refusal left unspent does not count for another version of the tool", async () => {
+  const world = await createWorld();
+  const runs: unknown[] = [];
+  const make = (extra: z.ZodRawShape, maxExecutionsPerRun: number) =>
+    defineTool({
+      name: "changing",
+      schema: z.object({ ...extra, amount: z.number() }),
+      sideEffect: true,
+      idempotent: false,
+      needsApproval: true,
+      maxExecutionsPerRun,
+      execute: (_args, ctx) => void runs.push(ctx.idempotencyKey),
+    });
+  const runtime = await world.runtime();
+  const pending = await runtime.call(make({}, 0), args, { ...task, callKey: "k" });
+  if (pending.status !== "pending") throw new Error(pending.status);
+  await runtime.resolveToolApproval(pending.approval.id, { approved: true });
+  expect(await runtime.call(make({}, 0), args, { ...task, callKey: "k" })).toMatchObject({
+    error: { code: "TOOL_LIMIT_EXCEEDED" },
+  });
+  const changed = make({ currency: z.string().optional() }, 5);
+  expect(await runtime.call(changed, args, { ...task, callKey: "k", attempt: 2 })).toMatchObject({
+    status: "pending",
+  });
+  expect(runs).toEqual([]);
+});
+
+it("rule 13: a further try of the outer call does not repeat an inner one that may have happened", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createBlindCharge({}, () => {
+    throw new Error("socket closed");
+  });
+  const outer = defineTool({
+    name: "outer",
+    schema: z.object({}),
+    retry: { maxRetries: 1, backoffMs: 0 },
+    execute: () => charge.execute(args),
+  });
+  expect(await (await world.runtime()).call(outer, {}, task)).toMatchObject({
+    status: "pending",
+    approval: { kind: "replay", toolName: "blind_charge" },
+  });
+  expect(effects).toEqual([1]);
 });

@@ -41,6 +41,8 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
 async function lead(call: Call, name: string): Promise<boolean> {
   const { shared } = call.host;
   const { promise } = call.ended;
+  // A call that asks for itself would wait for itself.
+  if (isInside(call, shared.get(name))) return true;
   for (let first = shared.get(name); first !== undefined && first !== promise; first = shared.get(name)) {
     await untilAborted(first, call.signal);
     if (call.signal?.aborted === true) return false;
@@ -50,6 +52,13 @@ async function lead(call: Call, name: string): Promise<boolean> {
     if (shared.get(name) === promise) shared.delete(name);
   });
   return true;
+}
+
+function isInside(call: Call, leader: Promise<unknown> | undefined): boolean {
+  for (let outer = call.scope.parent; outer !== undefined; outer = outer.scope.parent) {
+    if (outer.ended.promise === leader) return true;
+  }
+  return false;
 }
 
 async function cacheKeyOf(call: Call): Promise<CacheKey> {

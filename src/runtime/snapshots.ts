@@ -1,0 +1,19 @@
+/** Snapshots of the work tree after each side effect, where the runtime was asked for them. */
+import type { Call } from "../invoke/call.ts";
+import type { Host } from "../invoke/host.ts";
+import type { RuntimeOptions } from "./options.ts";
+
+export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snapshotFor"] {
+  if (option !== "git") return undefined;
+  return (call, rootDir) => async (name, toolUseId) => {
+    const { takeGitSnapshot } = await import("../sandbox/snapshot/take-git-snapshot.ts");
+    return takeGitSnapshot({ rootDir, runId: snapshotRun(call), seq: call.seq, label: name, toolUseId });
+  };
+}
+
+/** The run, and for any but its first task and attempt also those: numbers count in each of them from 1. */
+function snapshotRun({ scope }: Call): string {
+  const { runId, nodeId, path } = scope.identity;
+  const isPlain = nodeId === "main" && path === "0" && scope.attempt === 1;
+  return isPlain ? runId : [runId, nodeId, path, scope.attempt].join(":");
+}
