@@ -56,9 +56,8 @@ CREATE TABLE toolwright_calls (
   approval_id      TEXT,
   waits_for        TEXT,                 -- the approval of an inner call
   owner_id         TEXT,
-  PRIMARY KEY (scope_id, attempt, seq)
+  PRIMARY KEY (scope_id, key, attempt)
 );
-CREATE UNIQUE INDEX toolwright_calls_key ON toolwright_calls (key, attempt);
 CREATE INDEX toolwright_calls_key_unread ON toolwright_calls (tool_name) WHERE key_read = 0;
 
 -- Values that the log shows truncated.
@@ -110,6 +109,7 @@ CREATE TABLE toolwright_claims (
   idempotency_key TEXT PRIMARY KEY,
   tool_name       TEXT NOT NULL,
   args_hash       TEXT NOT NULL,
+  scope_id        BIGINT NOT NULL,
   call_key        TEXT NOT NULL,
   attempt         BIGINT NOT NULL
 );

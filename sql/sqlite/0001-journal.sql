@@ -31,7 +31,7 @@ CREATE TABLE toolwright_scopes (
   UNIQUE (run_id, node_id, path, parent_key)
 );
 
--- Clustered by scope, so that a run is read and replayed in one sweep and a call costs two B-trees, not three.
+-- One B-tree, clustered by scope: a call costs one page, and a run is read and replayed in one sweep.
 CREATE TABLE toolwright_calls (
   scope_id         INTEGER NOT NULL,
   attempt          INTEGER NOT NULL,
@@ -57,9 +57,8 @@ CREATE TABLE toolwright_calls (
   approval_id      TEXT,
   waits_for        TEXT,                 -- the approval of an inner call
   owner_id         TEXT,
-  PRIMARY KEY (scope_id, attempt, seq)
+  PRIMARY KEY (scope_id, key, attempt)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX toolwright_calls_key ON toolwright_calls (key, attempt);
 CREATE INDEX toolwright_calls_key_unread ON toolwright_calls (tool_name) WHERE key_read = 0;
 
 -- Values that the log shows truncated.
@@ -111,6 +110,7 @@ CREATE TABLE toolwright_claims (
   idempotency_key TEXT PRIMARY KEY,
   tool_name       TEXT NOT NULL,
   args_hash       TEXT NOT NULL,
+  scope_id        INTEGER NOT NULL,
   call_key        TEXT NOT NULL,
   attempt         INTEGER NOT NULL
 );

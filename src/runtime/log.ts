@@ -1,7 +1,7 @@
 /** Reads the log back: rows as documented, and the full values that it shows truncated. */
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
-import { callsByKey, readPayload } from "../store/calls.ts";
+import { callsAnywhere, readPayload } from "../store/calls.ts";
 import { all, type Row, type SqlValue } from "../store/statement.ts";
 import { decode } from "../util/encode.ts";
 import { CALL_STATUSES, type CallStatus } from "../store/calls.ts";
@@ -66,14 +66,13 @@ export async function readCalls(host: Host, filter: CallFilter): Promise<LoggedC
 /** The whole output of a call, decoded, however the log shows it. */
 export async function readFullOutput(host: Host, key: string): Promise<unknown> {
   const found = await host.store.read(function* () {
-    const rows = yield* callsByKey(key);
-    const row = rows.find((candidate) => candidate.outputJson !== null);
-    return row === undefined
-      ? { exists: rows.length > 0, text: undefined }
-      : {
-          exists: true,
-          text: (yield* readPayload(key, row.attempt, "output")) ?? row.outputJson ?? undefined,
-        };
+    const whole = yield* readPayload(key, null, "output");
+    if (whole !== undefined) return { exists: true, text: whole };
+    const rows = yield* callsAnywhere(key);
+    return {
+      exists: rows.length > 0,
+      text: rows.find((row) => row.outputJson !== null)?.outputJson ?? undefined,
+    };
   });
   if (!found.exists)
     throw new ToolwrightError("TOOL_NOT_FOUND", `There is no call with the key "${key}" in this store.`);

@@ -46,6 +46,13 @@ export interface CallRow extends NewCall {
   readonly keyRead: boolean | null;
 }
 
+/** Where a row is found. */
+export interface RowKey {
+  readonly scopeId: number;
+  readonly key: string;
+  readonly attempt: number;
+}
+
 export interface CallEnd {
   readonly status: CallStatus;
   readonly effect: "none" | "happened" | null;
@@ -68,7 +75,39 @@ SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?
 FROM toolwright_scopes WHERE id = ?24 AND attempt = ?2 AND (CAST(?25 AS BIGINT) IS NULL OR epoch = ?25) {share}
 ON CONFLICT DO NOTHING`;
 
-/** 0 when the key or the number is taken, or the writer is no longer the current one. */
+const INSERT_STARTED = `INSERT INTO toolwright_calls (
+  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status,
+  input_json, started_at_ms, approval_id, owner_id)
+SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), 'started',
+  ?9, CAST(?10 AS BIGINT), ?11, ?12
+FROM toolwright_scopes WHERE id = ?13 AND attempt = ?2 AND (CAST(?14 AS BIGINT) IS NULL OR epoch = ?14) {share}
+ON CONFLICT DO NOTHING`;
+
+/** The intent: the same as `insertCall`, with only what is known then, since every call pays for it. */
+export function insertStarted(
+  call: Omit<NewCall, keyof CallEnd | "replayedFrom" | "fromCache" | "lateJson">,
+  writer: Writer,
+): Transaction<number> {
+  return change(
+    INSERT_STARTED,
+    call.scopeId,
+    writer.attempt,
+    call.seq,
+    call.key,
+    call.idempotencyKey,
+    call.toolName,
+    call.toolCallId,
+    call.unrepeatable ? 1 : 0,
+    call.inputJson,
+    call.startedAtMs,
+    call.approvalId,
+    call.ownerId,
+    writer.rootScopeId,
+    writer.epoch,
+  );
+}
+
+/** 0 when the key is taken, or the writer is no longer the current one. */
 export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
   return change(
     INSERT,
@@ -113,12 +152,12 @@ export function* startAgain(
     `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
        owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
        waits_for = NULL
-     WHERE scope_id = ?1 AND attempt = ?2 AND seq = ?3 AND status = ?10
+     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10
        AND EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ?11 AND s.attempt = ?2
          AND (CAST(?12 AS BIGINT) IS NULL OR s.epoch = ?12) {share})`,
     row.scopeId,
     row.attempt,
-    row.seq,
+    row.key,
     call.idempotencyKey,
     call.inputJson,
     call.startedAtMs,
@@ -133,18 +172,15 @@ export function* startAgain(
 
 const FINISH = `UPDATE toolwright_calls SET status = ?5, effect = ?6, output_json = ?7, error_json = ?8,
   finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13
-WHERE scope_id = ?1 AND attempt = ?2 AND seq = ?3 AND owner_id = ?4 AND status = 'started'`;
+WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
 /** 0 when the call is no longer this owner's: it was taken for dead, and somebody else decides about it. */
-export function finishCall(
-  at: { readonly scopeId: number; readonly attempt: number; readonly seq: number; readonly ownerId: string },
-  end: CallEnd,
-): Transaction<number> {
+export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Transaction<number> {
   return change(
     FINISH,
     at.scopeId,
     at.attempt,
-    at.seq,
+    at.key,
     at.ownerId,
     end.status,
     end.effect,
@@ -160,13 +196,15 @@ export function finishCall(
 
 /** What came after nobody waited any more. It is kept, never used as the outcome of this attempt. */
 export function recordLate(
-  at: { readonly key: string; readonly attempt: number },
+  at: RowKey,
   late: { readonly effect: "none" | "happened" | null; readonly json: string },
 ): Transaction<number> {
   return change(
     // A success is the last word: what another try says after it is not kept.
-    `UPDATE toolwright_calls SET late_json = ?3, effect = COALESCE(?4, effect)
-     WHERE key = ?1 AND attempt = ?2 AND (effect IS NULL OR effect <> 'happened' OR status = 'success' OR (?4 = 'happened' AND late_json IS NULL))`,
+    `UPDATE toolwright_calls SET late_json = ?4, effect = COALESCE(?5, effect)
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3
+       AND (effect IS NULL OR effect <> 'happened' OR status = 'success' OR (?5 = 'happened' AND late_json IS NULL))`,
+    at.scopeId,
     at.key,
     at.attempt,
     late.json,
@@ -177,8 +215,9 @@ export function recordLate(
 /** The owner is gone: nobody knows how the call ended. */
 export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
   return change(
-    `UPDATE toolwright_calls SET status = 'unknown', finished_at_ms = ?4
-     WHERE key = ?1 AND attempt = ?2 AND status = 'started' AND owner_id = ?3`,
+    `UPDATE toolwright_calls SET status = 'unknown', finished_at_ms = ?5
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND status = 'started' AND owner_id = ?4`,
+    row.scopeId,
     row.key,
     row.attempt,
     row.ownerId,
@@ -189,8 +228,9 @@ export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
 /** A waiting call is the same call in the next attempt: its row moves on. */
 export function moveToAttempt(row: CallRow, attempt: number, seq: number): Transaction<number> {
   return change(
-    `UPDATE toolwright_calls SET attempt = ?3, seq = ?4
-     WHERE key = ?1 AND attempt = ?2 AND status = 'pending'`,
+    `UPDATE toolwright_calls SET attempt = ?4, seq = ?5
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND status = 'pending'`,
+    row.scopeId,
     row.key,
     row.attempt,
     attempt,
@@ -199,7 +239,17 @@ export function moveToAttempt(row: CallRow, attempt: number, seq: number): Trans
 }
 
 /** All rows of a key, the latest attempt first. */
-export function* callsByKey(key: string): Transaction<CallRow[]> {
+export function* callsByKey(scopeId: number, key: string): Transaction<CallRow[]> {
+  const rows = yield* all(
+    "SELECT * FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 ORDER BY attempt DESC",
+    scopeId,
+    key,
+  );
+  return rows.map(toCallRow);
+}
+
+/** The same where nobody knows the scope. It looks at every call: for a person's question, not for a call's way. */
+export function* callsAnywhere(key: string): Transaction<CallRow[]> {
   const rows = yield* all("SELECT * FROM toolwright_calls WHERE key = ?1 ORDER BY attempt DESC", key);
   return rows.map(toCallRow);
 }
@@ -324,7 +374,7 @@ export function closeCall(
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
        approval_id = COALESCE(?9, approval_id), waits_for = ?10
-     WHERE key = ?1 AND attempt = ?2 AND status = ?3`,
+     WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11`,
     row.key,
     row.attempt,
     row.status,
@@ -335,5 +385,6 @@ export function closeCall(
     end.finishedAtMs,
     end.approvalId ?? null,
     end.waitsFor ?? null,
+    row.scopeId,
   );
 }

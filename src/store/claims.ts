@@ -7,6 +7,7 @@ export interface Claim {
   readonly idempotencyKey: string;
   readonly toolName: string;
   readonly argsHash: string;
+  readonly scopeId: number;
   readonly callKey: string;
   readonly attempt: number;
 }
@@ -18,6 +19,7 @@ export function* readClaim(idempotencyKey: string): Transaction<Claim | undefine
     idempotencyKey: text(row, "idempotency_key"),
     toolName: text(row, "tool_name"),
     argsHash: text(row, "args_hash"),
+    scopeId: integer(row, "scope_id"),
     callKey: text(row, "call_key"),
     attempt: integer(row, "attempt"),
   };
@@ -28,10 +30,10 @@ export function* readClaim(idempotencyKey: string): Transaction<Claim | undefine
  */
 export function takeClaim(claim: Claim, from: Claim | undefined): Transaction<number> {
   return change(
-    `INSERT INTO toolwright_claims (idempotency_key, tool_name, args_hash, call_key, attempt)
-     VALUES (?1, ?2, ?3, ?4, ?5)
+    `INSERT INTO toolwright_claims (idempotency_key, tool_name, args_hash, call_key, attempt, scope_id)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?8)
      ON CONFLICT (idempotency_key) DO UPDATE SET call_key = excluded.call_key, attempt = excluded.attempt,
-       args_hash = excluded.args_hash
+       args_hash = excluded.args_hash, scope_id = excluded.scope_id
      WHERE toolwright_claims.call_key = ?6 AND toolwright_claims.attempt = CAST(?7 AS BIGINT)`,
     claim.idempotencyKey,
     claim.toolName,
@@ -40,6 +42,7 @@ export function takeClaim(claim: Claim, from: Claim | undefined): Transaction<nu
     claim.attempt,
     from?.callKey ?? null,
     from?.attempt ?? null,
+    claim.scopeId,
   );
 }
 

@@ -83,13 +83,18 @@ export function bytesOfGitDir(folder: string): Record<string, string> {
 /** Every file of a work tree with its content, links as their targets; without git folders. */
 export function filesOf(folder: string): Record<string, string> {
   const files: Record<string, string> = {};
-  for (const name of readdirSync(folder, { recursive: true, encoding: "latin1" })) {
-    if (/(^|\/)\.git(\/|$)/.test(name)) continue;
-    const place = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
-    const stats = lstatSync(place);
-    if (stats.isSymbolicLink()) files[name] = `-> ${readlinkSync(place)}`;
-    else if (stats.isFile()) files[name] = readFileSync(place, "latin1");
-  }
+  const visit = (above: string): void => {
+    for (const entry of readdirSync(placeOf(above), { withFileTypes: true, encoding: "buffer" })) {
+      const name = `${above}${entry.name.toString("latin1")}`;
+      if (entry.isDirectory() && entry.name.toString() !== ".git") visit(`${name}/`);
+      else if (entry.isSymbolicLink()) files[name] = `-> ${readlinkSync(placeOf(name))}`;
+      else if (entry.isFile()) files[name] = readFileSync(placeOf(name), "latin1");
+    }
+  };
+  const placeOf = (name: string): Buffer =>
+    Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
+  visit("");
+  delete files[".git"];
   return files;
 }
 

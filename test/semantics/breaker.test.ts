@@ -75,7 +75,7 @@ describe("of a run", () => {
     });
     await (await world.runtime()).call(flaky, { n: 1 }, task);
     const runtime = await world.runtime();
-    for (const n of [1, "x", 2, 3]) await runtime.call(flaky, { n }, task);
+    for (const n of [1, "x", 2, 3]) await runtime.call(flaky, { n: n as number }, task);
     expect(codes([await runtime.call(flaky, { n: 4 }, task)])).toEqual(["TOOL_EXECUTION_FAILED"]);
     expect(codes([await runtime.call(flaky, { n: 5 }, task)])).toEqual(["TOOL_CIRCUIT_OPEN"]);
     expect(runs).toEqual([1, 2, 3, 4]);

@@ -68,7 +68,7 @@ describe("counts", () => {
     const runtime = await world.runtime({ limits });
     const outcomes = [
       await runtime.call(charge, { amount: 1 }, task),
-      await runtime.call(charge, { amount: "x" }, task),
+      await runtime.call(charge, { amount: "x" as unknown as number }, task),
       await runtime.call(waiting, { amount: 2 }, task),
       await runtime.call(cached, {}, task),
       await runtime.call(cached, {}, task),

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 export type Policies = ToolPolicies<{ amount: number }, { id: string }, object>;
 
-export interface Charges {
+interface Charges {
   /** What reached the world outside, in order. */
   readonly effects: { readonly amount: number; readonly key: string | null }[];
 }

@@ -9,9 +9,9 @@ import type { CommitLevel, Transaction } from "../../store/store.ts";
 import { type Call, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, Contended, MustWait, type Policy, Refused } from "../policy.ts";
+import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
 import { waitForReservations } from "../wait-for-reservations.ts";
-import { explainRefusal, insertRow, logText } from "../record/rows.ts";
+import { explainRefusal, insertIntent, logText } from "../record/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "ask") return { kind: "clear" };
@@ -56,7 +56,7 @@ function* beginCall(call: Call): Transaction<void> {
   for (const guard of call.guards.values()) yield* guard();
   const { row } = call;
   if (row === undefined) {
-    yield* insertRow(call, { status: "started", startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
+    yield* insertIntent(call);
     return;
   }
   call.seq = row.seq;
@@ -72,7 +72,5 @@ function* beginCall(call: Call): Transaction<void> {
     },
     call.scope.writer,
   );
-  if (changes > 0) return;
-  yield* explainRefusal(call);
-  throw new Contended();
+  if (changes === 0) yield* explainRefusal(call);
 }

@@ -53,6 +53,7 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
     argsHash: executedHash(call),
+    scopeId: call.scope.id,
     callKey: call.key,
     attempt: call.scope.attempt,
   };
@@ -67,7 +68,7 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
 }
 
 async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
-  const rows = await call.host.store.read(() => callsByKey(held.callKey));
+  const rows = await call.host.store.read(() => callsByKey(held.scopeId, held.callKey));
   // A call that waited may have moved on to a later attempt.
   return rows.find((row) => row.attempt === held.attempt) ?? rows[0];
 }

@@ -108,7 +108,7 @@ async function watchLate(call: Call, work: Promise<Result>): Promise<void> {
     await call.ended.promise;
     const late = describeLate(call, result);
     if (late === undefined || !call.begun) return;
-    const at = { key: call.key, attempt: call.scope.attempt };
+    const at = { scopeId: call.scope.id, key: call.key, attempt: call.scope.attempt };
     await call.host.store.transaction(() => recordLate(at, late), "normal");
     tell(call, { type: "call-late", effect: late.effect });
   } catch {

@@ -31,16 +31,15 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
 
 function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const { host, scope } = call;
-  const at = { scopeId: scope.id, attempt: scope.attempt, seq: call.seq, ownerId: host.ownerId };
+  const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
   const outputJson = yield* logText(call, "output", end.outputJson);
   const changes = yield* finishCall(at, { ...end, outputJson });
-  const row = { key: call.key, attempt: scope.attempt };
   if (changes === 0) {
     // Somebody took this process for dead. What it brings is kept, and is nobody's outcome.
-    yield* recordLate(row, lateOf(call, result));
+    yield* recordLate(at, lateOf(call, result));
     return false;
   }
-  if (end.lateJson !== null) yield* recordLate(row, { effect: end.effect, json: end.lateJson });
+  if (end.lateJson !== null) yield* recordLate(at, { effect: end.effect, json: end.lateJson });
   for (const settle of call.settlers.values()) yield* settle(result);
   return true;
 }

@@ -1,7 +1,7 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { callsByKey, type CallStatus, highestSeq, insertCall, savePayload } from "../../store/calls.ts";
+import { type CallStatus, insertCall, insertStarted, savePayload } from "../../store/calls.ts";
 import { readScope } from "../../store/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
 import { truncateJson } from "../../util/truncate.ts";
@@ -26,63 +26,75 @@ export interface RowFields {
   readonly lateJson?: string | null;
 }
 
-const SEQ_TRIES = 50;
-
 /**
  * Inserts the row of this call and attempt.
  * @param seq the number that the call has been given already, if it has
  * @throws Contended when another process has, and the call must look again
  */
 export function* insertRow(call: Call, fields: RowFields, seq?: number): Transaction<void> {
-  const { scope, spec } = call;
-  const inputJson = yield* logText(call, "input", call.inputJson);
-  const outputJson = yield* logText(call, "output", fields.outputJson ?? null);
-  for (let tries = 0; tries < SEQ_TRIES; tries += 1) {
-    call.seq = tries === 0 && seq !== undefined ? seq : scope.nextSeq();
-    const changes = yield* insertCall(
-      {
-        scopeId: scope.id,
-        seq: call.seq,
-        key: call.key,
-        idempotencyKey: call.idempotencyKey === call.key ? null : call.idempotencyKey,
-        toolName: spec.name,
-        unrepeatable: isUnrepeatable(spec),
-        toolCallId: call.toolCallId ?? null,
-        status: fields.status,
-        effect: fields.effect ?? null,
-        inputJson,
-        outputJson,
-        errorJson: fields.errorJson ?? null,
-        startedAtMs: fields.startedAtMs,
-        finishedAtMs: fields.finishedAtMs ?? null,
-        replayedFrom: fields.replayedFrom ?? null,
-        fromCache: fields.fromCache ?? false,
-        approvalId: fields.approvalId ?? call.approvalId,
-
-        ownerId: fields.ownerId ?? null,
-        tries: fields.tries ?? 0,
-        isolation: fields.isolation ?? null,
-        waitsFor: fields.waitsFor ?? null,
-        lateJson: fields.lateJson ?? null,
-      },
-      scope.writer,
-    );
-    if (changes === 1) return;
-    yield* explainRefusal(call);
-    scope.skipSeqTo(yield* highestSeq(scope.id, scope.attempt));
-  }
-  throw new Contended();
+  const { scope } = call;
+  call.seq = seq ?? scope.nextSeq();
+  const changes = yield* insertCall(
+    {
+      ...(yield* commonFields(call)),
+      status: fields.status,
+      effect: fields.effect ?? null,
+      outputJson: yield* logText(call, "output", fields.outputJson ?? null),
+      errorJson: fields.errorJson ?? null,
+      startedAtMs: fields.startedAtMs,
+      finishedAtMs: fields.finishedAtMs ?? null,
+      replayedFrom: fields.replayedFrom ?? null,
+      fromCache: fields.fromCache ?? false,
+      approvalId: fields.approvalId ?? call.approvalId,
+      ownerId: fields.ownerId ?? null,
+      tries: fields.tries ?? 0,
+      isolation: fields.isolation ?? null,
+      waitsFor: fields.waitsFor ?? null,
+      lateJson: fields.lateJson ?? null,
+    },
+    scope.writer,
+  );
+  if (changes === 0) yield* explainRefusal(call);
 }
 
-/** Why a row was not taken: a lost run, a replaced attempt, or an equal call that was faster. Else only its number. */
-export function* explainRefusal(call: Call): Transaction<void> {
+/** Inserts the row of a call that begins now. */
+export function* insertIntent(call: Call): Transaction<void> {
+  const { scope, host } = call;
+  call.seq = scope.nextSeq();
+  const changes = yield* insertStarted(
+    {
+      ...(yield* commonFields(call)),
+      startedAtMs: call.startedAtMs,
+      approvalId: call.approvalId,
+      ownerId: host.ownerId,
+    },
+    scope.writer,
+  );
+  if (changes === 0) yield* explainRefusal(call);
+}
+
+function* commonFields(call: Call) {
+  const { scope, spec } = call;
+  return {
+    scopeId: scope.id,
+    seq: call.seq,
+    key: call.key,
+    idempotencyKey: call.idempotencyKey === call.key ? null : call.idempotencyKey,
+    toolName: spec.name,
+    unrepeatable: isUnrepeatable(spec),
+    toolCallId: call.toolCallId ?? null,
+    inputJson: yield* logText(call, "input", call.inputJson),
+  };
+}
+
+/** Why a row was not taken: a lost run, a replaced attempt, or an equal call that was faster. */
+export function* explainRefusal(call: Call): Transaction<never> {
   const { scope } = call;
   const { rootScopeId, epoch, attempt } = scope.writer;
   const row = yield* readScope(rootScopeId);
   if (row === undefined || (epoch !== null && row.epoch !== epoch)) throw fenced(call);
   if (row.attempt !== attempt) throw staleAttempt(scope, row.attempt);
-  const rows = yield* callsByKey(call.key);
-  if (rows.some((other) => other.attempt === attempt)) throw new Contended();
+  throw new Contended();
 }
 
 export function fenced(call: Call): ToolwrightError {

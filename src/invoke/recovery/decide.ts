@@ -34,7 +34,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
 }
 
 async function latestRow(call: Call): Promise<CallRow | undefined> {
-  const rows = await call.host.store.read(() => callsByKey(call.key));
+  const rows = await call.host.store.read(() => callsByKey(call.scope.id, call.key));
   return rows[0];
 }
 

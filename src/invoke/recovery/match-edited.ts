@@ -11,7 +11,7 @@ export async function matchEditedArguments(call: Call): Promise<void> {
   if (scope.attempt === 1 || spec.needsApproval === undefined || scope.mayBeRecorded(call.key)) return;
   const key = await host.store.read(function* () {
     for (const candidate of yield* callsWithEditedArguments(scope.id, spec.name, argumentsHash(call))) {
-      const [latest] = yield* callsByKey(candidate);
+      const [latest] = yield* callsByKey(scope.id, candidate);
       if (latest !== undefined && latest.attempt < scope.attempt) return candidate;
     }
     return undefined;

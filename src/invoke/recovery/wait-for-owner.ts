@@ -26,7 +26,7 @@ export async function waitForOwner(
     await Promise.race([own.catch(() => undefined), until(deadline, call.signal)]);
   }
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    const rows = await host.store.read(() => callsByKey(row.key));
+    const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
     const current = rows.find((other) => other.attempt === row.attempt);
     const isWaiting = current?.status === "pending" && timeoutMs !== undefined;
     if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;

@@ -8,7 +8,6 @@ import { ToolwrightError } from "../../errors.ts";
 import { unusableRoot } from "../files/check-root.ts";
 import { isInside } from "../isolation/is-inside.ts";
 import { findGit, type GitProgram } from "./git-program.ts";
-import { readSettings, type RepositorySettings } from "./repository-settings.ts";
 
 export interface Repository {
   readonly program: GitProgram;
@@ -20,22 +19,17 @@ export interface Repository {
   /** The git folder of this work tree, and the one that all work trees of the repository share. */
   readonly gitDir: string;
   readonly commonDir: string;
-  readonly settings: RepositorySettings;
 }
 
-/** `undefined` where the folder is in no work tree. */
-export async function findRepository(rootDir: string, signal?: AbortSignal): Promise<Repository | undefined> {
+/** `undefined` where the folder is in no repository. */
+export function findRepository(rootDir: string): Repository | undefined {
   const root = realRoot(rootDir);
   const found = findGitDir(root);
   if (found === undefined || isInside(root, found.gitDir)) return undefined;
   const { top, gitDir } = found;
-  const commonDir = commonDirOf(gitDir);
   const program = findGit([root, resolve(rootDir)]);
-  const settings = await readSettings({ program, gitDir, signal });
-  // A linked work tree of a bare repository is one all the same.
-  if (settings.isBare && commonDir === gitDir) return undefined;
   const scope = root === top ? [] : [relative(top, root)];
-  return { program, root, top, scope, gitDir, commonDir, settings };
+  return { program, root, top, scope, gitDir, commonDir: commonDirOf(gitDir) };
 }
 
 export function noRepository(rootDir: string): ToolwrightError {

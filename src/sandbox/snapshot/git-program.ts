@@ -29,7 +29,6 @@ export function findGit(roots: readonly string[], from: NodeJS.ProcessEnv = proc
 /** What every git command gets in front: programs and upkeep off, whatever a config file says. */
 export const FIXED_ARGUMENTS: readonly string[] = [
   "--no-pager",
-  "--literal-pathspecs",
   ...[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -52,6 +51,7 @@ const FIXED_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_ATTR_NOSYSTEM: "1",
   GIT_OPTIONAL_LOCKS: "0",
+  GIT_LITERAL_PATHSPECS: "1",
   GIT_TERMINAL_PROMPT: "0",
   GIT_NO_REPLACE_OBJECTS: "1",
   // A partial clone would fetch what it lacks, by programs that its config names. The list of protocols beats

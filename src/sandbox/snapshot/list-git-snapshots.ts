@@ -1,9 +1,8 @@
 /** What snapshots a repository holds. Reads only; refs that are no snapshot of ours are passed over. */
-import { findRepository } from "./find-repository.ts";
-import { openPrivateGitDir } from "./private-git-dir.ts";
 import { readSnapshotRefs } from "./read-refs.ts";
 import { parseMessage } from "./snapshot-message.ts";
 import { runRefs, SNAPSHOT_REFS, snapshotRef } from "./snapshot-ref.ts";
+import { withRepository } from "./with-repository.ts";
 
 export interface GitSnapshot {
   readonly runId: string;
@@ -22,11 +21,9 @@ export interface ListGitSnapshotsOptions {
 
 /** By run, then by number; empty where the root is in no git work tree. */
 export async function listGitSnapshots({ rootDir, runId }: ListGitSnapshotsOptions): Promise<GitSnapshot[]> {
-  const repository = await findRepository(rootDir);
-  if (repository === undefined) return [];
-  using own = openPrivateGitDir(repository);
-  const refs = await readSnapshotRefs(own, runId === undefined ? SNAPSHOT_REFS : runRefs(runId));
-  return refs.flatMap(({ ref, seq, commit, message }) => {
+  const prefix = runId === undefined ? SNAPSHOT_REFS : runRefs(runId);
+  const refs = await withRepository({ rootDir, run: (_repository, own) => readSnapshotRefs(own, prefix) });
+  return (refs ?? []).flatMap(({ ref, seq, commit, message }) => {
     const note = parseMessage(message);
     if (note === undefined || snapshotRef(note.runId, seq) !== ref) return [];
     const { toolUseId } = note;

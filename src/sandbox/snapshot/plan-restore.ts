@@ -77,10 +77,11 @@ async function ignoredAtSnapshot(
   const tracked = splitNul(await git(["ls-files", "-z", "--cached"], { env }));
   const rules = tracked.filter((path) => path === ".gitignore" || path.endsWith("/.gitignore"));
   await git(["checkout-index", "-z", "--stdin"], { env, input: joinNul(rules) });
+  // This command takes no literal paths; "./" keeps a colon at the start of a name from being read as magic.
   const output = await git(["check-ignore", "-z", "--no-index", "--stdin"], {
-    env,
-    input: joinNul(paths),
+    env: { ...env, GIT_LITERAL_PATHSPECS: "0" },
+    input: joinNul(paths.map((path) => `./${path}`)),
     accept: [0, 1],
   });
-  return new Set(splitNul(output));
+  return new Set(splitNul(output).map((path) => path.slice(2)));
 }

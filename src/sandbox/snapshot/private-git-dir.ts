@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "../isolation/is-inside.ts";
 import type { Repository } from "./find-repository.ts";
+import type { RepositorySettings } from "./repository-settings.ts";
 import { createGit, type Git } from "./run-git.ts";
 
 export interface PrivateGitDir extends Disposable {
@@ -27,14 +28,18 @@ export interface PrivateGitDir extends Disposable {
   readonly index: string;
 }
 
-export function openPrivateGitDir(repository: Repository, signal?: AbortSignal): PrivateGitDir {
-  const { program, top, commonDir, settings } = repository;
+export function openPrivateGitDir(
+  repository: Repository,
+  settings: RepositorySettings,
+  signal?: AbortSignal,
+): PrivateGitDir {
+  const { program, top, commonDir } = repository;
   const folder = mkdtempSync(join(temporaryFolder(repository), "toolwright-snapshot-"));
   const dispose = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     mkdirSync(join(folder, "info"));
     writeFileSync(join(folder, "HEAD"), "ref: refs/heads/none\n");
-    writeFileSync(join(folder, "config"), configOf(repository));
+    writeFileSync(join(folder, "config"), configOf(settings));
     writeFileSync(join(folder, "info", "attributes"), RAW_BYTES);
     writeFileSync(join(folder, "info", "exclude"), excludesOf(commonDir));
     for (const name of ["refs", "packed-refs", "reftable"])
@@ -57,7 +62,7 @@ export function openPrivateGitDir(repository: Repository, signal?: AbortSignal):
 /** Files are kept byte for byte: no filter, no line ends, no encodings. This file beats every `.gitattributes`. */
 const RAW_BYTES = "* -text -ident !eol !crlf !filter !working-tree-encoding\n";
 
-function configOf({ settings: { objectFormat, refStorage } }: Repository): string {
+function configOf({ objectFormat, refStorage }: RepositorySettings): string {
   const lines = ["[core]", "repositoryformatversion = 1", "bare = false", "[extensions]"];
   if (objectFormat !== "sha1") lines.push(`objectFormat = ${objectFormat}`);
   if (refStorage !== "files") lines.push(`refStorage = ${refStorage}`);

@@ -2,7 +2,7 @@
  * The few settings of a repository that a snapshot obeys: how the file system behaves, what is ignored, how objects
  * and refs are stored. It must never take over one that names a program.
  */
-import type { GitProgram } from "./git-program.ts";
+import type { Repository } from "./find-repository.ts";
 import { createGit, splitNul } from "./run-git.ts";
 
 export interface RepositorySettings {
@@ -13,17 +13,10 @@ export interface RepositorySettings {
   readonly refStorage: string;
 }
 
-export interface SettingsRequest {
-  readonly program: GitProgram;
-  readonly gitDir: string;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export async function readSettings({
-  program,
-  gitDir,
-  signal,
-}: SettingsRequest): Promise<RepositorySettings> {
+export async function readSettings(
+  { program, gitDir }: Repository,
+  signal?: AbortSignal,
+): Promise<RepositorySettings> {
   // The user's own config counts here, for the ignore file that it may name. `git config` runs no program.
   const { GIT_CONFIG_GLOBAL: _global, GIT_CONFIG_NOSYSTEM: _system, ...env } = program.env;
   const git = createGit({ program: { ...program, env }, cwd: gitDir, env: { GIT_DIR: gitDir }, signal });

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { applyRestore } from "./apply-restore.ts";
 import { checkRestore } from "./check-restore.ts";
-import { findRepository, noRepository } from "./find-repository.ts";
-import { inTurn } from "./in-turn.ts";
+import { noRepository, type Repository } from "./find-repository.ts";
 import { planRestore } from "./plan-restore.ts";
-import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
+import type { PrivateGitDir } from "./private-git-dir.ts";
 import { readHead } from "./read-refs.ts";
 import { runRefs, snapshotRef } from "./snapshot-ref.ts";
 import { stageWorkTree } from "./stage-work-tree.ts";
+import { withRepository } from "./with-repository.ts";
 import { writeCommit } from "./write-commit.ts";
 
 export interface RestoreGitSnapshotOptions {
@@ -31,32 +31,38 @@ export interface RestoredGitSnapshot {
 
 export async function restoreGitSnapshot(options: RestoreGitSnapshotOptions): Promise<RestoredGitSnapshot> {
   const { rootDir, runId, seq, signal } = options;
-  const ref = snapshotRef(runId, seq);
-  const repository = await findRepository(rootDir, signal);
-  if (repository === undefined) throw noRepository(rootDir);
-  return inTurn(repository.commonDir, async () => {
-    using own = openPrivateGitDir(repository, signal);
-    const snapshot = await resolveRef(own, ref);
-    if (snapshot === undefined) throw unknownSnapshot(runId, seq);
-    const head = await readHead(repository, signal);
-    const present = await stageWorkTree(repository, own, head);
-    const index = join(own.folder, "snapshot-index");
-    const plan = await planRestore(repository, own, { present, snapshot, index });
-    checkRestore(repository.top, plan);
+  snapshotRef(runId, seq); // Refuses a number that is none, before anything is read.
+  const run = (repository: Repository, own: PrivateGitDir) => restore(repository, own, options);
+  const restored = await withRepository({ rootDir, signal, run });
+  if (restored === undefined) throw noRepository(rootDir);
+  return restored;
+}
 
-    const before = `${runRefs(runId)}before-restore`;
-    // One after the other, so that a second try does not lose what the first one found.
-    const parent = (await resolveRef(own, before)) ?? head;
-    const note = { runId, label: `Before the restore of snapshot ${seq}`, takenAtMs: Date.now() };
-    const commit = await writeCommit(own, { ref: before, tree: present, parent, note });
-    try {
-      await applyRestore(repository, own, { ...plan, index });
-    } catch (cause) {
-      throw stoppedInTheMiddle(`snapshot ${seq} of run ${JSON.stringify(runId)}`, { cause, commit });
-    }
-    const { writes, deletions } = plan;
-    return { restored: writes.length, removed: deletions.length, before: { ref: before, commit } };
-  });
+async function restore(
+  repository: Repository,
+  own: PrivateGitDir,
+  { runId, seq, signal }: RestoreGitSnapshotOptions,
+): Promise<RestoredGitSnapshot> {
+  const snapshot = await resolveRef(own, snapshotRef(runId, seq));
+  if (snapshot === undefined) throw unknownSnapshot(runId, seq);
+  const head = await readHead(repository, signal);
+  const present = await stageWorkTree(repository, own, head);
+  const index = join(own.folder, "snapshot-index");
+  const plan = await planRestore(repository, own, { present, snapshot, index });
+  checkRestore(repository.top, plan);
+
+  const before = `${runRefs(runId)}before-restore`;
+  // One after the other, so that a second try does not lose what the first one found.
+  const parent = (await resolveRef(own, before)) ?? head;
+  const note = { runId, label: `Before the restore of snapshot ${seq}`, takenAtMs: Date.now() };
+  const commit = await writeCommit(own, { ref: before, tree: present, parent, note });
+  try {
+    await applyRestore(repository, own, { ...plan, index });
+  } catch (cause) {
+    throw stoppedInTheMiddle(`snapshot ${seq} of run ${JSON.stringify(runId)}`, { cause, commit });
+  }
+  const { writes, deletions } = plan;
+  return { restored: writes.length, removed: deletions.length, before: { ref: before, commit } };
 }
 
 async function resolveRef({ git }: PrivateGitDir, ref: string): Promise<string | undefined> {

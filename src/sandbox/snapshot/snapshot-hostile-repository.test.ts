@@ -137,9 +137,9 @@ describe("a repository that an agent has written to", () => {
     mkdirSync(outside);
     writeFileSync(join(outside, "private.txt"), "private");
     for (const place of [outside, repository.base, "/"]) {
-      repository.git(["config", "core.worktree", place], repository.base + "/root/.git");
+      repository.git(["config", "-f", ".git/config", "core.worktree", place]);
       const taken = await everything();
-      const names = repository.git(["ls-tree", "-r", "--name-only", taken?.commit ?? ""]);
+      const names = repository.git(["ls-tree", "--full-tree", "-r", "--name-only", taken?.commit ?? ""]);
       expect(names.split("\n")).toEqual(["a.txt", "added.txt", "sub/b.txt"]);
     }
   });

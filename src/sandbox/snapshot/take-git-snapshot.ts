@@ -2,12 +2,10 @@
  * Keeps the content of a root as a commit under `refs/toolwright/<run>/<seq>`. It must never touch the user's index,
  * HEAD, branches, reflogs, hooks or config, nor run a program that the repository names.
  */
-import { findRepository } from "./find-repository.ts";
-import { inTurn } from "./in-turn.ts";
-import { openPrivateGitDir } from "./private-git-dir.ts";
 import { readHead, readSnapshotRefs } from "./read-refs.ts";
 import { runRefs, snapshotRef } from "./snapshot-ref.ts";
 import { stageWorkTree } from "./stage-work-tree.ts";
+import { withRepository } from "./with-repository.ts";
 import { writeCommit } from "./write-commit.ts";
 
 export interface TakeGitSnapshotOptions {
@@ -30,17 +28,18 @@ export interface GitSnapshotRef {
 export async function takeGitSnapshot(options: TakeGitSnapshotOptions): Promise<GitSnapshotRef | undefined> {
   const { rootDir, runId, seq, label, toolUseId, signal } = options;
   const ref = snapshotRef(runId, seq);
-  const repository = await findRepository(rootDir, signal);
-  if (repository === undefined) return undefined;
-  return inTurn(repository.commonDir, async () => {
-    using own = openPrivateGitDir(repository, signal);
-    const [head, snapshots] = await Promise.all([
-      readHead(repository, signal),
-      readSnapshotRefs(own, runRefs(runId)),
-    ]);
-    const tree = await stageWorkTree(repository, own, head);
-    const parent = snapshots.findLast((snapshot) => snapshot.seq < seq)?.commit ?? head;
-    const note = { runId, label, toolUseId, takenAtMs: options.takenAtMs ?? Date.now() };
-    return { ref, commit: await writeCommit(own, { ref, tree, parent, note }) };
+  return withRepository({
+    rootDir,
+    signal,
+    run: async (repository, own) => {
+      const [head, snapshots] = await Promise.all([
+        readHead(repository, signal),
+        readSnapshotRefs(own, runRefs(runId)),
+      ]);
+      const tree = await stageWorkTree(repository, own, head);
+      const parent = snapshots.findLast((snapshot) => snapshot.seq < seq)?.commit ?? head;
+      const note = { runId, label, toolUseId, takenAtMs: options.takenAtMs ?? Date.now() };
+      return { ref, commit: await writeCommit(own, { ref, tree, parent, note }) };
+    },
   });
 }

@@ -62,17 +62,16 @@ function* watchTransaction<T>(transaction: Transaction<T>): Transaction<T> {
   return step.value;
 }
 
-function isIntent(statement: Statement): boolean {
+function isIntent({ sql }: Statement): boolean {
   return (
-    insertedAs(statement)?.["status"] === "started" ||
-    statement.sql.startsWith("UPDATE toolwright_calls SET status = 'started'")
+    /^(INSERT INTO|UPDATE) toolwright_calls\b/.test(sql) && /(SET status = |BIGINT\), )'started'/.test(sql)
   );
 }
 
 /** The end of a call that was tried. A pure call has no intent: its row is made when it has ended. */
 function isOutcome(statement: Statement): boolean {
   const row = insertedAs(statement);
-  if (row !== undefined) return row["status"] !== "started" && Number(row["tries"]) > 0;
+  if (row !== undefined) return Number(row["tries"] ?? 0) > 0;
   return statement.sql.startsWith("UPDATE toolwright_calls") && /\btries = \?/.test(statement.sql);
 }
 

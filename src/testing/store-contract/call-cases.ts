@@ -1,6 +1,7 @@
 /** Rows of calls: one per key and attempt, written by the current owner only. */
 import assert from "node:assert/strict";
 import {
+  callsAnywhere,
   callsByKey,
   closeCall,
   finishCall,
@@ -8,6 +9,7 @@ import {
   highestSeq,
   highestSeqOfTask,
   insertCall,
+  insertStarted,
   markUnknown,
   moveToAttempt,
   readPayload,
@@ -22,7 +24,7 @@ import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
 import { openScope, sampleCall, sampleEnd, SCOPE, writerOf } from "./sample-rows.ts";
 
 async function onlyRow(store: Store, key = "key-1"): Promise<CallRow> {
-  const rows = await store.read(() => callsByKey(key));
+  const rows = await store.read(() => callsAnywhere(key));
   assert.equal(rows.length, 1);
   const [row] = rows;
   assert.ok(row !== undefined);
@@ -53,15 +55,17 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes a key once per attempt, and a number once per scope and attempt",
+    name: "takes a key once per attempt, as an intent and as a whole row",
     run: async ({ store }) => {
       const scope = await openScope(store);
       const insert = (fields: Parameters<typeof sampleCall>[1]): Promise<number> =>
         commit(store, () => insertCall(sampleCall(scope, fields), writerOf(scope)));
       assert.equal(await insert({}), 1);
       assert.equal(await insert({ seq: 2 }), 0);
-      assert.equal(await insert({ key: "key-2" }), 0);
-      assert.equal(await insert({ key: "key-2", seq: 2 }), 1);
+      const begin = (): Promise<number> =>
+        commit(store, () => insertStarted(sampleCall(scope, { key: "key-2", seq: 2 }), writerOf(scope)));
+      assert.deepEqual([await begin(), await begin()], [1, 0]);
+      assert.partialDeepStrictEqual(await onlyRow(store, "key-2"), { status: "started", seq: 2, tries: 0 });
       assert.equal(await store.read(() => highestSeq(scope.id, 1)), 2);
       assert.equal(await store.read(() => highestSeq(scope.id, 2)), 0);
     },
@@ -106,7 +110,7 @@ export const callCases: readonly StoreCase[] = [
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertCall(sampleCall(scope), writerOf(scope)));
-      const at = { scopeId: scope.id, attempt: 1, seq: 1, ownerId: "owner-1" };
+      const at = { scopeId: scope.id, key: "key-1", attempt: 1, ownerId: "owner-1" };
       const end = sampleEnd({ isolation: "bwrap", tries: 3, keyRead: false });
       assert.equal(await commit(store, () => finishCall({ ...at, ownerId: "owner-2" }, end)), 0);
       assert.equal(await commit(store, () => finishCall(at, end)), 1);
@@ -191,8 +195,11 @@ export const callCases: readonly StoreCase[] = [
       const second = await openScope(store, 2);
       await commit(store, () => insertCall(sampleCall(second), writerOf(second)));
       const late = { effect: "happened", json: '{"id":2}' } as const;
-      assert.equal(await commit(store, () => recordLate({ key: "key-1", attempt: 1 }, late)), 1);
-      const rows = await store.read(() => callsByKey("key-1"));
+      assert.equal(
+        await commit(store, () => recordLate({ scopeId: first.id, key: "key-1", attempt: 1 }, late)),
+        1,
+      );
+      const rows = await store.read(() => callsByKey(first.id, "key-1"));
       assert.deepEqual(
         rows.map(({ attempt, effect, lateJson }) => [attempt, effect, lateJson]),
         [

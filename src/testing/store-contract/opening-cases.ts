@@ -74,7 +74,7 @@ export const openingCases: readonly StoreCase[] = [
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertCall(sampleCall(scope), writerOf(scope)));
-      const at = { scopeId: scope.id, attempt: 1, seq: 1, ownerId: "owner-1" };
+      const at = { scopeId: scope.id, key: "key-1", attempt: 1, ownerId: "owner-1" };
       await commit(store, () => finishCall(at, sampleEnd()));
       const rows = await store.read(() => all("SELECT * FROM _smithers_tool_calls"));
       assert.equal(rows.length, 1);

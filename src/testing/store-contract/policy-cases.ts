@@ -19,6 +19,7 @@ const CLAIM: Claim = {
   idempotencyKey: "business",
   toolName: "order",
   argsHash: "hash-1",
+  scopeId: 1,
   callKey: "key-1",
   attempt: 1,
 };
