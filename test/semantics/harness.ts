@@ -1,14 +1,12 @@
 /**
- * What the tests of the rules share: a store on disk that several runtimes open side by side, a way to let a process
- * die without one, and a clock that stands still. Only `openStores` knows which database it is.
+ * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
+ * without one, and a clock that stands still. Only `openStores` knows which database it is.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
 import { onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
 
 /** One database that can be opened more than once. */
 export interface Stores {
@@ -16,18 +14,24 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** The rules hold on every store: the project `semantics on PostgreSQL` of vitest.config.ts runs them on the other one. */
+export const [storeKind] = STORE_KINDS.filter(
+  ({ name }) => name === (process.env["TOOLWRIGHT_TEST_STORE"] === "postgres" ? "PostgreSQL" : "SQLite"),
+);
+
 export async function openStores(): Promise<Stores> {
-  const folder = await mkdtemp(join(tmpdir(), "toolwright-semantics-"));
+  if (storeKind === undefined) throw new Error("no such store");
+  const fresh = await storeKind.fresh();
   const opened: Store[] = [];
   return {
     async open() {
-      const store = await openStore(join(folder, "calls.db"));
+      const store = await openStore(fresh.address);
       opened.push(store);
       return store;
     },
     async close() {
       for (const store of opened) await store.close();
-      await rm(folder, { recursive: true, force: true });
+      await fresh[Symbol.asyncDispose]();
     },
   };
 }

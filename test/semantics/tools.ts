@@ -4,11 +4,6 @@ import { z } from "zod";
 
 export type Policies = ToolPolicies<{ amount: number }, { id: string }, object>;
 
-interface Charges {
-  /** What reached the world outside, in order. */
-  readonly effects: { readonly amount: number; readonly key: string | null }[];
-}
-
 /** A charge: a non-idempotent side effect that passes its key on. `behave` may throw, hang or answer otherwise. */
 export function createCharge(
   policies: Policies = {},
