@@ -4,15 +4,18 @@ import { defineConfig } from "vitest/config";
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 export default defineConfig({
+  oxc: { jsx: { importSource: "toolwright" } },
   resolve: {
     alias: [
       { find: /^toolwright$/, replacement: source("index.ts") },
+      { find: /^toolwright\/jsx-runtime$/, replacement: source("jsx-runtime.ts") },
+      { find: /^toolwright\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"],
     globalSetup: ["test/postgres/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 120_000,

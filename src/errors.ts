@@ -200,11 +200,35 @@ export const ERROR_CODES = {
     meaning: "The sandbox that is required cannot be set up here.",
     hint: "Install what the message names, or allow a weaker isolation.",
   },
+  WORKFLOW_INVALID: {
+    meaning: "A workflow's tree cannot be run as it is.",
+    hint: "Correct the named node of the workflow.",
+  },
+  WORKFLOW_INPUT_INVALID: {
+    meaning: "The input of a run does not fit the workflow's input schema.",
+    hint: "Correct the named fields of the input.",
+  },
+  WORKFLOW_OUTPUT_INVALID: {
+    meaning: "A task's output does not fit its schema.",
+    hint: "Return what the schema asks for.",
+  },
+  WORKFLOW_TASK_FAILED: {
+    meaning: "A task failed in all its attempts.",
+    hint: "Read the task's error; mend it, then resume the run.",
+  },
+  WORKFLOW_RUN_EXISTS: {
+    meaning: "A run of that id is on record already.",
+    hint: "Resume it, or use another run id.",
+  },
+  WORKFLOW_RUN_CHANGED: {
+    meaning: "The workflow has changed since the run was started.",
+    hint: "Accept the changes, or run the version that the run was started with.",
+  },
   TOOL_PLATFORM_UNSUPPORTED: {
     meaning: "This operating system is not supported for the sandbox.",
     hint: "Use Linux or macOS.",
   },
-} as const satisfies Record<`TOOL_${string}`, { meaning: string; hint: string }>;
+} as const satisfies Record<`${"TOOL" | "WORKFLOW"}_${string}`, { meaning: string; hint: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -255,7 +279,7 @@ export class ToolwrightError extends Error {
   toModel(): ModelError {
     return {
       is_error: true,
-      error_type: this.code.slice("TOOL_".length).toLowerCase(),
+      error_type: this.code.replace(/^TOOL_/, "").toLowerCase(),
       message: this.message,
       next_action_hint: this.hint,
     };

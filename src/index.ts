@@ -52,9 +52,29 @@ export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from 
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { CallFilter, LoggedCall } from "./runtime/log.ts";
-export type { Approval } from "./invoke/approval.ts";
+export type { Approval as ApprovalRequest } from "./invoke/approval.ts";
 export type { RuntimeEvent } from "./invoke/events.ts";
 export type { Limits } from "./invoke/host.ts";
 export type { Outcome } from "./invoke/outcome.ts";
 export type { Store } from "./store/store.ts";
 export type { Clock } from "./util/clock.ts";
+
+export { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./workflow/components.ts";
+export type {
+  ApprovalProps,
+  BranchProps,
+  LoopProps,
+  ParallelProps,
+  RetryPolicy,
+  TaskProps,
+  WorkflowAgent,
+  WorkflowProps,
+} from "./workflow/components.ts";
+export type { OutputPlace, WorkflowContext } from "./workflow/context.ts";
+export { createSmithers } from "./workflow/create-smithers.ts";
+export type { Smithers, SmithersOptions, WorkflowDefinition } from "./workflow/create-smithers.ts";
+export type { WorkflowElement, WorkflowNode } from "./workflow/element.ts";
+export type { OutputToken, Schemas } from "./workflow/output-token.ts";
+export type { WorkflowEvent } from "./workflow/run-state.ts";
+export { runWorkflow } from "./workflow/run-workflow.ts";
+export type { RunWorkflowOptions, WorkflowResult } from "./workflow/run-workflow.ts";

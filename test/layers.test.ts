@@ -17,7 +17,8 @@ const LAYERS = [
   ["agent", "workflow"],
   ["worker", "server"],
   ["cli"],
-  ["index.ts"],
+  ["index.ts", "jsx-runtime.ts"],
+  ["jsx-dev-runtime.ts"],
 ];
 
 function roomOf(file: string): string {

@@ -17,6 +17,7 @@ import {
   refuseUnknown,
   storable,
 } from "./option-checks.ts";
+import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { ToolPolicies } from "./tool-options.ts";
 
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
@@ -79,6 +80,12 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
   named(parts.name, () => {
     if (typeof parts.name !== "string" || parts.name.trim() === "") {
       throw new Problem("name", `must be a text that is not empty, not ${describe(parts.name)}.`);
+    }
+    if (!isStorableText(parts.name)) {
+      throw new Problem("name", "must not hold U+0000 or half a surrogate pair.");
+    }
+    if (isTooLongForId(parts.name)) {
+      throw new Problem("name", `must be at most ${LONGEST_ID_BYTES} bytes long.`);
     }
     if (parts.description !== undefined) aText(parts.description, "description");
     zodSchema(parts.schema, "schema");

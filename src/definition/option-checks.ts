@@ -41,7 +41,7 @@ export function aNumberIn(least: number, most: number): Check {
 }
 
 export function anInteger(least: number): Check {
-  const isGood = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= least;
+  const isGood = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= least;
   return must(isGood, `a whole number of at least ${least}`);
 }
 

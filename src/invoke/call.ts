@@ -11,6 +11,7 @@ import { maskInput, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
 import { decode, UnencodableError } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
+import { toStorableText } from "../util/storable-text.ts";
 
 export interface CallOptions {
   readonly toolCallId?: string | undefined;
@@ -114,6 +115,8 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const likeness = likenessOf(spec.name, args);
+  // A name that a model gave: it must not be what the record fails at.
+  const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
   return {
     host: scope.host,
     spec,
@@ -122,12 +125,12 @@ export function createCall(
     likeness,
     place: scope.assignPlace(likeness, {
       ask: mode === "ask",
-      toolCallId: options.toolCallId,
+      toolCallId,
       callKey: options.callKey,
     }),
     text: "",
     key: "",
-    toolCallId: options.toolCallId,
+    toolCallId,
     signal: joinSignals(options.signal, scope.root.signal),
     mode,
     messageDecision: options.messageDecision,

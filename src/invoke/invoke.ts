@@ -51,6 +51,7 @@ async function run(call: Call): Promise<Result> {
   const { host, scope } = call;
   const { runId } = scope.identity;
   let name: string | undefined;
+  scope.open.add(call);
   try {
     if (scope.root.failure !== undefined) throw scope.root.failure;
     await scope.ready;
@@ -65,6 +66,7 @@ async function run(call: Call): Promise<Result> {
   } catch (error) {
     return answerOrFail(call, error);
   } finally {
+    scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);
       host.budgets.leave(runId);

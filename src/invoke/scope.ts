@@ -53,6 +53,8 @@ export class Scope {
   readonly triedBefore: ReadonlySet<string>;
   /** All keys given in this scope, for the next try of its parent. */
   readonly assigned = new Set<string>();
+  /** Calls of this scope that have not ended. */
+  readonly open = new Set<Call>();
   /** Resolves when the store knows the scope. */
   readonly ready: Promise<void>;
   /** Set when the store failed or the run was lost: nothing more is reported to anybody. */

@@ -1,6 +1,7 @@
 /** Makes a runtime. The parts that need a store are loaded when it is first used. */
 import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
+import type { Host } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
@@ -22,6 +23,14 @@ import type { StoreRuntime } from "./store-runtime.ts";
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   checkRuntimeOptions(options);
   return new LazyRuntime(options);
+}
+
+const HOST = Symbol("host");
+
+/** What a runtime works with: its store, its owner, its clock. Not for users. */
+export async function hostOf(runtime: Runtime): Promise<Host> {
+  if (runtime instanceof LazyRuntime) return runtime[HOST]();
+  throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be made by createRuntime.");
 }
 
 class LazyRuntime implements Runtime {
@@ -68,6 +77,11 @@ class LazyRuntime implements Runtime {
 
   ready(): Promise<void> {
     return this.#use((inner) => inner.ready());
+  }
+
+  /** For the layers above, which keep records of their own in the same store. */
+  [HOST](): Promise<Host> {
+    return this.#use(async (inner) => inner.host);
   }
 
   subscribe(listener: EventListener): () => void {

@@ -18,7 +18,8 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import { releaseScope } from "../store/scopes.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike } from "../tool/from-tool.ts";
-import { systemClock } from "../util/clock.ts";
+import { systemClock, wholeClock } from "../util/clock.ts";
+import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./log.ts";
@@ -52,7 +53,7 @@ export class StoreRuntime {
     this.#host = {
       store: this.#store,
       ownerId: this.#ownership.ownerId,
-      clock: options.clock ?? systemClock,
+      clock: options.clock === undefined ? systemClock : wholeClock(options.clock),
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
@@ -147,6 +148,10 @@ export class StoreRuntime {
     await this.#store.opened();
   }
 
+  get host(): Host {
+    return this.#host;
+  }
+
   /** Whether the code that asks runs inside a call or a run of this runtime. */
   isInside(): boolean {
     return currentAmbient()?.scope.host === this.#host;
@@ -212,12 +217,22 @@ export class StoreRuntime {
 
 function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {
   const { runId, nodeId = "main", iteration = task.loopPath?.at(-1) ?? 0, attempt = 1 } = task;
-  if (typeof runId !== "string" || runId === "") throw refusal("runId", "must be a text that is not empty");
-  if (typeof nodeId !== "string" || nodeId === "")
-    throw refusal("nodeId", "must be a text that is not empty");
-  if (!Number.isInteger(iteration) || iteration < 0)
-    throw refusal("iteration", "must be a whole number from 0");
-  if (!Number.isInteger(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
+  checkId("runId", runId);
+  checkId("nodeId", nodeId);
+  if (!isCount(iteration)) throw refusal("iteration", "must be a whole number from 0");
+  if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
+  if (task.loopPath?.every(isCount) === false) throw refusal("loopPath", "must be a list of whole numbers from 0");
   const path = pathOf(task.loopPath ?? [iteration]);
+  if (isTooLongForId(path)) throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
   return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
+}
+
+function checkId(name: string, id: unknown): void {
+  if (typeof id !== "string" || id === "") throw refusal(name, "must be a text that is not empty");
+  if (!isStorableText(id)) throw refusal(name, "must not hold U+0000 or half a surrogate pair");
+  if (isTooLongForId(id)) throw refusal(name, `must be at most ${LONGEST_ID_BYTES} bytes long`);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

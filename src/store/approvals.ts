@@ -1,4 +1,5 @@
 /** Requests for a person's decision, as rows. What stands here is the decision; nothing else is. */
+import { toStorableText } from "../util/storable-text.ts";
 import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
 import { all, change, first, type Row, type SqlValue } from "./statement.ts";
 import type { Transaction } from "./store.ts";
@@ -62,7 +63,7 @@ export function* insertApproval(approval: NewApproval): Transaction<void> {
     approval.fingerprint,
     approval.argsJson,
     approval.argsHash,
-    approval.prompt,
+    shown(approval.prompt),
     approval.defaultsJson,
     approval.contractJson,
     approval.requestedAtMs,
@@ -142,8 +143,8 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
     id,
     decision.status,
     decision.decidedAtMs,
-    decision.decidedBy,
-    decision.comment,
+    shown(decision.decidedBy),
+    shown(decision.comment),
     decision.approvedArgsJson,
     decision.outputJson,
     decision.approvedHash,
@@ -202,6 +203,11 @@ export function voidApprovals(scopeId: number): Transaction<number> {
 
 export function voidApproval(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1", id);
+}
+
+/** What a person wrote, or a text that was made of what a model wrote. */
+function shown(text: string | null): string | null {
+  return text === null ? null : toStorableText(text);
 }
 
 function toApprovalRow(row: Row, nowMs: number): ApprovalRow {

@@ -1,19 +1,25 @@
 /**
  * The PostgreSQL store, on a `pg` pool. READ COMMITTED is enough: (key, attempt) is unique, a call that begins locks
- * its scope's row, and reservations are conditional updates. Deadlocks and serialisation failures are run again.
+ * its scope's row, and reservations are conditional updates. When more transactions wait than connections are free,
+ * several share one commit; what fails together is run alone, and what conflicts is run again.
  */
-import type { Pool, PoolClient, QueryResult } from "pg";
+import type { ClientBase, Pool, PoolClient, QueryResult } from "pg";
 import { ToolwrightError } from "../errors.ts";
 import { sha256 } from "../util/hash.ts";
-import { META_TABLE, migrationsAfter, newSecret, readMigrations } from "./migrate.ts";
+import { LEASE_MS } from "./owners.ts";
+import { AnswerLost, asStoreError, isLost, isOutdated, mayRunAgain } from "./postgres-errors.ts";
+import { type PreparedSchema, prepareSchema, rollback } from "./postgres-schema.ts";
 import type { Row, Statement, StatementResult } from "./statement.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 const CONNECT_TIMEOUT_MS = 10_000;
-const CONFLICT_RETRIES = 20;
-/** Serialises concurrent migrations; any constant does, as long as it is ours. */
-const MIGRATION_LOCK = 7_421_001;
+const DEFAULT_POOL_SIZE = 10;
+const MOST_TRIES = 20;
+const LONGEST_PAUSE_MS = 20;
+const LARGEST_GROUP = 32;
+/** Others' locks are waited for alone: in a group, everybody in it would wait, and two groups could for each other. */
+const GROUP_LOCK_TIMEOUT_MS = 50;
 
 export interface PostgresStoreOptions {
   readonly connectionString: string;
@@ -23,95 +29,179 @@ export interface PostgresStoreOptions {
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { Pool } = await loadPg();
+  const poolSize = options.poolSize ?? DEFAULT_POOL_SIZE;
   const pool = new Pool({
     connectionString: options.connectionString,
-    max: options.poolSize ?? 10,
+    max: poolSize,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     types: { getTypeParser: numberParser },
+    onConnect,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
   // The same for one that is in use: whoever uses it gets the error from its query.
   pool.on("connect", (client) => client.on("error", () => undefined));
   try {
-    const { secret, synchronous } = await prepareSchema(pool);
-    return new PostgresStore(pool, secret, synchronous);
+    return new PostgresStore(pool, poolSize, await prepareSchema(pool));
   } catch (error) {
     await pool.end();
     throw asStoreError(error);
   }
 }
 
+interface Job {
+  readonly level: CommitLevel;
+  /** Runs the work inside the open transaction and keeps its result. */
+  run(client: PoolClient): Promise<void>;
+  commit(): void;
+  fail(error: unknown): void;
+}
+
 class PostgresStore implements Store {
   readonly dialect = "postgres";
   readonly secret: string;
   readonly #pool: Pool;
+  readonly #poolSize: number;
   readonly #synchronous: boolean;
   readonly #prepared = new Map<string, { name: string; text: string }>();
-  readonly #running = new Set<Promise<unknown>>();
+  /** What needs a connection of its own. */
+  readonly #tasks: (() => Promise<void>)[] = [];
+  /** What may share one. */
+  readonly #jobs: Job[] = [];
+  /** Counted here and not left to the pool, whose queue fails those who have waited for its connect timeout. */
+  #free: number;
+  #onIdle: (() => void) | undefined;
   #ended: Promise<void> | undefined;
 
-  constructor(pool: Pool, secret: string, synchronous: boolean) {
+  constructor(pool: Pool, poolSize: number, { secret, synchronous }: PreparedSchema) {
     this.#pool = pool;
+    this.#poolSize = poolSize;
+    this.#free = poolSize;
     this.secret = secret;
     this.#synchronous = synchronous;
   }
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    const running = this.#transaction(work, level).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-    return running;
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      this.#jobs.push({
+        level,
+        run: async (client) => {
+          result = await this.#perform(client, work());
+        },
+        commit: () => resolve(result),
+        fail: reject,
+      });
+      // After all pending microtasks: calls that were made side by side reach this point together.
+      if (this.#jobs.length === 1) process.nextTick(() => this.#next());
+    });
   }
 
-  async #transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#commit(work, level);
-      } catch (error) {
-        if (!isConflict(error) || tries >= CONFLICT_RETRIES) throw asStoreError(error);
-      }
-    }
-  }
-
-  async read<T>(work: () => Transaction<T>): Promise<T> {
-    try {
-      return await this.#perform(this.#pool, work());
-    } catch (error) {
-      throw asStoreError(error);
-    }
+  read<T>(work: () => Transaction<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const reading = (): Promise<T> => this.#withClient((client) => this.#perform(client, work()));
+      this.#tasks.push(() =>
+        runAgain(reading).then(resolve, (error: unknown) => reject(asStoreError(error))),
+      );
+      this.#next();
+    });
   }
 
   async close(): Promise<void> {
-    // What was asked for before is committed first: some of it may still wait for a connection.
-    this.#ended ??= Promise.allSettled(this.#running).then(() => this.#pool.end());
+    // What was asked for before is done first: some of it may still wait for a connection.
+    this.#ended ??= this.#idle().then(() => this.#pool.end());
     await this.#ended;
   }
 
-  async #commit<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    while (this.#free > 0) {
+      const task = this.#tasks.shift() ?? this.#nextGroup();
+      if (task === undefined) break;
+      this.#free -= 1;
+      void task().finally(() => {
+        this.#free += 1;
+        this.#next();
+      });
+    }
+    if (this.#free === this.#poolSize) this.#onIdle?.();
+  }
+
+  #nextGroup(): (() => Promise<void>) | undefined {
+    const size = Math.min(LARGEST_GROUP, Math.ceil(this.#jobs.length / this.#free));
+    const [job, ...others] = this.#jobs.splice(0, size);
+    if (job === undefined) return undefined;
+    return others.length === 0 ? () => this.#runAlone(job) : () => this.#runTogether([job, ...others]);
+  }
+
+  async #runAlone(job: Job): Promise<void> {
+    try {
+      await runAgain(() => this.#commit([job]));
+      job.commit();
+    } catch (error) {
+      job.fail(asStoreError(error));
+    }
+  }
+
+  async #runTogether(jobs: readonly Job[]): Promise<void> {
+    try {
+      await this.#commit(jobs);
+      for (const job of jobs) job.commit();
+    } catch (error) {
+      if (error instanceof AnswerLost) for (const job of jobs) job.fail(asStoreError(error));
+      else this.#tasks.push(...jobs.map((job) => () => this.#runAlone(job)));
+    }
+  }
+
+  async #commit(jobs: readonly Job[]): Promise<void> {
+    let isAsked = false;
+    try {
+      await this.#withClient(async (client) => {
+        await client.query(this.#begin(jobs));
+        for (const job of jobs) await job.run(client);
+        isAsked = true;
+        await client.query("COMMIT");
+      });
+    } catch (error) {
+      throw isAsked && isLost(error) ? new AnswerLost(error) : error;
+    }
+  }
+
+  #begin(jobs: readonly Job[]): string {
+    let sql = "BEGIN";
+    const isFull = jobs.some(({ level }) => level === "full");
+    if (isFull && !this.#synchronous) sql += "; SET LOCAL synchronous_commit = on";
+    if (jobs.length > 1) sql += `; SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`;
+    return sql;
+  }
+
+  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query(
-        level === "full" && !this.#synchronous ? "BEGIN; SET LOCAL synchronous_commit = on" : "BEGIN",
-      );
-      const result = await this.#perform(client, work());
-      await client.query("COMMIT");
-      return result;
+      return await work(client);
     } catch (error) {
       broken = await rollback(client);
+      if (isOutdated(error) && error instanceof Error) broken ??= error;
       throw error;
     } finally {
       client.release(broken);
     }
   }
 
-  async #perform<T>(client: Pool | PoolClient, transaction: Transaction<T>): Promise<T> {
+  async #perform<T>(client: PoolClient, transaction: Transaction<T>): Promise<T> {
     let step = transaction.next();
     while (step.done !== true) step = transaction.next(await this.#execute(client, step.value));
     return step.value;
   }
 
-  async #execute(client: Pool | PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
+  async #execute(client: PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
     const result: QueryResult<Row> = await client.query({ ...this.#prepare(sql), values: [...parameters] });
     return { rows: result.rows, changes: result.rowCount ?? 0 };
   }
@@ -124,6 +214,23 @@ class PostgresStore implements Store {
       this.#prepared.set(sql, prepared);
     }
     return prepared;
+  }
+}
+
+/** No transaction of ours waits for anything but the database: one that does is of a process that was stopped. */
+async function onConnect(client: ClientBase): Promise<void> {
+  await client.query(`SET idle_in_transaction_session_timeout = ${LEASE_MS}`);
+}
+
+/** After a conflict, or when a connection was lost before anything was committed on it. */
+async function runAgain<T>(action: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (tries >= MOST_TRIES || !mayRunAgain(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
+    }
   }
 }
 
@@ -147,74 +254,7 @@ async function loadPg(): Promise<{ Pool: typeof Pool }> {
   }
 }
 
-async function prepareSchema(pool: Pool): Promise<{ secret: string; synchronous: boolean }> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    const known = await client.query("SELECT to_regclass('toolwright_meta') AS meta");
-    const current = known.rows[0]?.meta === null ? 0 : Number((await readMeta(client, "version")) ?? 0);
-    const missing = migrationsAfter(current, readMigrations("postgres"));
-    if (current === 0) await client.query(META_TABLE);
-    for (const migration of missing) {
-      await client.query(migration.sql);
-      await writeMeta(client, "version", String(migration.version));
-    }
-    if ((await readMeta(client, "secret")) === undefined) await writeMeta(client, "secret", newSecret());
-    const secret = (await readMeta(client, "secret")) ?? "";
-    const setting = await client.query("SHOW synchronous_commit");
-    await client.query("COMMIT");
-    return { secret, synchronous: !["off", "local"].includes(String(setting.rows[0]?.synchronous_commit)) };
-  } catch (error) {
-    await rollback(client);
-    throw error;
-  } finally {
-    client.release();
-  }
-}
-
-async function readMeta(client: PoolClient, name: string): Promise<string | undefined> {
-  const result = await client.query("SELECT value FROM toolwright_meta WHERE name = $1", [name]);
-  return result.rows[0]?.value;
-}
-
-async function writeMeta(client: PoolClient, name: string, value: string): Promise<void> {
-  await client.query(
-    "INSERT INTO toolwright_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
-    [name, value],
-  );
-}
-
-/** Gives the reason why the connection must not be used again, if there is one. */
-async function rollback(client: PoolClient): Promise<Error | undefined> {
-  try {
-    await client.query("ROLLBACK");
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
 // 20 is int8, 701 float8, 1700 numeric: all ours are within what a double holds exactly.
 function numberParser(oid: number): (value: string) => unknown {
   return oid === 20 || oid === 21 || oid === 23 || oid === 701 || oid === 1700 ? Number : (value) => value;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-function isConflict(error: unknown): boolean {
-  return codeOf(error) === "40001" || codeOf(error) === "40P01";
-}
-
-/** What is not an error of ours came from the server or from the way to it. The address may hold a password. */
-function asStoreError(error: unknown): unknown {
-  if (ToolwrightError.is(error) || !(error instanceof Error)) return error;
-  const isDatabaseError = codeOf(error) !== "" || /connect|terminat|timeout|pool/i.test(error.message);
-  if (!isDatabaseError) return error;
-  return new ToolwrightError("TOOL_STORE_FAILED", `The PostgreSQL store failed: ${error.message}.`, {
-    cause: error,
-    effect: "none",
-  });
 }

@@ -5,6 +5,17 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Stores keep whole milliseconds; a clock of the caller's may tell fractions. */
+export function wholeClock(clock: Clock): Clock {
+  return { now: () => Math.floor(clock.now()), sleep: (ms, signal) => clock.sleep(ms, signal) };
+}
+
+/** The moment after so many milliseconds, as a store can keep it: `null` for one that never comes. */
+export function momentAfter(now: number, ms: number): number | null {
+  const moment = Math.ceil(now + ms);
+  return Number.isSafeInteger(moment) ? moment : null;
+}
+
 /** What a timer can wait for at most; asked for more, it would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -7,6 +7,7 @@ import {
   voidApproval,
 } from "../../store/approvals.ts";
 import { closeCall } from "../../store/calls.ts";
+import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
 import { argumentsHash, type Call, tell } from "../call.ts";
@@ -75,7 +76,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
     contractJson: encodeContract(spec),
     requestedAtMs: now,
-    expiresAtMs: ttlMs === undefined ? null : now + ttlMs,
+    expiresAtMs: ttlMs === undefined ? null : momentAfter(now, ttlMs),
   };
 }
 

@@ -20,7 +20,13 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
   const refusal = await refusalOfBreaker(call);
   if (refusal !== undefined) return refusal;
   call.guards.set("breaker", () => passOrRefuse(call));
-  call.settlers.set("breaker", (result) => count(call, result));
+  let hasOpened = false;
+  call.settlers.set("breaker", function* (result) {
+    hasOpened = yield* count(call, result);
+  });
+  call.cleanups.push(() => {
+    if (hasOpened) tell(call, { type: "breaker-opened" });
+  });
   return next();
 }
 
@@ -52,6 +58,7 @@ function* readState(call: Call): Transaction<"closed" | "open" | "probe"> {
 function* passOrRefuse(call: Call): Transaction<void> {
   const scope = scopeOf(call);
   const state = yield* readState(call);
+  call.isProbe = false;
   if (state === "closed") {
     const { failures = 0 } = (yield* readBreaker(scope, call.spec.name)) ?? {};
     const others = (yield* readReservations(scope, placeName(call))).filter(
@@ -62,7 +69,7 @@ function* passOrRefuse(call: Call): Transaction<void> {
   } else {
     const now = call.host.clock.now();
     const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;
-    const probes = state === "probe" ? yield* takeProbe(scope, call.spec.name, now, now + resetMs) : 0;
+    const probes = state === "probe" ? yield* takeProbe(scope, call.spec.name, now, Math.ceil(now + resetMs)) : 0;
     if (probes === 0) throw new Refused(refuse(openError(call)));
     call.isProbe = true;
   }
@@ -79,18 +86,18 @@ function placeName(call: Call): string {
   return `breaker:${call.spec.name}`;
 }
 
-function* count(call: Call, result: Result): Transaction<void> {
+/** Answers whether this failure opens it. */
+function* count(call: Call, result: Result): Transaction<boolean> {
   const scope = scopeOf(call);
   yield* releaseReservation(scope, placeName(call), call.key);
   if (result.kind === "success") {
     yield* countSuccess(scope, call.spec.name, call.isProbe);
-    return;
+    return false;
   }
   // Only what the tool itself failed at counts: neither waiting nor being cut off does.
-  if (result.kind !== "error") return;
+  if (result.kind !== "error") return false;
   const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
-  const { opened } = yield* countFailure(scope, call.spec.name, threshold, call.host.clock.now());
-  if (opened) call.cleanups.push(() => tell(call, { type: "breaker-opened" }));
+  return (yield* countFailure(scope, call.spec.name, threshold, call.host.clock.now())).opened;
 }
 
 function openError(call: Call): ToolwrightError {

@@ -5,6 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
 import { canonicalText } from "../../util/canonical.ts";
+import { momentAfter } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
@@ -29,7 +30,8 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
   call.settlers.set("cache", function* (result) {
     if (result.kind !== "success" || call.outputJson === undefined) return;
     const ttlMs = call.spec.cache?.ttlMs;
-    yield* writeCache(key, storedOutput(call), ttlMs === undefined ? null : call.host.clock.now() + ttlMs);
+    const expiresAtMs = ttlMs === undefined ? null : momentAfter(call.host.clock.now(), ttlMs);
+    yield* writeCache(key, storedOutput(call), expiresAtMs);
   });
   return next();
 }

@@ -1,5 +1,6 @@
 /** Runs the tool itself. From here on something may happen outside, so the lease is looked at one last time. */
 import type { ToolContext } from "../../definition/context.ts";
+import type { ApprovalRow } from "../../store/approvals.ts";
 import { type Call, tell } from "../call.ts";
 import { toToolwrightError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -12,10 +13,12 @@ import { withToolContext } from "../tool-context.ts";
 export const execute: Policy = async (call) => {
   try {
     const output = await withToolContext(call, (ctx) => enter(call, ctx));
-    return pendingInside(call) ?? { kind: "success", output };
+    const { innerPending } = call;
+    return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);
   } catch (thrown) {
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
-    return pendingInside(call) ?? { kind: "error", error };
+    const { innerPending } = call;
+    return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
   }
 };
 
@@ -47,9 +50,14 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
   }
 }
 
-/** An inner call that waits makes this one wait, even if the tool swallowed the news. */
-function pendingInside(call: Call): Result | undefined {
-  return call.innerPending === undefined ? undefined : { kind: "pending", approval: call.innerPending };
+/**
+ * An inner call that waits makes this one wait, even if the tool swallowed the news. Others that were made beside it
+ * may be about to ask as well: a person is shown all requests at once.
+ */
+async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result> {
+  const asking = [...(call.innerScope?.open ?? [])].filter((inner) => !inner.begun);
+  await Promise.all(asking.map((inner) => inner.ended.promise));
+  return { kind: "pending", approval };
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -32,7 +32,11 @@ async function limited(call: Call, limits: Limits | undefined, next: () => Promi
       call.cleanups.push(free);
     }
     call.guards.set("limit", () => takeBudgets(call, limits ?? {}));
-    call.settlers.set("limit", () => settleBudgets(call, limits ?? {}));
+    // Handed out once, however often the transaction is run.
+    let activeMs: number | undefined;
+    const takeActiveMs = (): number =>
+      (activeMs ??= call.host.budgets.takeUnrecordedMs(runId, call.host.clock.now()));
+    call.settlers.set("limit", () => settleBudgets(call, limits ?? {}, takeActiveMs));
     return await next();
   } catch (error) {
     if (call.signal?.aborted === true && error === call.signal.reason) return aborted(call.signal);
@@ -126,9 +130,9 @@ function* takePlace(call: Call, max: number): Transaction<void> {
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-function* settleBudgets(call: Call, limits: Limits): Transaction<void> {
+function* settleBudgets(call: Call, limits: Limits, takeActiveMs: () => number): Transaction<void> {
   const { runId } = call.scope.identity;
-  const { spec, host } = call;
+  const { spec } = call;
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
   const outputBytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
   const amounts = { maxTotalOutputBytes: outputBytes, maxCostUsd: call.costUsd } as const;
@@ -139,7 +143,7 @@ function* settleBudgets(call: Call, limits: Limits): Transaction<void> {
     yield* addUsage(runId, `${name}:${spec.name}`, amounts[name]);
   }
   if (limits.maxWallClockMs !== undefined) {
-    yield* addUsage(runId, "maxWallClockMs", host.budgets.takeUnrecordedMs(runId, host.clock.now()));
+    yield* addUsage(runId, "maxWallClockMs", takeActiveMs());
   }
 }
 

@@ -1,5 +1,5 @@
 /** A repository in which an agent has written everything it can. Each trap is shown to work with the user's git. */
-import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRepository, type TestRepository } from "../../../test/sandbox/snapshot-repository.ts";
@@ -166,11 +166,13 @@ describe("a repository that an agent has written to", () => {
     vi.stubEnv("GIT_INDEX_FILE", join(other.root, ".git/index"));
     vi.stubEnv("GIT_OBJECT_DIRECTORY", join(other.root, ".git/objects"));
     vi.stubEnv("GIT_EXTERNAL_DIFF", repository.trap("external"));
+    vi.stubEnv("GIT_TRACE", join(repository.base, "trace"));
     vi.stubEnv("GIT_CONFIG_COUNT", "1");
     vi.stubEnv("GIT_CONFIG_KEY_0", "core.fsmonitor");
     vi.stubEnv("GIT_CONFIG_VALUE_0", repository.trap("fsmonitor"));
     const options = { rootDir: repository.root, runId: "run", label: "x" };
     await takeGitSnapshot({ ...options, seq: 1 });
+    expect(existsSync(join(repository.base, "trace"))).toBe(false);
     expect(other.git(["for-each-ref"])).toBe(before);
     expect(repository.git(["for-each-ref", "refs/toolwright"])).not.toBe("");
     expect(repository.trapped()).toEqual([]);

@@ -80,7 +80,7 @@ describe("a snapshot of a work tree", () => {
     const commit = await take(1);
     expect(repository.git(["rev-parse", `${commit}:nested`])).toBe(repository.git(["rev-parse", "HEAD"]));
     expect(namesIn(commit)).not.toContain("unborn/file");
-    repository.git(["init", "-q", "younger"]);
+    repository.git(["clone", "-q", repository.root, "younger"]);
     repository.write("nested/a.txt", "later");
     expect(await restore(1)).toMatchObject({ restored: 0, removed: 0 });
     expect(repository.read("nested/a.txt")).toBe("later");

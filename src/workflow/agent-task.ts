@@ -1,0 +1,107 @@
+/**
+ * A task that an agent does. Its loop is driven from the start each time; responses and calls that are on record are
+ * handed back in their places, and from the first thing that is not, it is live.
+ */
+import { ToolwrightError } from "../errors.ts";
+import { toTools } from "../tool/from-tool.ts";
+import type { TaskProps, WorkflowAgent } from "./components.ts";
+import { isLanguageModel, journalModel } from "./journaled-model.ts";
+import { describeOutput, outputOfAgent, validateOutput } from "./task-output.ts";
+
+/** How often an answer that does not fit is sent back in one attempt. */
+const CORRECTIONS = 2;
+
+export interface AgentTurn {
+  readonly props: TaskProps;
+  readonly attempt: number;
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+  readonly onDiverged: (position: number) => void;
+  /** Whether a call of this task waits for a person now. */
+  readonly isWaiting: () => Promise<boolean>;
+}
+
+export type AgentResult =
+  | { readonly kind: "output"; readonly output: unknown }
+  | { readonly kind: "waiting" };
+
+export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
+  const { props, signal, isWaiting } = turn;
+  const agent = await agentFor(props, turn.attempt);
+  const options = callOptions(agent, props, turn);
+  const text = turn.prompt + describeOutput(props.id, props.output);
+  let messages: unknown[] = [{ role: "user", content: text }];
+  for (let corrections = 0; ; corrections += 1) {
+    const result: unknown = await agent.generate({ ...options, messages, abortSignal: signal } as never);
+    if (await isWaiting()) return { kind: "waiting" };
+    try {
+      return {
+        kind: "output",
+        output: await validateOutput(props.id, props.output, outputOfAgent(props.id, props.output, result)),
+      };
+    } catch (error) {
+      if (!ToolwrightError.is(error) || corrections >= CORRECTIONS) throw error;
+      messages = [
+        ...messages,
+        ...responseMessages(result),
+        { role: "user", content: `${error.message}\nCorrect it.` },
+      ];
+    }
+  }
+}
+
+/** The agent of this attempt: further attempts go to the next one, where there are several. */
+async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgent> {
+  const { agent, model } = props;
+  if (agent !== undefined) {
+    const agents: readonly WorkflowAgent[] = Array.isArray(agent)
+      ? (agent as readonly WorkflowAgent[])
+      : [agent as WorkflowAgent];
+    const chosen = agents[Math.min(attempt, agents.length) - 1];
+    if (chosen !== undefined && typeof chosen.generate === "function") return chosen;
+    throw new ToolwrightError(
+      "WORKFLOW_INVALID",
+      `Workflow: task "${props.id}" needs an agent with a generate method.`,
+    );
+  }
+  try {
+    const { ToolLoopAgent } = await import("ai");
+    return new ToolLoopAgent({
+      model: model as never,
+      ...(props.instructions === undefined ? {} : { instructions: props.instructions }),
+    }) as WorkflowAgent;
+  } catch (cause) {
+    throw new ToolwrightError(
+      "WORKFLOW_INVALID",
+      `Workflow: task "${props.id}" has a model, which needs the package "ai".`,
+      {
+        hint: "Run: npm install ai",
+        cause,
+      },
+    );
+  }
+}
+
+/** What a call brings of its own: a model whose responses are on record, and the task's tools beside the agent's. */
+function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): Record<string, unknown> {
+  const settings = (agent as { settings?: { model?: unknown; tools?: Record<string, unknown> } }).settings;
+  const options: Record<string, unknown> = {};
+  if (isLanguageModel(settings?.model)) options["model"] = journalModel(settings.model, turn.onDiverged);
+  if (props.tools !== undefined) {
+    const added = Object.fromEntries(toTools(props.tools).map((tool) => [tool.name, tool]));
+    options["tools"] = { ...settings?.tools, ...added };
+  }
+  if (props.instructions !== undefined && props.agent !== undefined)
+    options["instructions"] = props.instructions;
+  return options;
+}
+
+function responseMessages(result: unknown): unknown[] {
+  const record = result as {
+    responseMessages?: unknown[];
+    response?: { messages?: unknown[] };
+    text?: string;
+  };
+  const messages = record.responseMessages ?? record.response?.messages;
+  return messages ?? [{ role: "assistant", content: record.text ?? "" }];
+}

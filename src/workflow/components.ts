@@ -1,0 +1,117 @@
+/** The components that a workflow is made of. They stand for themselves: a plan is made of them, they are never called. */
+import type { z } from "zod";
+import type { WorkflowNode } from "./element.ts";
+import type { OutputToken } from "./output-token.ts";
+
+interface WithChildren {
+  readonly children?: WorkflowNode;
+}
+
+export interface WorkflowProps extends WithChildren {
+  readonly name: string;
+}
+
+export interface RetryPolicy {
+  readonly backoff?: "fixed" | "linear" | "exponential" | undefined;
+  readonly initialDelayMs?: number | undefined;
+}
+
+/** Anything with `generate`: an AI SDK `ToolLoopAgent` first. */
+export interface WorkflowAgent {
+  generate(options: never): PromiseLike<unknown>;
+}
+
+export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
+  readonly id: string;
+  readonly output?: OutputToken<string, Schema> | undefined;
+  /** One agent, or several that are tried in turn. */
+  readonly agent?: WorkflowAgent | readonly WorkflowAgent[] | undefined;
+  /** Added to the agent's own for this task. */
+  readonly tools?: Readonly<Record<string, object>> | readonly object[] | undefined;
+  /** An AI SDK model, in place of an agent. */
+  readonly model?: unknown;
+  readonly instructions?: string | undefined;
+  /** The tasks whose outputs a function child is handed, by id. */
+  readonly deps?: Readonly<Record<string, OutputToken>> | undefined;
+  readonly dependsOn?: readonly string[] | undefined;
+  readonly skipIf?: boolean | undefined;
+  /** Further attempts after the first. Default 2. */
+  readonly retries?: number | undefined;
+  readonly retryPolicy?: RetryPolicy | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly continueOnFail?: boolean | undefined;
+  /** Whether a person has to agree before the task begins. */
+  readonly needsApproval?: boolean | undefined;
+  readonly approvalPrompt?: string | undefined;
+  readonly onDeny?: "fail" | "continue" | "skip" | undefined;
+  /** Take the output of an equal task of an earlier run: same id, prompt or value, and dependencies. */
+  readonly cache?: boolean | undefined;
+  /** A prompt for the agent, a function to compute, or a value. */
+  readonly children?: unknown;
+}
+
+export interface ApprovalProps {
+  readonly id: string;
+  /** What the person is asked. */
+  readonly prompt?: string | undefined;
+  /** What a refusal does: the run fails, goes on, or what depends on it is skipped. Default `"fail"`. */
+  readonly onDeny?: "fail" | "continue" | "skip" | undefined;
+  readonly output?: OutputToken | undefined;
+  readonly dependsOn?: readonly string[] | undefined;
+  readonly skipIf?: boolean | undefined;
+  readonly children?: unknown;
+}
+
+export interface ParallelProps extends WithChildren {
+  readonly maxConcurrency?: number | undefined;
+}
+
+export interface BranchProps {
+  readonly if: boolean;
+  readonly then?: WorkflowNode;
+  readonly else?: WorkflowNode;
+}
+
+export interface LoopProps extends WithChildren {
+  readonly id?: string | undefined;
+  readonly until: boolean;
+  readonly maxIterations?: number | undefined;
+  readonly onMaxReached?: "return-last" | "fail" | undefined;
+}
+
+const KIND = Symbol.for("toolwright.component");
+
+export type ComponentKind =
+  | "workflow"
+  | "task"
+  | "sequence"
+  | "parallel"
+  | "branch"
+  | "loop"
+  | "approval"
+  | "fragment";
+
+/** Told by a registered symbol: two copies of the package have two `Task`s, which mean the same. */
+export function kindOf(component: unknown): ComponentKind | undefined {
+  return typeof component === "function" ? (component as { [KIND]?: ComponentKind })[KIND] : undefined;
+}
+
+function component<Props>(kind: ComponentKind, name: string): (props: Props) => WorkflowNode {
+  const made = (_props: Props): WorkflowNode => undefined;
+  return Object.defineProperties(made, { [KIND]: { value: kind }, name: { value: name } });
+}
+
+export const Workflow = component<WorkflowProps>("workflow", "Workflow");
+export const Task = component<TaskProps>("task", "Task") as <Schema extends z.ZodType>(
+  props: TaskProps<Schema>,
+) => WorkflowNode;
+export const Sequence = component<WithChildren>("sequence", "Sequence");
+export const Parallel = component<ParallelProps>("parallel", "Parallel");
+export const Branch = component<BranchProps>("branch", "Branch");
+export const Loop = component<LoopProps>("loop", "Loop");
+/** The loop's other name. */
+export const Ralph = Loop;
+/** A question to a person, as a node of its own. */
+export const Approval = component<ApprovalProps>("approval", "Approval");
+/** Several elements without one around them. */
+export const Fragment = component<WithChildren>("fragment", "Fragment");

@@ -1,0 +1,70 @@
+/** Ties schemas, components and a store together: the beginning of every workflow file. */
+import type { StoreOption } from "../store/open-store.ts";
+import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
+import type { WorkflowContext } from "./context.ts";
+import type { WorkflowElement } from "./element.ts";
+import { createOutputTokens, type OutputTokens, type Schemas } from "./output-token.ts";
+import { isZod } from "../definition/check-options.ts";
+import { workflowError } from "./workflow-error.ts";
+
+export interface SmithersOptions {
+  /** A SQLite file. Default `"toolwright.db"`. */
+  readonly dbPath?: string | undefined;
+  readonly store?: StoreOption | undefined;
+}
+
+const DEFINITION = Symbol.for("toolwright.workflow");
+
+/** What a workflow file exports: how to render it, and what its outputs are. */
+export interface WorkflowDefinition<S extends Schemas = Schemas> {
+  render(ctx: WorkflowContext<S>): unknown;
+  readonly schemas: S;
+  readonly options: SmithersOptions;
+}
+
+export interface Smithers<S extends Schemas> {
+  readonly Workflow: typeof Workflow;
+  readonly Task: typeof Task;
+  readonly Sequence: typeof Sequence;
+  readonly Parallel: typeof Parallel;
+  readonly Branch: typeof Branch;
+  readonly Loop: typeof Loop;
+  readonly Ralph: typeof Ralph;
+  readonly Approval: typeof Approval;
+  readonly outputs: OutputTokens<S>;
+  readonly smithers: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
+}
+
+/**
+ * @example
+ * const { Workflow, Task, smithers, outputs } = createSmithers({ result: z.object({ summary: z.string() }) });
+ * export default smithers((ctx) => (
+ *   <Workflow name="refactor">
+ *     <Task id="refactor" output={outputs.result} agent={codeAgent}>{`Refactor ${ctx.input.file}.`}</Task>
+ *   </Workflow>
+ * ));
+ */
+export function createSmithers<const S extends Schemas>(
+  schemas: S,
+  options: SmithersOptions = {},
+): Smithers<S> {
+  for (const [key, schema] of Object.entries(schemas)) {
+    if (!isZod(schema)) throw workflowError(`output "${key}"`, "must be a Zod 4 schema.");
+  }
+  return {
+    Workflow,
+    Task,
+    Sequence,
+    Parallel,
+    Branch,
+    Loop,
+    Ralph,
+    Approval,
+    outputs: createOutputTokens(schemas),
+    smithers: (render) => ({ [DEFINITION]: true, render, schemas, options }) as WorkflowDefinition<S>,
+  };
+}
+
+export function isWorkflowDefinition(value: unknown): value is WorkflowDefinition {
+  return typeof value === "object" && value !== null && DEFINITION in value;
+}

@@ -1,0 +1,18 @@
+/** An output of a workflow: a key and the schema of what is stored under it. */
+import type { z } from "zod";
+
+export interface OutputToken<Key extends string = string, Schema extends z.ZodType = z.ZodType> {
+  readonly key: Key;
+  readonly schema: Schema;
+}
+
+export type Schemas = Readonly<Record<string, z.ZodType>>;
+
+export type OutputTokens<S extends Schemas> = {
+  readonly [Key in keyof S & string]: OutputToken<Key, S[Key]>;
+};
+
+export function createOutputTokens<S extends Schemas>(schemas: S): OutputTokens<S> {
+  const tokens = Object.entries(schemas).map(([key, schema]) => [key, { key, schema }]);
+  return Object.fromEntries(tokens) as OutputTokens<S>;
+}

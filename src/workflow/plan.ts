@@ -1,0 +1,141 @@
+/** A rendered tree as a plan: what follows what. Pure: it knows neither what has been done nor how anything is run. */
+import { kindOf, type TaskProps } from "./components.ts";
+import { isElement } from "./element.ts";
+import { workflowError } from "./workflow-error.ts";
+
+export type PlanNode =
+  | { readonly kind: "sequence"; readonly children: readonly PlanNode[] }
+  | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
+  | {
+      readonly kind: "loop";
+      readonly name: string;
+      readonly body: PlanNode;
+      readonly until: boolean;
+      readonly maxIterations: number;
+      readonly onMaxReached: "return-last" | "fail";
+    }
+  | { readonly kind: "task"; readonly props: TaskProps };
+
+export interface Plan {
+  readonly name: string;
+  readonly root: PlanNode;
+  readonly taskIds: ReadonlySet<string>;
+}
+
+/** @throws WORKFLOW_INVALID with the name of the node */
+export function createPlan(rendered: unknown): Plan {
+  const element = unwrap(rendered);
+  if (!isElement(element) || kindOf(element.type) !== "workflow") {
+    throw workflowError(
+      "the root",
+      "must be a <Workflow>; smithers() was given a function that returns something else.",
+    );
+  }
+  const { name, children } = element.props;
+  if (typeof name !== "string" || name === "") throw workflowError("<Workflow>", "needs a name.");
+  const taskIds = new Set<string>();
+  const root: PlanNode = { kind: "sequence", children: nodesOf(children, taskIds) };
+  checkDependencies(root, taskIds);
+  return { name, root, taskIds };
+}
+
+/** A function component at the root, or a fragment around one element. */
+function unwrap(node: unknown): unknown {
+  if (Array.isArray(node) && node.length === 1) return unwrap(node[0]);
+  if (!isElement(node)) return node;
+  const kind = kindOf(node.type);
+  if (kind === "fragment") return unwrap(node.props["children"]);
+  return kind === undefined ? unwrap(callComponent(node.type, node.props)) : node;
+}
+
+function callComponent(type: (props: never) => unknown, props: object): unknown {
+  return type(props as never);
+}
+
+function nodesOf(children: unknown, taskIds: Set<string>): PlanNode[] {
+  if (Array.isArray(children)) return children.flatMap((child) => nodesOf(child, taskIds));
+  if (children === null || children === undefined || typeof children === "boolean") return [];
+  if (typeof children === "string" && children.trim() === "") return [];
+  if (!isElement(children)) {
+    const what = typeof children === "object" ? "an object" : JSON.stringify(String(children));
+    throw workflowError(
+      "a group",
+      `holds ${what}, where only elements may stand.`,
+      "Put texts and values inside a <Task>.",
+    );
+  }
+  const { type, props } = children;
+  const list = (): PlanNode[] => nodesOf(props["children"], taskIds);
+  switch (kindOf(type)) {
+    case "fragment":
+      return list();
+    case "workflow":
+      throw workflowError("<Workflow>", "stands inside another one.");
+    case "task":
+      return [taskOf(props as unknown as TaskProps, taskIds)];
+    case "approval":
+      return [taskOf({ ...props, asks: true } as unknown as TaskProps, taskIds)];
+    case "sequence":
+      return [{ kind: "sequence", children: list() }];
+    case "parallel":
+      return [
+        {
+          kind: "parallel",
+          children: list(),
+          maxConcurrency: positive(props["maxConcurrency"], "<Parallel>"),
+        },
+      ];
+    case "branch":
+      return nodesOf(props["if"] === true ? props["then"] : props["else"], taskIds);
+    case "loop":
+      return [loopOf(props, list())];
+    case undefined:
+      return nodesOf(callComponent(type, props), taskIds);
+  }
+}
+
+function taskOf(props: TaskProps, taskIds: Set<string>): PlanNode {
+  const { id } = props;
+  if (typeof id !== "string" || id === "") throw workflowError("a <Task>", "has no id.");
+  if (taskIds.has(id))
+    throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
+  taskIds.add(id);
+  return { kind: "task", props };
+}
+
+function loopOf(props: Readonly<Record<string, unknown>>, children: readonly PlanNode[]): PlanNode {
+  const name = typeof props["id"] === "string" ? `<Loop id="${props["id"]}">` : "<Loop>";
+  if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
+    throw workflowError(name, "has no end.", "Give it until={…}, maxIterations={…}, or both.");
+  }
+  return {
+    kind: "loop",
+    name,
+    body: { kind: "sequence", children },
+    until: props["until"] === true,
+    maxIterations: positive(props["maxIterations"], name),
+    onMaxReached: props["onMaxReached"] === "fail" ? "fail" : "return-last",
+  };
+}
+
+function positive(value: unknown, name: string): number {
+  if (value === undefined) return Infinity;
+  if (typeof value === "number" && value >= 1) return value;
+  throw workflowError(name, `needs a number of at least 1, not ${String(value)}.`);
+}
+
+function checkDependencies(node: PlanNode, taskIds: ReadonlySet<string>): void {
+  if (node.kind === "task") {
+    for (const id of dependenciesOf(node.props)) {
+      if (!taskIds.has(id)) {
+        throw workflowError(`task "${node.props.id}"`, `depends on "${id}", which is not in the tree.`);
+      }
+    }
+    return;
+  }
+  for (const child of node.kind === "loop" ? [node.body] : node.children) checkDependencies(child, taskIds);
+}
+
+export function dependenciesOf(props: TaskProps): string[] {
+  return [...(props.dependsOn ?? []), ...Object.keys(props.deps ?? {})];
+}

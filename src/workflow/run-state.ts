@@ -1,0 +1,30 @@
+/** One run at work: what its tasks need to know of it. */
+import type { ToolSettings } from "../definition/context.ts";
+import type { Host, Limits } from "../invoke/host.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { TaskStates, TaskStatus } from "./task-state.ts";
+
+export type WorkflowEvent =
+  | {
+      readonly type: "task-changed";
+      readonly nodeId: string;
+      readonly iteration: number;
+      readonly attempt: number;
+      readonly status: TaskStatus;
+    }
+  /** The loop asked something else than what is on record: from here on it is live. */
+  | { readonly type: "replay-diverged"; readonly nodeId: string; readonly position: number };
+
+export interface RunState {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly runtime: Runtime;
+  readonly host: Host;
+  readonly states: TaskStates;
+  readonly settings: Partial<ToolSettings>;
+  readonly limits: Limits | undefined;
+  /** Aborted when the run is to stop. */
+  readonly signal: AbortSignal;
+  nextPosition(): number;
+  tell(event: WorkflowEvent): void;
+}

@@ -1,0 +1,223 @@
+/** Runs one task to its end: attempt after attempt, each in a scope of its own, each on record before it counts. */
+import { ToolwrightError } from "../errors.ts";
+import { decodeError } from "../invoke/error-record.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { deleteResponsesOfTask } from "../store/responses.ts";
+import { saveTask, type TaskRow } from "../store/tasks.ts";
+import { decode, encode } from "../util/encode.ts";
+import { runAgentTask } from "./agent-task.ts";
+import { validateOutput } from "./task-output.ts";
+import type { TaskState, TaskStatus } from "./task-state.ts";
+import { dependencyState, type TaskInstance } from "./walk-plan.ts";
+import type { RunState } from "./run-state.ts";
+
+const DEFAULT_RETRIES = 2;
+const DEFAULT_DELAY_MS = 1_000;
+
+/** How a task stands when it is left: done, failed for good, or waiting for a person. Rejects when it was cut off. */
+export async function runTask(run: RunState, task: TaskInstance): Promise<TaskState> {
+  const { props, loop } = task;
+  const known = run.states.get(props.id, loop.join("."));
+  if (props.skipIf === true) return record(run, task, { attempt: known?.attempt ?? 1, status: "skipped" });
+  // A failed attempt is over; one that was interrupted, or that waits, goes on.
+  let attempt = known === undefined ? 1 : known.status === "failed" ? known.attempt + 1 : known.attempt;
+  const last = Math.max(attempt, 1 + (props.retries ?? DEFAULT_RETRIES));
+  for (;;) {
+    try {
+      const result = await runAttempt(run, task, attempt);
+      if (result.kind === "waiting") return await record(run, task, { attempt, status: "waiting" });
+      return await record(run, task, { attempt, status: "finished", output: result.output });
+    } catch (error) {
+      run.signal.throwIfAborted();
+      if (
+        ToolwrightError.is(error) &&
+        (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED")
+      )
+        throw error;
+      const failed = await record(run, task, { attempt, status: "failed", error });
+      if (attempt >= last) return failed;
+      await run.host.clock.sleep(delayOf(task, attempt), run.signal);
+      attempt += 1;
+    }
+  }
+}
+
+type AttemptResult = { readonly kind: "output"; readonly output: unknown } | { readonly kind: "waiting" };
+
+async function runAttempt(run: RunState, task: TaskInstance, attempt: number): Promise<AttemptResult> {
+  const { props, loop } = task;
+  const isAgent = props.agent !== undefined || props.model !== undefined;
+  if (!isAgent && typeof props.children !== "function") {
+    return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
+  }
+  const timeout = props.timeoutMs === undefined ? undefined : AbortSignal.timeout(props.timeoutMs);
+  const signal = timeout === undefined ? run.signal : AbortSignal.any([run.signal, timeout]);
+  const place = {
+    runId: run.runId,
+    nodeId: props.id,
+    iteration: loop.at(-1) ?? 0,
+    attempt,
+    ...(loop.length === 0 ? {} : { loopPath: loop }),
+  };
+  const work = run.runtime.run({ ...place, signal, settings: run.settings, limits: run.limits }, async () => {
+    if (!isAgent) {
+      const output: unknown = await (props.children as (deps: unknown) => unknown)(dependencies(run, task));
+      return { kind: "output", output: await validateOutput(props.id, props.output, output) } as const;
+    }
+    const prompt = await promptOf(run, task, attempt);
+    return runAgentTask({
+      props,
+      attempt,
+      prompt,
+      signal,
+      onDiverged: (position) => run.tell({ type: "replay-diverged", nodeId: props.id, position }),
+      isWaiting: async () => {
+        const pending = await run.runtime.approvals({ status: "pending", runId: run.runId });
+        return pending.some(
+          (request) => request.nodeId === props.id && request.iteration === place.iteration,
+        );
+      },
+    });
+  });
+  return raceTimeout(work, timeout, props.id, props.timeoutMs);
+}
+
+/** The prompt with which this attempt began, if it has: rendering anew may say something else by now. */
+async function promptOf(run: RunState, task: TaskInstance, attempt: number): Promise<string> {
+  const { props, loop } = task;
+  const known = run.states.get(props.id, loop.join("."));
+  if (known?.attempt === attempt && typeof known.prompt === "string") return known.prompt;
+  const child: unknown =
+    typeof props.children === "function"
+      ? (props.children as (deps: unknown) => unknown)(dependencies(run, task))
+      : props.children;
+  const asked = textOf(child);
+  const iteration = loop.at(-1) ?? 0;
+  const place = {
+    runId: run.runId,
+    nodeId: props.id,
+    iteration,
+    attempt,
+    ...(loop.length === 0 ? {} : { loopPath: loop }),
+  };
+  const warning = attempt === 1 ? "" : await run.runtime.retryWarning(place);
+  const prompt = warning === "" ? asked : `${warning}\n\n${asked}`;
+  await record(run, task, { attempt, status: "running", prompt });
+  return prompt;
+}
+
+function dependencies(run: RunState, { props, loop }: TaskInstance): Record<string, unknown> {
+  const ids = Object.keys(props.deps ?? {});
+  return Object.fromEntries(ids.map((id) => [id, dependencyState(run.states, id, loop)?.output]));
+}
+
+function textOf(child: unknown): string {
+  if (Array.isArray(child)) return child.map(textOf).join("");
+  if (child === null || child === undefined || typeof child === "boolean") return "";
+  return typeof child === "string"
+    ? child.trim()
+    : typeof child === "object"
+      ? JSON.stringify(child)
+      : String(child);
+}
+
+async function raceTimeout<T>(
+  work: Promise<T>,
+  timeout: AbortSignal | undefined,
+  id: string,
+  ms = 0,
+): Promise<T> {
+  if (timeout === undefined) return work;
+  const over = new Promise<never>((_resolve, reject) => {
+    timeout.addEventListener(
+      "abort",
+      () => reject(new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" took longer than ${ms} ms.`)),
+      { once: true },
+    );
+  });
+  // What a cut-off attempt still brings is nobody's.
+  work.catch(() => undefined);
+  return Promise.race([work, over]);
+}
+
+function delayOf({ props }: TaskInstance, attempt: number): number {
+  const { backoff = "fixed", initialDelayMs = props.retryPolicy === undefined ? 0 : DEFAULT_DELAY_MS } =
+    props.retryPolicy ?? {};
+  if (backoff === "linear") return initialDelayMs * attempt;
+  return backoff === "exponential" ? initialDelayMs * 2 ** (attempt - 1) : initialDelayMs;
+}
+
+interface TaskChange {
+  readonly attempt: number;
+  readonly status: TaskStatus;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  readonly prompt?: string;
+}
+
+/** Puts a task's state on record, and only then into memory. */
+async function record(run: RunState, { props, loop }: TaskInstance, change: TaskChange): Promise<TaskState> {
+  const path = loop.join(".");
+  const now = run.host.clock.now();
+  const known = run.states.get(props.id, path);
+  const isOver = change.status !== "running" && change.status !== "waiting";
+  const prompt = change.prompt ?? (known?.attempt === change.attempt && !isOver ? known.prompt : undefined);
+  const row: TaskRow = {
+    nodeId: props.id,
+    path,
+    iteration: loop.at(-1) ?? 0,
+    attempt: change.attempt,
+    status: change.status,
+    outputKey: change.status === "finished" ? (props.output?.key ?? null) : null,
+    outputJson: change.status === "finished" ? encode(change.output) : null,
+    errorJson: change.error === undefined ? null : errorJson(change.error),
+    promptJson: prompt === undefined ? null : encode(prompt),
+    position: run.nextPosition(),
+    startedAtMs: now,
+    finishedAtMs: isOver ? now : null,
+  };
+  const changes = await run.host.store.transaction(function* () {
+    const saved = yield* saveTask(run.runId, run.epoch, row);
+    // What an interrupted task needs to go on is not kept beyond its end.
+    if (saved > 0 && change.status === "finished")
+      yield* deleteResponsesOfTask(run.runId, props.id, path === "" ? "0" : path);
+    return saved;
+  }, "normal");
+  if (changes === 0) {
+    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${run.runId}".`);
+  }
+  const state = toTaskState(row);
+  run.states.set(state);
+  run.tell({
+    type: "task-changed",
+    nodeId: props.id,
+    iteration: row.iteration,
+    attempt: row.attempt,
+    status: row.status,
+  });
+  return state;
+}
+
+export function toTaskState(row: TaskRow): TaskState {
+  const error = row.errorJson === null ? undefined : decodeError(row.errorJson);
+  return {
+    nodeId: row.nodeId,
+    path: row.path,
+    iteration: row.iteration,
+    attempt: row.attempt,
+    status: row.status,
+    outputKey: row.outputKey,
+    output: row.outputJson === null ? undefined : decode(row.outputJson),
+    error: error === undefined ? undefined : { code: error.code, message: error.message },
+    prompt: row.promptJson === null ? undefined : decode(row.promptJson),
+  };
+}
+
+function errorJson(error: unknown): string {
+  const code = ToolwrightError.is(error) ? error.code : "WORKFLOW_TASK_FAILED";
+  return JSON.stringify({
+    code,
+    message: messageOf(error),
+    hint: ToolwrightError.is(error) ? error.hint : "",
+  });
+}

@@ -1,0 +1,44 @@
+/** Runs a workflow. A failed run resolves; what rejects is a workflow that cannot be run at all. */
+import type { ToolwrightError } from "../errors.ts";
+import type { Limits } from "../invoke/host.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { RunStatus } from "../store/workflow-runs.ts";
+import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { Schemas } from "./output-token.ts";
+import type { WorkflowEvent } from "./run-state.ts";
+
+export interface RunWorkflowOptions {
+  readonly input?: unknown;
+  readonly runId?: string | undefined;
+  /** Go on with the run of this id. */
+  readonly resume?: boolean | undefined;
+  readonly runtime?: Runtime | undefined;
+  readonly rootDir?: string | undefined;
+  readonly allowNetwork?: boolean | undefined;
+  readonly maxOutputBytes?: number | undefined;
+  readonly toolTimeoutMs?: number | undefined;
+  /** Tasks at a time. Default 4. */
+  readonly maxConcurrency?: number | undefined;
+  readonly limits?: Limits | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((event: WorkflowEvent) => void) | undefined;
+}
+
+export interface WorkflowResult {
+  readonly runId: string;
+  readonly status: Exclude<RunStatus, "running">;
+  /** The row of the schema key "output", else of the last task. */
+  readonly output: unknown;
+  /** Each schema key with its rows. */
+  readonly outputs: Readonly<Record<string, readonly unknown[]>>;
+  readonly error: ToolwrightError | undefined;
+}
+
+/** What runs it is loaded when it is first used. */
+export async function runWorkflow<S extends Schemas>(
+  workflow: WorkflowDefinition<S>,
+  options: RunWorkflowOptions = {},
+): Promise<WorkflowResult> {
+  const { startRun } = await import("./start-run.ts");
+  return startRun(workflow, options);
+}
