@@ -15,9 +15,25 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"],
     globalSetup: ["test/postgres/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: "all", include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"] },
+      },
+      {
+        // What a call means is the same on both stores.
+        extends: true,
+        test: {
+          name: "on PostgreSQL",
+          env: { TOOLWRIGHT_TEST_STORE: "postgres" },
+          include: ["test/semantics/**/*.test.ts", "test/seeds/**/*.test.ts"],
+          // No store is used in there.
+          exclude: ["test/semantics/{definition,json-schema}.test.ts"],
+        },
+      },
+    ],
   },
 });

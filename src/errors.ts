@@ -225,8 +225,8 @@ export const ERROR_CODES = {
     hint: "Accept the changes, or run the version that the run was started with.",
   },
   TOOL_PLATFORM_UNSUPPORTED: {
-    meaning: "This operating system is not supported for the sandbox.",
-    hint: "Use Linux or macOS.",
+    meaning: "This operating system, or this version of Node, is not supported.",
+    hint: "Use Linux or macOS, and Node 22.13 or later.",
   },
 } as const satisfies Record<`${"TOOL" | "WORKFLOW"}_${string}`, { meaning: string; hint: string }>;
 

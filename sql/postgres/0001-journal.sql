@@ -21,7 +21,7 @@ CREATE TABLE toolwright_runs (
 CREATE TABLE toolwright_scopes (
   id            BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   run_id        TEXT NOT NULL,
-  node_id       TEXT NOT NULL,
+  node_id       TEXT COLLATE "C" NOT NULL, -- ordered alike everywhere
   iteration     BIGINT NOT NULL,
   path          TEXT NOT NULL,           -- the full path of loop indices, and the turn
   parent_key    TEXT NOT NULL,           -- '' at the top, else the call that this scope is inside of

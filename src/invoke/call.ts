@@ -76,6 +76,8 @@ export interface Call {
   /** It is inside now. */
   executing: boolean;
   seq: number;
+  /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
+  takenSeq: number | undefined;
   startedAtMs: number;
   tries: number;
   keyRead: boolean;
@@ -114,7 +116,7 @@ export function createCall(
   mode: Call["mode"],
   options: CallOptions,
 ): Call {
-  const likeness = likenessOf(spec.name, args);
+  const likeness = likenessOf(spec.name, () => args);
   // A name that a model gave: it must not be what the record fails at.
   const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
   return {
@@ -151,6 +153,7 @@ export function createCall(
     executed: false,
     executing: false,
     seq: options.seq ?? 0,
+    takenSeq: undefined,
     startedAtMs: 0,
     tries: 0,
     keyRead: false,
@@ -175,7 +178,7 @@ export function identify(call: Call): void {
   call.text =
     spec.redactInput.length === 0
       ? call.likeness
-      : likenessOf(spec.name, maskInput(spec, call.args, call.host.store.secret));
+      : likenessOf(spec.name, () => maskInput(spec, call.args, call.host.store.secret));
   const waiting =
     call.toolCallId === undefined ? undefined : scope.placeOfPending(call.toolCallId, call.text);
   if (waiting !== undefined && typeof call.place === "number") {
@@ -192,7 +195,7 @@ export function executedHash(call: Call): string {
   const { spec, editedArgsJson } = call;
   if (editedArgsJson === null) return argumentsHash(call);
   const edited = unmask(decode(editedArgsJson), call.args);
-  return sha256(likenessOf(spec.name, maskInput(spec, edited, call.host.store.secret)));
+  return sha256(likenessOf(spec.name, () => maskInput(spec, edited, call.host.store.secret)));
 }
 
 /** What a decision is bound to. */
@@ -201,13 +204,20 @@ export function argumentsHash(call: Call): string {
 }
 
 /** Arguments that cannot be written are refused later, in the words of the validation; until then they are alike. */
-function likenessOf(toolName: string, args: unknown): string {
+function likenessOf(toolName: string, args: () => unknown): string {
   try {
-    return callText(toolName, args);
+    return callText(toolName, args());
   } catch (error) {
-    if (error instanceof UnencodableError) return callText(toolName, "unencodable");
+    if (error instanceof UnencodableError || error instanceof RangeError)
+      return callText(toolName, "unencodable");
     throw error;
   }
+}
+
+/** Gives the call its number among the rows of its task, once. */
+export function takeSeq(call: Call): void {
+  call.takenSeq ??= call.scope.nextSeq();
+  call.seq = call.takenSeq;
 }
 
 /** Before the pipeline is entered once more, after another process was faster. */
@@ -229,6 +239,11 @@ export function resetCall(call: Call): void {
   call.innerPending = undefined;
   call.isProbe = false;
   call.lateJson = null;
+  call.note = undefined;
+  call.costUsd = 0;
+  call.isolation = null;
+  call.wallDeadlineMs = undefined;
+  call.breakerDeadline = undefined;
 }
 
 /**

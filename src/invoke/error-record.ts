@@ -6,7 +6,9 @@ import { createScrubber } from "./redact.ts";
 /** What a tool threw, as a ToolwrightError. Whatever it is: looking at it must not do more harm. */
 export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
   try {
-    if (ToolwrightError.is(thrown)) return thrown;
+    if (thrown instanceof ToolwrightError) return thrown;
+    // From another copy of the package, or something that only looks like one: taken for what it says.
+    if (ToolwrightError.is(thrown)) return fromFields(thrown as unknown as Record<string, unknown>);
     return new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), {
       details: { tool: toolName, ...(thrown instanceof Error ? { name: thrown.name } : {}) },
       effect: effectOf(thrown),
@@ -18,6 +20,17 @@ export function toToolwrightError(thrown: unknown, toolName: string): Toolwright
       details: { tool: toolName },
     });
   }
+}
+
+function fromFields(fields: Readonly<Record<string, unknown>>): ToolwrightError {
+  const { code, message, hint, retryable, effect, details } = fields;
+  const known = isCode(code) ? code : "TOOL_EXECUTION_FAILED";
+  return new ToolwrightError(known, typeof message === "string" ? message : textOf(message), {
+    ...(typeof hint === "string" ? { hint } : {}),
+    retryable: retryable === true,
+    effect: effect === "none" || effect === "happened" ? effect : undefined,
+    details: typeof details === "object" && details !== null ? { ...details } : {},
+  });
 }
 
 /** A tool's own word that nothing happened. Anything else leaves it open. */
@@ -46,9 +59,16 @@ function textOf(value: unknown): string {
   }
 }
 
+/** A call, as far as its secrets are concerned. */
+interface SecretsOf {
+  readonly spec: ToolSpec;
+  readonly args: unknown;
+  readonly input: unknown;
+}
+
 /** The error as it is stored and, decoded, as every later caller gets it. */
-export function encodeError(error: ToolwrightError, spec: ToolSpec, args: unknown): string {
-  const clean = createScrubber(spec, args);
+export function encodeError(error: ToolwrightError, call: SecretsOf): string {
+  const clean = createScrubber(call.spec, call.args, call.input);
   return JSON.stringify({
     code: error.code,
     message: clean(error.message),
@@ -60,19 +80,12 @@ export function encodeError(error: ToolwrightError, spec: ToolSpec, args: unknow
 }
 
 export function decodeError(text: string): ToolwrightError {
-  const { code, message, hint, retryable, effect, details } = JSON.parse(text) as Record<string, unknown>;
-  return new ToolwrightError(isCode(code) ? code : "TOOL_EXECUTION_FAILED", String(message), {
-    hint: String(hint),
-    retryable: retryable === true,
-    effect: effect === "none" || effect === "happened" ? effect : undefined,
-    details: typeof details === "object" && details !== null ? { ...details } : {},
-  });
+  return fromFields(JSON.parse(text) as Record<string, unknown>);
 }
 
 /** The same error without the secrets of the call, for those who are told of it now. */
-export function cleanError(error: ToolwrightError, spec: ToolSpec, args: unknown): ToolwrightError {
-  if (spec.redactInput.length === 0) return error;
-  return decodeError(encodeError(error, spec, args));
+export function cleanError(error: ToolwrightError, call: SecretsOf): ToolwrightError {
+  return call.spec.redactInput.length === 0 ? error : decodeError(encodeError(error, call));
 }
 
 function safeDetails(details: Readonly<Record<string, unknown>>, clean: (text: string) => string): unknown {

@@ -5,7 +5,7 @@ import type { ApprovalRow } from "../store/approvals.ts";
 import { toApproval } from "./approval.ts";
 import { type Call, type CallOptions, createCall, identify, inFlightName } from "./call.ts";
 import { cleanError } from "./error-record.ts";
-import { markAsTold } from "./told-errors.ts";
+import { toldCopy } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
@@ -98,7 +98,9 @@ function answerOrFail(call: Call, thrown: unknown): Result {
 
 function recordFailed(cause: unknown): ToolwrightError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ToolwrightError("TOOL_STORE_FAILED", `The record of this run failed: ${reason}.`, { cause });
+  return new ToolwrightError("TOOL_STORE_FAILED", `The call could not be put on record: ${reason}.`, {
+    cause,
+  });
 }
 
 function toOutcome(call: Call, result: Result): Outcome {
@@ -117,7 +119,7 @@ function toOutcome(call: Call, result: Result): Outcome {
     case "cut":
       return {
         status: "error",
-        error: markAsTold(cleanError(result.error, call.spec, call.args)),
+        error: toldCopy(cleanError(result.error, call)),
         key,
         replayed: result.kind === "error" && result.replayed === true,
       };
@@ -129,7 +131,7 @@ function toOutcome(call: Call, result: Result): Outcome {
       return {
         status: "denied",
         approval: toApproval(result.approval),
-        error: markAsTold(deniedError(call.spec, result.approval)),
+        error: toldCopy(deniedError(call.spec, result.approval)),
         key,
         replayed: result.replayed ?? false,
       };

@@ -88,18 +88,20 @@ export function unmask(edited: unknown, original: unknown): unknown {
   return Object.fromEntries(Object.entries(edited).map(([name, item]) => [name, unmask(item, source[name])]));
 }
 
-/** Takes the redacted values of a call out of a text, for example out of a service's error message. */
-export function createScrubber(spec: ToolSpec, args: unknown): (text: string) => string {
+/**
+ * Takes the redacted values of a call out of a text, for example out of a service's error message.
+ * @param values the arguments in each form that the tool may have seen: as sent, and parsed
+ */
+export function createScrubber(spec: ToolSpec, ...values: readonly unknown[]): (text: string) => string {
+  if (spec.redactInput.length === 0) return (text) => text;
   const spellings = new Set<string>();
-  for (const path of spec.redactInput) {
-    replaceAt(args, path.split("."), (found) => {
-      for (const leaf of leavesOf(found)) {
-        // As it is, and as it stands in JSON inside a text, once and twice over.
-        const once = JSON.stringify(leaf).slice(1, -1);
-        for (const spelling of [leaf, once, JSON.stringify(once).slice(1, -1)]) spellings.add(spelling);
-      }
-      return found;
-    });
+  for (const value of values) {
+    for (const path of spec.redactInput) {
+      replaceAt(value, path.split("."), (found) => {
+        addSpellings(found, spellings);
+        return found;
+      });
+    }
   }
   const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
   return (text) => longestFirst.reduce((clean, spelling) => clean.replaceAll(spelling, "[redacted]"), text);
@@ -107,12 +109,22 @@ export function createScrubber(spec: ToolSpec, args: unknown): (text: string) =>
 
 const SHORTEST_SECRET = 3;
 
-function leavesOf(value: unknown): string[] {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
-    const text = String(value);
-    return text.length < SHORTEST_SECRET ? [] : [text];
+/** Not by recursion: what is to be scrubbed may be too deep for that. */
+function addSpellings(secret: unknown, spellings: Set<string>): void {
+  const left = [secret];
+  const seen = new Set<unknown>();
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
+      const leaf = String(value);
+      if (leaf.length < SHORTEST_SECRET) continue;
+      // As it is, and as it stands in JSON inside a text, once and twice over.
+      const once = JSON.stringify(leaf).slice(1, -1);
+      for (const spelling of [leaf, once, JSON.stringify(once).slice(1, -1)]) spellings.add(spelling);
+    } else if (typeof value === "object" && value !== null && !seen.has(value)) {
+      seen.add(value);
+      if (value instanceof Map) left.push(...value.keys(), ...value.values());
+      else left.push(...(value instanceof Set ? value : Object.values(value)));
+    }
   }
-  if (typeof value !== "object" || value === null) return [];
-  if (value instanceof Map) return [...value.entries()].flat().flatMap(leavesOf);
-  return [...(value instanceof Set ? value : Object.values(value))].flatMap(leavesOf);
 }

@@ -1,16 +1,25 @@
 /** Errors that callers were told as the end of a call, and what they still say when they come out of another one. */
 import { ToolwrightError } from "../errors.ts";
 
-const TOLD = Symbol("told as the end of a call");
+// Our own copies only: the object that a tool threw may be thrown again, and then it is the tool's own word.
+const told = new WeakSet<ToolwrightError>();
 
-export function markAsTold(error: ToolwrightError): ToolwrightError {
-  Object.defineProperty(error, TOLD, { value: true });
-  return error;
+/** A copy that is known to have been told. */
+export function toldCopy(
+  error: ToolwrightError,
+  message = error.message,
+  cause = error.cause,
+): ToolwrightError {
+  const { code, details, hint, retryable, effect } = error;
+  const copy = new ToolwrightError(code, message, { details, hint, retryable, effect, cause });
+  if (error.stack !== undefined) copy.stack = error.stack;
+  told.add(copy);
+  return copy;
 }
 
 /** That an inner call did nothing says nothing about the call around it, which may have done something before. */
 export function withoutInnerEffect(error: ToolwrightError): ToolwrightError {
-  if (!(TOLD in error)) return error;
+  if (!told.has(error)) return error;
   const { code, message, details, hint, retryable } = error;
   return new ToolwrightError(code, message, { details, hint, retryable, cause: error });
 }

@@ -8,6 +8,7 @@ import {
   type ToolSettings,
 } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
+import { createScrubber } from "./redact.ts";
 import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
@@ -63,6 +64,7 @@ function createToolContext(
   const { runId, nodeId, iteration } = scope.identity;
   const outer = getToolContext();
   const settings = settingsOf(call, outer);
+  let joined: AbortSignal | undefined;
   const context: Mutable<BaseToolContext> = {
     idempotencyKey: call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey,
     toolName: spec.name,
@@ -83,12 +85,12 @@ function createToolContext(
     get signal() {
       const { signal } = call.currentTry;
       // Outside any run the context around it is all there is to say that it should stop.
-      return scope.isDetached && outer?.signal !== undefined
-        ? AbortSignal.any([signal, outer.signal])
-        : signal;
+      if (!scope.isDetached || outer?.signal === undefined) return signal;
+      joined ??= AbortSignal.any([signal, outer.signal]);
+      return joined;
     },
     log: new CallLog(call),
-    progress: (message, data) => tell(call, { type: "call-progress", message, data }),
+    progress: (message, data) => tell(call, { type: "call-progress", ...scrubbed(call, message, data) }),
     reportCost: (usd) => {
       if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
     },
@@ -145,6 +147,18 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
   };
 }
 
+/** What the author of a tool says to those who watch holds none of its redacted arguments. */
+function scrubbed(call: Call, message: string, data: unknown): { message: string; data: unknown } {
+  const { spec, args, input } = call;
+  if (spec.redactInput.length === 0) return { message, data };
+  const clean = createScrubber(spec, args, input);
+  const text = JSON.stringify(data);
+  return {
+    message: clean(message),
+    data: text === undefined ? undefined : (JSON.parse(clean(text)) as unknown),
+  };
+}
+
 class CallLog implements ToolLog {
   readonly #call: Call;
 
@@ -169,6 +183,6 @@ class CallLog implements ToolLog {
   }
 
   #write(level: "debug" | "info" | "warn" | "error", message: string, data: unknown): void {
-    tell(this.#call, { type: "call-logged", level, message, data });
+    tell(this.#call, { type: "call-logged", level, ...scrubbed(this.#call, message, data) });
   }
 }

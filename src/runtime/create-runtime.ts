@@ -21,8 +21,21 @@ import type { StoreRuntime } from "./store-runtime.ts";
  * const outcome = await runtime.call(placeOrder, { sku: "apple" }, { runId: "monday" });
  */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  checkNodeVersion();
   checkRuntimeOptions(options);
   return new LazyRuntime(options);
+}
+
+const OLDEST_NODE = [22, 13] as const;
+
+function checkNodeVersion(): void {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new ToolwrightError(
+    "TOOL_PLATFORM_UNSUPPORTED",
+    `Toolwright needs Node ${OLDEST_NODE.join(".")} or later; this is ${process.versions.node}.`,
+    { hint: "Install a newer Node." },
+  );
 }
 
 const HOST = Symbol("host");

@@ -45,7 +45,7 @@ export interface CallFilter {
 const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
 
 /** In the order in which they were made. */
-export async function readCalls(host: Host, filter: CallFilter): Promise<LoggedCall[]> {
+export async function readCalls(host: Pick<Host, "store">, filter: CallFilter): Promise<LoggedCall[]> {
   const conditions: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
@@ -53,7 +53,7 @@ export async function readCalls(host: Host, filter: CallFilter): Promise<LoggedC
     if (value !== undefined) conditions.push(`${column} = ?${parameters.push(value)}`);
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const limit = filter.limit === undefined ? "" : `LIMIT ${Math.max(0, Math.trunc(filter.limit))}`;
+  const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
   const rows = await host.store.read(() =>
     all(
       `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
@@ -75,7 +75,9 @@ export async function readFullOutput(host: Host, key: string): Promise<unknown> 
     };
   });
   if (!found.exists)
-    throw new ToolwrightError("TOOL_NOT_FOUND", `There is no call with the key "${key}" in this store.`);
+    throw new ToolwrightError("TOOL_NOT_FOUND", `There is no call with the key "${key}" in this store.`, {
+      hint: "Use the key of an outcome or of a row of the log.",
+    });
   return found.text === undefined ? undefined : decode(found.text);
 }
 

@@ -60,6 +60,19 @@ export interface RuntimeOptions {
 const MAX_OUTPUT_BYTES = 10_485_760;
 const MAX_TIMEOUT_MS = 3_600_000;
 
+const aStorePath: Check = (value, field) => {
+  aFullText(value, field);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(String(value)) && !isPostgresAddress(String(value))) {
+    throw new Problem(field, "must be a path or a postgres:// address.");
+  }
+};
+
+const anOpenStore: Check = (value, field) => {
+  anObject(value, field);
+  for (const name of ["transaction", "read", "close"])
+    aFunction((value as Record<string, unknown>)[name], field);
+};
+
 const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
 
 const LIMITS = fields({
@@ -72,7 +85,7 @@ const LIMITS = fields({
 } satisfies Record<keyof Limits, Check>);
 
 const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
-  store: either("a path, an address or an open store", aFullText, anObject),
+  store: either("a path, a postgres:// address or an open store", aStorePath, anOpenStore),
   rootDir: aText,
   allowNetwork: aBoolean,
   maxOutputBytes: positive(MAX_OUTPUT_BYTES),
@@ -91,6 +104,12 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
 };
 
 export function checkRuntimeOptions(options: RuntimeOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw refusal(
+      "of a runtime",
+      `must be an object such as { store: "app.db" }, not ${JSON.stringify(options)}`,
+    );
+  }
   asRefusal(() => {
     refuseUnknown(options, Object.keys(OPTIONS), "", "a runtime");
     for (const [name, check] of Object.entries(OPTIONS) as [keyof RuntimeOptions, Check][]) {
@@ -144,4 +163,39 @@ export function refusal(name: string, problem: string): ToolwrightError {
   return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${problem.replace(/\.$/, "")}.`, {
     details: { option: name },
   });
+}
+
+const IDENTITY = ["runId", "nodeId", "iteration", "loopPath", "attempt"];
+
+const KNOWN = {
+  "runtime.call": [...IDENTITY, "callKey", "toolCallId", "signal"],
+  "runtime.run": [...IDENTITY, "limits", "signal", "settings"],
+  "runtime.run settings": [
+    "rootDir",
+    "allowNetwork",
+    "maxOutputBytes",
+    "timeoutMs",
+    "isolation",
+    "protectedPaths",
+  ],
+  "runtime.calls": ["runId", "nodeId", "toolName", "status", "limit"],
+  "runtime.approvals": ["runId", "status"],
+  "a decision": ["approved", "approvedArgs", "decidedBy", "comment", "happened", "argsHash"],
+} as const;
+
+/** A misspelt option would cost what it was meant to bring: a run id that is not one, arguments that were not edited. */
+export function checkNames(options: unknown, whole: keyof typeof KNOWN): void {
+  if (typeof options !== "object" || options === null) {
+    throw refusal(`of ${whole}`, `must be an object, not ${options === null ? "null" : typeof options}`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!(KNOWN[whole] as readonly string[]).includes(name)) {
+      asRefusal(() => refuseUnknown(options, KNOWN[whole], "", whole));
+    }
+  }
+}
+
+export function checkSignal(signal: unknown): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw refusal("signal", "must be an AbortSignal");
 }

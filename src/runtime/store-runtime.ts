@@ -23,7 +23,15 @@ import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storab
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./log.ts";
-import { checkLimits, checkSettings, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import {
+  checkLimits,
+  checkSettings,
+  checkNames,
+  checkSignal,
+  refusal,
+  type RuntimeOptions,
+  settingsOf,
+} from "./options.ts";
 import { Ownership } from "./ownership.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
@@ -79,6 +87,11 @@ export class StoreRuntime {
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
+    checkNames(options, "runtime.call");
+    checkSignal(options.signal);
+    if (options.callKey !== undefined && (typeof options.callKey !== "string" || options.callKey === "")) {
+      throw refusal("callKey", "must be a text that is not empty");
+    }
     const outcome = await invoke(this.#scopeFor(options), specOf(fromTool(tool)), args, {
       toolCallId: options.toolCallId,
       callKey: options.callKey,
@@ -88,6 +101,10 @@ export class StoreRuntime {
   }
 
   async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
+    checkNames(task, "runtime.run");
+    checkNames(task.settings ?? {}, "runtime.run settings");
+    checkSignal(task.signal);
+    if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
     const { identity, attempt } = identityOf(task);
     checkLimits(task.limits);
     checkSettings(task.settings ?? {});
@@ -124,18 +141,25 @@ export class StoreRuntime {
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
+    checkNames(filter, "runtime.approvals");
     return readApprovals(this.#host, filter);
   }
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
-    return decideApproval(this.#host, id, decision);
+    checkNames(decision, "a decision");
+    return decideApproval(this.#host, String(id), decision);
   }
 
   async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
+    checkNames(filter, "runtime.calls");
+    if (filter.limit !== undefined && !(Number.isInteger(filter.limit) && filter.limit >= 0)) {
+      throw refusal("limit", "must be a whole number from 0");
+    }
     return readCalls(this.#host, filter);
   }
 
   async fullOutput(key: string): Promise<unknown> {
+    if (typeof key !== "string") throw refusal("key", "must be the key of a call");
     return readFullOutput(this.#host, key);
   }
 
@@ -221,9 +245,11 @@ function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: num
   checkId("nodeId", nodeId);
   if (!isCount(iteration)) throw refusal("iteration", "must be a whole number from 0");
   if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
-  if (task.loopPath?.every(isCount) === false) throw refusal("loopPath", "must be a list of whole numbers from 0");
+  if (task.loopPath?.every(isCount) === false)
+    throw refusal("loopPath", "must be a list of whole numbers from 0");
   const path = pathOf(task.loopPath ?? [iteration]);
-  if (isTooLongForId(path)) throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
+  if (isTooLongForId(path))
+    throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
   return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
 }
 

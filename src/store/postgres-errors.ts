@@ -40,7 +40,6 @@ export function asStoreError(error: unknown): unknown {
   if (!isDatabaseError) return error;
   return new ToolwrightError("TOOL_STORE_FAILED", `The PostgreSQL store failed: ${error.message}.`, {
     cause: error,
-    effect: "none",
   });
 }
 

@@ -13,7 +13,7 @@ import type { Row, Statement, StatementResult } from "./statement.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
-const CONNECT_TIMEOUT_MS = 10_000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_POOL_SIZE = 10;
 const MOST_TRIES = 20;
 const LONGEST_PAUSE_MS = 20;
@@ -25,6 +25,8 @@ export interface PostgresStoreOptions {
   readonly connectionString: string;
   /** Connections kept at most. Default 10. */
   readonly poolSize?: number | undefined;
+  /** How long a new connection may take to come about. Default 10,000. */
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -33,7 +35,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = new Pool({
     connectionString: options.connectionString,
     max: poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     types: { getTypeParser: numberParser },
     onConnect,
   });

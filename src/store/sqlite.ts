@@ -2,6 +2,7 @@
  * The SQLite store, on `node:sqlite`. Transactions that are asked for in the same tick share one commit. A database
  * that another process has locked is waited for without blocking: blocking would starve the heartbeat.
  */
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { ToolwrightError } from "../errors.ts";
 import { META_TABLE, migrationsAfter, newSecret, readMigrations } from "./migrate.ts";
@@ -172,12 +173,12 @@ class SqliteStore implements Store {
     if (!isSqliteError(error)) return error;
     return new ToolwrightError("TOOL_STORE_FAILED", `The store ${this.path} failed: ${error.message}.`, {
       cause: error,
-      effect: "none",
     });
   }
 }
 
 function open(path: string): DatabaseSync {
+  if (path !== ":memory:") prepareFile(path);
   try {
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     return database;
@@ -185,6 +186,27 @@ function open(path: string): DatabaseSync {
     throw asOpenError(error, path);
   }
 }
+
+/** Says what is wrong with a path better than the database would; a new file is for its owner only. */
+function prepareFile(path: string): void {
+  try {
+    // It holds what tools were given and returned, and the key of the redactions.
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const [problem, hint] = FILE_PROBLEMS[code] ?? [`cannot be opened (${code})`, "Use another path."];
+    throw new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} ${problem}.`, { hint, cause: error });
+  }
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
+  ENOENT: ["lies in a folder that does not exist", "Make the folder, or use another path."],
+  EISDIR: ["is a folder, not a file", "Name a file in it."],
+  EACCES: ["may not be written by this user", "Change its permissions, or use another path."],
+  EROFS: ["lies on a read-only file system", "Use another path."],
+  ENOTDIR: ["lies below something that is not a folder", "Use another path."],
+  ENOSPC: ["does not fit on the disk", "Free some space."],
+};
 
 function prepareSchema(database: DatabaseSync, path: string): string {
   // Reading first, so that a file of another kind or of a newer version is refused before anything is written.

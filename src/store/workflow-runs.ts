@@ -87,7 +87,7 @@ export function endRun(
   );
 }
 
-function toRunRow(row: Row): WorkflowRunRow {
+export function toRunRow(row: Row): WorkflowRunRow {
   return {
     runId: text(row, "run_id"),
     workflow: text(row, "workflow"),

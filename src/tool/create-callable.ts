@@ -7,7 +7,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { Lazy } from "../util/lazy.ts";
-import { markAsTold } from "../invoke/told-errors.ts";
+import { toldCopy } from "../invoke/told-errors.ts";
 import { createModelNotes } from "./model-notes.ts";
 import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
 
@@ -91,19 +91,11 @@ function errorOf(
 ): ToolwrightError {
   const error = outcome.status === "pending" ? pendingError(spec, outcome.approval.id) : outcome.error;
   if (!asText) return error;
-  return markAsTold(
-    new ToolwrightError(error.code, JSON.stringify(error.toModel()), {
-      details: error.details,
-      hint: error.hint,
-      retryable: error.retryable,
-      effect: error.effect,
-      cause: error,
-    }),
-  );
+  return toldCopy(error, JSON.stringify(error.toModel()), error);
 }
 
 function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
-  return markAsTold(
+  return toldCopy(
     new ToolwrightError(
       "TOOL_APPROVAL_PENDING",
       `Tool "${spec.name}" waits for a person's decision (request ${approvalId}).`,

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
 import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
 import type { Awaitable, DefineToolOptions, ToolPolicies } from "../definition/tool-options.ts";
+import { ToolwrightError } from "../errors.ts";
 import { createToolSpec, isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import { createCallable } from "./create-callable.ts";
 import type { AnyTool, Tool } from "./tool.ts";
@@ -33,7 +34,7 @@ export function defineTool<Input extends z.ZodType, Result, Capabilities = ToolC
   options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
 ): Tool<z.input<Input>, Awaited<Result>>;
 export function defineTool(options: object): AnyTool {
-  const given = options as AnyOptions;
+  const given = optionsOf<AnyOptions>("defineTool", options);
   checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "execute"]);
   return define(given, given.execute);
 }
@@ -61,7 +62,10 @@ export function createTool<Input extends z.ZodType, Result, Capabilities = ToolC
   options: Omit<CreateToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
 ): Tool<z.input<Input>, Awaited<Result>>;
 export function createTool(options: object): AnyTool {
-  const given = options as Omit<AnyOptions, "execute"> & { readonly func: AnyOptions["execute"] };
+  const given = optionsOf<Omit<AnyOptions, "execute"> & { readonly func: AnyOptions["execute"] }>(
+    "createTool",
+    options,
+  );
   checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "func"]);
   return define(given, given.func);
 }
@@ -88,6 +92,14 @@ interface AnyOptions extends ToolPolicies<never, never, never> {
   readonly schema: z.ZodType;
   readonly outputSchema?: z.ZodType | undefined;
   readonly execute: (args: never, ctx: never) => unknown;
+}
+
+function optionsOf<T>(name: string, options: unknown): T {
+  if (typeof options === "object" && options !== null) return options as T;
+  throw new ToolwrightError(
+    "TOOL_DEFINITION_INVALID",
+    `${name} needs an object with name, schema and a function.`,
+  );
 }
 
 function define(options: Omit<AnyOptions, "execute">, execute: AnyOptions["execute"]): AnyTool {

@@ -25,6 +25,12 @@ const DEFINITION_PARTS = ["name", "description", "inputSchema", "outputSchema", 
 
 /** @param policy what to say about the tool beyond what it says itself; it counts more */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) {
+    throw new ToolwrightError(
+      "TOOL_DEFINITION_INVALID",
+      `A tool is expected, not ${value === null ? "null" : typeof value}.`,
+    );
+  }
   checkUnknownOptions(policy, policy.name ?? readText(value, "name"), ["name", "description"]);
   if (isTool(value) && Object.keys(policy).length === 0) return value;
   const made = converted.get(value);

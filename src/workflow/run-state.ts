@@ -2,6 +2,7 @@
 import type { ToolSettings } from "../definition/context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { PlanOutline } from "./plan-outline.ts";
 import type { TaskStates, TaskStatus } from "./task-state.ts";
 
 export type WorkflowEvent =
@@ -12,6 +13,8 @@ export type WorkflowEvent =
       readonly attempt: number;
       readonly status: TaskStatus;
     }
+  /** The tree was rendered. What it looks like is put together for those who ask. */
+  | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
   /** The loop asked something else than what is on record: from here on it is live. */
   | { readonly type: "replay-diverged"; readonly nodeId: string; readonly position: number };
 

@@ -46,6 +46,8 @@ type AttemptResult = { readonly kind: "output"; readonly output: unknown } | { r
 
 async function runAttempt(run: RunState, task: TaskInstance, attempt: number): Promise<AttemptResult> {
   const { props, loop } = task;
+  const iteration = loop.at(-1) ?? 0;
+  run.tell({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
   const isAgent = props.agent !== undefined || props.model !== undefined;
   if (!isAgent && typeof props.children !== "function") {
     return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
@@ -55,7 +57,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
   const place = {
     runId: run.runId,
     nodeId: props.id,
-    iteration: loop.at(-1) ?? 0,
+    iteration,
     attempt,
     ...(loop.length === 0 ? {} : { loopPath: loop }),
   };

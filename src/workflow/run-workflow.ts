@@ -13,6 +13,10 @@ export interface RunWorkflowOptions {
   /** Go on with the run of this id. */
   readonly resume?: boolean | undefined;
   readonly runtime?: Runtime | undefined;
+  /** The file that the workflow came from. Put on record, so that it can be found again; its folder is the default `rootDir`. */
+  readonly file?: string | undefined;
+  /** Go on with a run whose workflow has changed since it was started. */
+  readonly acceptChanges?: boolean | undefined;
   readonly rootDir?: string | undefined;
   readonly allowNetwork?: boolean | undefined;
   readonly maxOutputBytes?: number | undefined;

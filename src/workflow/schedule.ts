@@ -2,6 +2,7 @@
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
 import { createPlan, type Plan } from "./plan.ts";
+import { outlineOf } from "./plan-outline.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
@@ -67,6 +68,7 @@ class Schedule {
       this.#ready = [];
       this.#reads = new Set();
       const plan = this.render();
+      this.#run.tell({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
       this.#walk = new PlanWalk({
         plan,
         states: this.#run.states,

@@ -1,6 +1,6 @@
 /** Starts a run, or goes on with one: claims it, drives it to where it can go, and writes down how it stands. */
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { ToolSettings } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -19,7 +19,8 @@ import {
 } from "../store/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
-import { toRow } from "./context.ts";
+import { createWorkflowContext, toRow } from "./context.ts";
+import { createPlan } from "./plan.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { toTaskState } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
@@ -71,15 +72,17 @@ async function runIn(
   }
   if (known?.status === "finished") return resultOf(runId, known, await loadStates(host, runId), workflow);
   const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
-  const settings = {
-    ...(known === undefined ? {} : (decode(known.optionsJson) as Partial<ToolSettings>)),
-    ...settingsOf(options),
+  const start = {
+    ...(options.file === undefined ? {} : { rootDir: dirname(resolve(options.file)) }),
+    ...(known === undefined ? {} : (decode(known.optionsJson) as StartOptions)),
+    ...startOptionsOf(options),
   };
+  const { maxConcurrency, ...settings } = start;
   const epoch =
     known === undefined
-      ? await begin(host, runId, workflow, input, settings)
+      ? await begin(host, runId, workflow, input, start, options.file)
       : await takeOver(host, known, workflow);
-  return drive({ host, runtime, runId, epoch, workflow, input, settings, options });
+  return drive({ host, runtime, runId, epoch, workflow, input, settings, maxConcurrency, options });
 }
 
 interface Drive {
@@ -90,6 +93,7 @@ interface Drive {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly settings: Partial<ToolSettings>;
+  readonly maxConcurrency: number | undefined;
   readonly options: RunWorkflowOptions;
 }
 
@@ -101,6 +105,7 @@ async function drive({
   workflow,
   input,
   settings,
+  maxConcurrency = DEFAULT_CONCURRENCY,
   options,
 }: Drive): Promise<WorkflowResult> {
   const states = await loadStates(host, runId);
@@ -124,7 +129,7 @@ async function drive({
       }
     },
   };
-  const end = await outcomeOf(run, workflow, input, options.maxConcurrency ?? DEFAULT_CONCURRENCY);
+  const end = await outcomeOf(run, workflow, input, maxConcurrency);
   const errorJson =
     end.error === undefined
       ? null
@@ -175,17 +180,18 @@ async function begin(
   runId: string,
   workflow: WorkflowDefinition,
   input: unknown,
-  settings: object,
+  start: StartOptions,
+  file: string | undefined,
 ): Promise<number> {
   const inserted = await host.store.transaction(
     () =>
       insertRun({
         runId,
-        workflow: "workflow",
-        file: null,
+        workflow: nameOf(workflow, runId, input) ?? (file === undefined ? "workflow" : basename(file)),
+        file: file === undefined ? null : resolve(file),
         shape: shapeOf(workflow),
         inputJson: encode(input),
-        optionsJson: encode(settings),
+        optionsJson: encode(start),
         ownerId: host.ownerId,
         createdAtMs: host.clock.now(),
       }),
@@ -236,12 +242,28 @@ async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise
   );
 }
 
-function settingsOf(options: RunWorkflowOptions): Partial<ToolSettings> {
+/** What a tree that cannot be rendered is called is found out when it is run. */
+function nameOf(workflow: WorkflowDefinition, runId: string, input: unknown): string | undefined {
+  try {
+    const keys = Object.keys(workflow.schemas);
+    const states = new TaskStates();
+    const context = createWorkflowContext({ runId, input, iteration: 0, states, keys, reads: new Set() });
+    return createPlan(workflow.render(context)).name;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Options that are put on record: those of the start hold for a resume. */
+type StartOptions = Partial<ToolSettings> & { readonly maxConcurrency?: number };
+
+function startOptionsOf(options: RunWorkflowOptions): StartOptions {
   return {
     ...(options.rootDir === undefined ? {} : { rootDir: resolve(options.rootDir) }),
     ...(options.allowNetwork === undefined ? {} : { allowNetwork: options.allowNetwork }),
     ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
     ...(options.toolTimeoutMs === undefined ? {} : { timeoutMs: options.toolTimeoutMs }),
+    ...(options.maxConcurrency === undefined ? {} : { maxConcurrency: options.maxConcurrency }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, times, until } from "./harness.ts";
+import { createClock, createWorld, sorted, times, until } from "./harness.ts";
 
 const task = { runId: "r1" };
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -44,12 +44,12 @@ describe("of a run", () => {
       });
       const runtime = await world.runtime({ limits: { maxParallelTools: 2 } });
       const outcomes = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => runtime.call(flaky, { n }, task)));
-      expect(codes(outcomes)).toEqual([
-        "TOOL_EXECUTION_FAILED",
-        "TOOL_EXECUTION_FAILED",
+      // Which two is left to the store, which may answer six questions at once in any order.
+      expect(sorted(codes(outcomes))).toEqual([
         ...times(4, "TOOL_CIRCUIT_OPEN"),
+        ...times(2, "TOOL_EXECUTION_FAILED"),
       ]);
-      expect(runs).toEqual([1, 2]);
+      expect(runs).toHaveLength(2);
       expect((await world.log("r1")).map((row) => [row["status"], row["tries"]])).toEqual([
         ["error", 1],
         ["error", 1],

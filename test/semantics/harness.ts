@@ -2,11 +2,14 @@
  * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
  * without one, and a clock that stands still. Only `openStores` knows which database it is.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
 import { onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
-import { STORE_KINDS } from "../store-kinds.ts";
+import { freshPostgresSchema } from "../postgres/fresh-postgres.ts";
 
 /** One database that can be opened more than once. */
 export interface Stores {
@@ -14,26 +17,31 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** The rules hold on every store: the project `semantics on PostgreSQL` of vitest.config.ts runs them on the other one. */
-export const [storeKind] = STORE_KINDS.filter(
-  ({ name }) => name === (process.env["TOOLWRIGHT_TEST_STORE"] === "postgres" ? "PostgreSQL" : "SQLite"),
-);
+/** The rules hold on every store: vitest.config.ts has a project that runs them on the other one. */
+const storeName = process.env["TOOLWRIGHT_TEST_STORE"] ?? "sqlite";
 
 export async function openStores(): Promise<Stores> {
-  if (storeKind === undefined) throw new Error("no such store");
-  const fresh = await storeKind.fresh();
+  const { address, remove } = await freshAddress();
   const opened: Store[] = [];
   return {
     async open() {
-      const store = await openStore(fresh.address);
+      const store = await openStore(address);
       opened.push(store);
       return store;
     },
     async close() {
       for (const store of opened) await store.close();
-      await fresh[Symbol.asyncDispose]();
+      await remove();
     },
   };
+}
+
+async function freshAddress(): Promise<{ address: string; remove(): Promise<void> }> {
+  // The schema goes with its server.
+  if (storeName === "postgres") return { address: await freshPostgresSchema(), remove: async () => undefined };
+  if (storeName !== "sqlite") throw new Error(`TOOLWRIGHT_TEST_STORE=${storeName}: no such store`);
+  const folder = await mkdtemp(join(tmpdir(), "toolwright-semantics-"));
+  return { address: join(folder, "calls.db"), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 export interface World {
@@ -192,6 +200,24 @@ export function watchStore(store: Store, watch: StoreWatch): Store {
       return store.read(work);
     },
     close: () => store.close(),
+  };
+}
+
+/** Runs every transaction twice, the first time for nothing, as a store may after a conflict. */
+export function repeatStore(store: Store): Store {
+  const undo = new Error("once more");
+  return {
+    ...watchStore(store, {}),
+    async transaction(work, level) {
+      const first = store.transaction(function* () {
+        yield* work();
+        throw undo;
+      }, level);
+      await first.catch((error: unknown) => {
+        if (error !== undo) throw error;
+      });
+      return store.transaction(work, level);
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, never, settle, sorted, times, until } from "./harness.ts";
+import { createClock, createWorld, never, sorted, times, until } from "./harness.ts";
 import { createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -263,28 +263,26 @@ describe("maxWallClockMs", () => {
     const clock = createClock();
     const limits = { maxWallClockMs: 1_000 };
     const { charge } = createCharge({ needsApproval: true });
+    let entered = 0;
     const slow = defineTool({
       name: "slow",
       schema: z.object({ n: z.number() }),
-      execute: () => clock.sleep(400),
+      execute: () => ((entered += 1), clock.sleep(400)),
     });
-    const run = async (n: number) => {
+    const run = async (n: number, ms = 400) => {
       const runtime = await world.runtime({ clock, limits });
       const call = runtime.call(slow, { n }, task);
-      await settle();
-      await clock.advance(400);
-      return call;
+      await until(() => entered === n);
+      await clock.advance(ms);
+      return { runtime, outcome: await call };
     };
-    expect(await run(1)).toMatchObject({ status: "success" });
+    expect((await run(1)).outcome).toMatchObject({ status: "success" });
     await (await world.runtime({ clock, limits })).call(charge, { amount: 1 }, task);
     await clock.advance(86_400_000);
-    expect(await run(2)).toMatchObject({ status: "success" });
-    const third = await world.runtime({ clock, limits });
-    const call = third.call(slow, { n: 3 }, task);
-    await settle();
-    await clock.advance(200);
-    expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_LIMIT_EXCEEDED" } });
-    expect(await third.call(slow, { n: 4 }, task)).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
+    expect((await run(2)).outcome).toMatchObject({ status: "success" });
+    const third = await run(3, 200);
+    expect(third.outcome).toMatchObject({ status: "error", error: { code: "TOOL_LIMIT_EXCEEDED" } });
+    expect(await third.runtime.call(slow, { n: 4 }, task)).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
   });
 
   it("rule 24: bounds a call with all its tries, not each of them anew", async () => {

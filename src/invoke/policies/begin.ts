@@ -4,9 +4,10 @@
  * call; a refusal before it consumes nothing.
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import { ToolwrightError } from "../../errors.ts";
 import { startAgain } from "../../store/calls.ts";
 import type { CommitLevel, Transaction } from "../../store/store.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, takeSeq, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
@@ -36,16 +37,23 @@ async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | u
       return undefined;
     } catch (error) {
       if (error instanceof Refused) return error.result;
-      if (!(error instanceof MustWait)) throw error;
+      if (!(error instanceof MustWait)) throw withoutEffect(error);
       await waitForReservations(call);
       if (call.signal?.aborted === true) return aborted(call.signal);
     }
   }
 }
 
+/** Only here it is known that nothing has been run, whatever became of the intent. */
+function withoutEffect(error: unknown): unknown {
+  if (!ToolwrightError.is(error) || error.code !== "TOOL_STORE_FAILED") return error;
+  const { code, message, details, hint, cause } = error;
+  return new ToolwrightError(code, message, { details, hint, cause, effect: "none" });
+}
+
 /** What changes nothing outside can be run again, so nothing has to be known before it. */
 function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
-  call.seq = call.scope.nextSeq();
+  takeSeq(call);
   call.begun = true;
   call.isDeferred = true;
   tell(call, { type: "call-started", seq: call.seq });

@@ -69,7 +69,8 @@ function* passOrRefuse(call: Call): Transaction<void> {
   } else {
     const now = call.host.clock.now();
     const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;
-    const probes = state === "probe" ? yield* takeProbe(scope, call.spec.name, now, Math.ceil(now + resetMs)) : 0;
+    const probes =
+      state === "probe" ? yield* takeProbe(scope, call.spec.name, now, Math.ceil(now + resetMs)) : 0;
     if (probes === 0) throw new Refused(refuse(openError(call)));
     call.isProbe = true;
   }

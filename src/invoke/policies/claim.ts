@@ -10,7 +10,7 @@ import { encode } from "../../util/encode.ts";
 import { type Call, executedHash } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
-import { outputOf } from "../recovery/decide.ts";
+import { cameLate, outputOf } from "../recovery/decide.ts";
 import { resolveUnknown } from "../recovery/resolve-unknown.ts";
 import { waitForOwner } from "../recovery/wait-for-owner.ts";
 import { effectOf } from "../record/effect.ts";
@@ -88,11 +88,8 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
 async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.status === "success" || row.effect === "happened") {
     call.note = `This was done before under the same business key; it was not done again.`;
-    return {
-      kind: "recorded",
-      outputJson: row.status === "success" ? await outputOf(call, row) : (row.lateJson ?? encode(undefined)),
-      attempt: row.attempt,
-    };
+    if (row.status !== "success") return cameLate(call, row, row.lateJson ?? encode(undefined));
+    return { kind: "recorded", outputJson: await outputOf(call, row), attempt: row.attempt };
   }
   return row.effect === "none" ? undefined : resolveUnknown(call, row);
 }

@@ -13,6 +13,8 @@ import { wallLeft } from "./timeout.ts";
 const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_MAX_BACKOFF_MS = 30_000;
 const JITTER = 0.25;
+/** A service that asks for more is not waited for: the error is the better answer. */
+const LONGEST_WAIT_MS = 3_600_000;
 
 export const retry: Policy = (call, next) => {
   const { maxRetries = 0 } = call.spec.retry;
@@ -28,7 +30,7 @@ async function tryAgain(call: Call, maxRetries: number, next: () => Promise<Resu
     // Another call may have opened the breaker while this one was waiting.
     if ((await refusalOfBreaker(call)) !== undefined) return result;
     const waitMs = waitOf(call, result.error, retries);
-    if (waitMs >= (wallLeft(call) ?? Infinity)) return result;
+    if (waitMs > LONGEST_WAIT_MS || waitMs >= (wallLeft(call) ?? Infinity)) return result;
     // Cut off while it waited: the last error is not an outcome then.
     if (!(await waitBeforeRetry(call, result.error, waitMs))) return aborted(call.signal);
     if ((await refusalOfBreaker(call)) !== undefined) return result;
@@ -76,6 +78,15 @@ async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: numbe
 
 /** `retryAfterMs` on the error, or a `Retry-After` header in it: seconds or a date. */
 function retryAfterMs(error: ToolwrightError, now: number): number | undefined {
+  try {
+    return readRetryAfter(error, now);
+  } catch {
+    // What cannot be read has asked for nothing.
+    return undefined;
+  }
+}
+
+function readRetryAfter(error: ToolwrightError, now: number): number | undefined {
   const source: unknown = error.cause ?? error;
   if (typeof source !== "object" || source === null) return undefined;
   const record = source as Record<string, unknown>;

@@ -122,7 +122,7 @@ function describeLate(
 ): { readonly effect: "none" | "happened" | null; readonly json: string } | undefined {
   if (result.kind === "error") {
     const effect = result.error.effect === "none" && call.harmless ? "none" : null;
-    return { effect, json: encodeError(result.error, call.spec, call.args) };
+    return { effect, json: encodeError(result.error, call) };
   }
   if (result.kind !== "success") return undefined;
   try {

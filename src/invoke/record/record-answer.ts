@@ -73,7 +73,7 @@ function answerFields(call: Call, result: Result) {
       return {
         status: result.error.code === "TOOL_OUTCOME_UNKNOWN" ? "unknown" : "error",
         effect: result.error.effect ?? (result.error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none"),
-        errorJson: encodeError(result.error, call.spec, call.args),
+        errorJson: encodeError(result.error, call),
         lateJson: call.lateJson,
       } as const;
     case "denied":

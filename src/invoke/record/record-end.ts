@@ -46,7 +46,7 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
 
 /** A pure call had no intent to write: its row is made now. */
 function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
-  yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId }, call.seq);
+  yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
   for (const settle of call.settlers.values()) yield* settle(result);
   return true;
 }
@@ -96,7 +96,7 @@ function endOf(call: Call, result: Result): End {
         ...common,
         status: "unknown",
         effect: effectOf(call, result),
-        errorJson: encodeError(result.error, call.spec, call.args),
+        errorJson: encodeError(result.error, call),
         keyRead: null,
       };
     case "error": {
@@ -105,7 +105,7 @@ function endOf(call: Call, result: Result): End {
         ...common,
         status: "error",
         effect,
-        errorJson: encodeError(result.error, call.spec, call.args),
+        errorJson: encodeError(result.error, call),
         // An output that failed validation is the only trace of an effect that happened.
         lateJson: effect === "happened" && call.outputJson !== undefined ? storedOutput(call) : null,
       };
@@ -125,5 +125,5 @@ export function storedOutput(call: Call): string {
 function lateOf(call: Call, result: Result): { effect: "none" | "happened" | null; json: string } {
   if (result.kind === "success") return { effect: "happened", json: storedOutput(call) };
   const error = result.kind === "error" || result.kind === "cut" ? result.error : fenced(call);
-  return { effect: null, json: encodeError(error, call.spec, call.args) };
+  return { effect: null, json: encodeError(error, call) };
 }

@@ -5,7 +5,7 @@ import { type CallStatus, insertCall, insertStarted, savePayload } from "../../s
 import { readScope } from "../../store/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
 import { truncateJson } from "../../util/truncate.ts";
-import type { Call } from "../call.ts";
+import { type Call, takeSeq } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 
@@ -28,12 +28,11 @@ export interface RowFields {
 
 /**
  * Inserts the row of this call and attempt.
- * @param seq the number that the call has been given already, if it has
  * @throws Contended when another process has, and the call must look again
  */
-export function* insertRow(call: Call, fields: RowFields, seq?: number): Transaction<void> {
+export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
   const { scope } = call;
-  call.seq = seq ?? scope.nextSeq();
+  takeSeq(call);
   const changes = yield* insertCall(
     {
       ...(yield* commonFields(call)),
@@ -60,7 +59,7 @@ export function* insertRow(call: Call, fields: RowFields, seq?: number): Transac
 /** Inserts the row of a call that begins now. */
 export function* insertIntent(call: Call): Transaction<void> {
   const { scope, host } = call;
-  call.seq = scope.nextSeq();
+  takeSeq(call);
   const changes = yield* insertStarted(
     {
       ...(yield* commonFields(call)),
@@ -114,7 +113,8 @@ export function* logText(
 ): Transaction<string | null> {
   if (text === null) return null;
   const short = truncateJson(text, maxLogBytes(call));
-  if (short.truncated) yield* savePayload(call.key, call.scope.attempt, part, text);
+  // Also what is short, where an earlier attempt's may be there: the whole value is found by its key alone.
+  if (short.truncated || call.scope.attempt > 1) yield* savePayload(call.key, call.scope.attempt, part, text);
   return short.text;
 }
 

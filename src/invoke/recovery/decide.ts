@@ -131,7 +131,7 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
 }
 
 /** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
-async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
+export async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
   call.lateJson = lateJson;
   try {
     // A mark stands for a value that was checked before it was redacted.

@@ -70,7 +70,7 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
     tell(call, {
       type: "call-logged",
       level: "warn",
-      message: createScrubber(spec, call.args)(`reconcile failed: ${messageOf(error)}`),
+      message: createScrubber(spec, call.args, call.input)(`reconcile failed: ${messageOf(error)}`),
       data: undefined,
     });
     return undefined;

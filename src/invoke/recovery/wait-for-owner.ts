@@ -4,6 +4,8 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow, markUnknown } from "../../store/calls.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";
 
 const FIRST_PAUSE_MS = 10;
@@ -21,11 +23,9 @@ export async function waitForOwner(
   const { host } = call;
   const { timeoutMs } = options;
   const deadline = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
-  const own = host.inFlight.get(inFlightName(row.key, row.attempt));
-  if (own !== undefined && row.ownerId === host.ownerId && row.status === "started") {
-    await Promise.race([own.catch(() => undefined), until(deadline, call.signal)]);
-  }
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  const running = runningHere(call, row);
+  if (running !== undefined && row.status === "started") await pause(deadline, call.signal, running);
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
     const current = rows.find((other) => other.attempt === row.attempt);
     const isWaiting = current?.status === "pending" && timeoutMs !== undefined;
@@ -35,39 +35,39 @@ export async function waitForOwner(
       return;
     }
     if (performance.now() >= deadline) throw tooLong(call, timeoutMs ?? 0);
-    await until(performance.now() + pause, call.signal);
+    await pause(performance.now() + ms, call.signal);
   }
 }
 
-/** In this runtime, a call is alive while it is in flight; the process alone does not keep it so. */
-function isAlive(call: Call, row: CallRow): Promise<boolean> {
+/** The call of this runtime that the row belongs to, if it is at work. This very call is not: its row is an older one. */
+function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   const { host } = call;
-  if (row.ownerId === null) return Promise.resolve(false);
-  if (row.ownerId === host.ownerId)
-    return Promise.resolve(host.inFlight.has(inFlightName(row.key, row.attempt)));
+  if (row.ownerId !== host.ownerId) return undefined;
+  const running = host.inFlight.get(inFlightName(row.key, row.attempt));
+  return running === call.ended.promise ? undefined : running;
+}
+
+/** In this runtime, a call is alive while it is in flight; the process alone does not keep it so. */
+async function isAlive(call: Call, row: CallRow): Promise<boolean> {
+  const { host } = call;
+  if (row.ownerId === null) return false;
+  if (row.ownerId === host.ownerId) return runningHere(call, row) !== undefined;
   return host.isOwnerAlive(row.ownerId);
 }
 
-function until(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-  const ms = Math.min(deadline - performance.now(), 2 ** 31 - 1);
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(aborted(signal));
-    };
-    if (signal?.aborted === true) {
-      reject(aborted(signal));
-      return;
-    }
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener("abort", stop);
-        resolve();
-      },
-      Math.max(0, ms),
-    );
-    signal?.addEventListener("abort", stop, { once: true });
-  });
+/** Until the deadline, or until `other` settles. Leaves no timer behind that would keep the program running. */
+async function pause(
+  deadline: number,
+  signal: AbortSignal | undefined,
+  other?: Promise<unknown>,
+): Promise<void> {
+  const over = new AbortController();
+  const timer = systemClock
+    .sleep(Math.max(0, deadline - performance.now()), over.signal)
+    .catch(() => undefined);
+  await untilAborted(other === undefined ? timer : Promise.race([timer, other]), signal);
+  over.abort();
+  if (signal?.aborted === true) throw aborted(signal);
 }
 
 function aborted(signal: AbortSignal | undefined): ToolwrightError {

@@ -1,0 +1,21 @@
+/** How this command was called, so that the commands it prints can be typed as they stand. */
+import { basename, relative } from "node:path";
+
+export function commandName(): string {
+  if (process.env["npm_command"] === "exec") return "npx toolwright";
+  const called = process.argv[1] ?? "toolwright";
+  if (!/^main\.[jt]s$/.test(basename(called))) return "toolwright";
+  const path = relative(process.cwd(), called);
+  return `node ${path.startsWith("../../..") ? called : path}`;
+}
+
+/** A word as a shell takes it for one. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A command line that goes on from here: with the store, where it is not the default one. */
+export function nextCommand(store: string, ...words: readonly string[]): string {
+  const rest = store === "toolwright.db" ? words : [...words, "--store", store];
+  return [commandName(), ...rest.map(quoted)].join(" ");
+}

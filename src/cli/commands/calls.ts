@@ -1,0 +1,52 @@
+/** `toolwright calls <run-id>`: the tool calls of a run, in the order in which they were made. */
+import type { Command } from "commander";
+import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type CommonOptions, toDuration, toShortText, toTable } from "../screen.ts";
+
+interface CallsOptions extends CommonOptions {
+  readonly task?: string;
+  readonly tool?: string;
+}
+
+export function addCallsCommand(program: Command): void {
+  const command = program
+    .command("calls")
+    .summary("list the tool calls of a run")
+    .description("Lists the tool calls of a run, in the order in which they were made.")
+    .argument("<run-id>", "the id of the run")
+    .option("--task <id>", "only those of one task")
+    .option("--tool <name>", "only those of one tool");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright calls order-17", "toolwright calls order-17 --tool bash --json"))
+    .action(
+      acting<CallsOptions, [string]>(async ({ screen, options }, runId) => {
+        const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
+        const { readCalls } = await import("../../runtime/log.ts");
+        assertStoreExists(options.store);
+        const calls = await withStore(options.store, async (store) => {
+          const found = await readCalls({ store }, { runId, nodeId: options.task, toolName: options.tool });
+          // A run of a program has calls without being a workflow's.
+          if (found.length === 0) await readKnownRun(store, options.store, runId);
+          return found;
+        });
+        screen.tell(calls);
+        if (calls.length === 0) {
+          screen.say("There are no such calls.");
+          return EXIT.finished;
+        }
+        const rows = calls.map((call) => [
+          call.iteration === 0 ? call.nodeId : `${call.nodeId}[${call.iteration}]`,
+          String(call.attempt),
+          String(call.seq),
+          call.toolName,
+          call.replayed ? `${call.status}, replayed` : call.fromCache ? `${call.status}, cached` : call.status,
+          call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
+          toShortText(call.inputJson ?? "", 40),
+          toShortText(call.errorJson ?? call.outputJson ?? "", 40),
+        ]);
+        const head = ["TASK", "ATTEMPT", "SEQ", "TOOL", "STATUS", "TOOK", "INPUT", "OUTPUT"];
+        screen.say(toTable(head, rows));
+        return EXIT.finished;
+      }),
+    );
+}

@@ -1,0 +1,56 @@
+/** `toolwright inspect <run-id>`: all that is on record of a run. */
+import type { Command } from "commander";
+import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
+
+export function addInspectCommand(program: Command): void {
+  const command = program
+    .command("inspect")
+    .summary("show a run and its tasks")
+    .description("Shows what is on record of a run: its input, options, tasks, outputs and open questions.")
+    .argument("<run-id>", "the id of the run");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))
+    .action(
+      acting<CommonOptions, [string]>(async ({ screen, options }, runId) => {
+        const { withRun } = await import("../open.ts");
+        const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
+        const { readTasks } = await import("../../store/tasks.ts");
+        const { readCalls } = await import("../../runtime/log.ts");
+        const { readApprovals } = await import("../../runtime/approvals.ts");
+        const { decode } = await import("../../util/encode.ts");
+        const { systemClock } = await import("../../util/clock.ts");
+        const found = await withRun(options.store, runId, async (store, run) => ({
+          ...(await describeRun(store, run)),
+          input: decode(run.inputJson),
+          options: decode(run.optionsJson),
+          tasks: (await store.read(() => readTasks(runId))).map(describeTask),
+          calls: (await readCalls({ store }, { runId })).length,
+          approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
+        }));
+        screen.tell(found);
+        const status = statusOf(found);
+        screen.say(`${screen.paint("bold", found.workflow)} ${runId}`);
+        screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
+        if (found.error !== null) screen.say(`  error     ${found.error.message}`);
+        if (found.file !== null) screen.say(`  file      ${found.file}`);
+        screen.say(`  started   ${toAge(found.createdAtMs)}`);
+        if (found.finishedAtMs !== null)
+          screen.say(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
+        screen.say(`  input     ${toShortText(found.input)}`);
+        screen.say(`  options   ${toShortText(found.options)}`);
+        screen.say(`  calls     ${found.calls}`);
+        screen.say(`  tasks     ${found.tasks.length}`);
+        for (const task of found.tasks) {
+          const pass = task.iteration === 0 ? "" : `[${task.iteration}]`;
+          const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
+          const what = task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
+          screen.say(`    ${task.nodeId}${pass}  ${task.status}${attempt}  ${what}`.trimEnd());
+        }
+        for (const request of found.approvals) {
+          screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
+        }
+        return EXIT.finished;
+      }),
+    );
+}

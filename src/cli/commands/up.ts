@@ -1,0 +1,48 @@
+/** `toolwright up <file>`: starts a run of a workflow. */
+import type { Command } from "commander";
+import { acting, examples, withCommonOptions } from "../command.ts";
+import { readJson } from "../parse-options.ts";
+import { type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
+
+interface UpOptions extends RunOptions {
+  readonly input?: string;
+  readonly runId?: string;
+  readonly resume?: boolean;
+}
+
+export function addUpCommand(program: Command): void {
+  const command = program
+    .command("up")
+    .summary("start a run of a workflow")
+    .description("Starts a run of the workflow that a file exports by default (.ts, .tsx, .js, .jsx, .mjs).")
+    .argument("<file>", "the file of the workflow")
+    .option("--input <json>", "the input: JSON, @file, or - for stdin")
+    .option("--run-id <id>", "the id of the run (default: a new one)")
+    .option("--resume", "go on with the run of --run-id");
+  withCommonOptions(withRunOptions(command))
+    .addHelpText(
+      "after",
+      examples(
+        `toolwright up workflow.tsx --input '{"file": "src/app.ts"}'`,
+        "toolwright up workflow.tsx --input @order.json --run-id order-17",
+        "cat order.json | toolwright up workflow.tsx --input - --json",
+      ),
+    )
+    .action(
+      acting<UpOptions, [string]>(async ({ screen, options }, file) => {
+        const { runFile } = await import("../run-file.ts");
+        if (options.resume === true) {
+          const { resumeRun } = await import("../resume-run.ts");
+          return resumeRun(screen, options.runId, { ...options, file });
+        }
+        const input = options.input === undefined ? undefined : readJson("--input", options.input);
+        return runFile(screen, {
+          store: options.store,
+          file,
+          runId: options.runId,
+          resume: false,
+          run: { input, ...toRunOptions(options) },
+        });
+      }),
+    );
+}

@@ -1,0 +1,70 @@
+/** A run as programs and people read it. */
+import type { Store } from "../store/store.ts";
+import type { TaskRow } from "../store/tasks.ts";
+import type { RunOverview } from "../store/workflow-queries.ts";
+import type { RunStatus, WorkflowRunRow } from "../store/workflow-runs.ts";
+import { decode } from "../util/encode.ts";
+import { readLivingOwner } from "./owner.ts";
+import type { Colour } from "./screen.ts";
+
+export const STATUS_COLOURS: Readonly<Record<RunStatus | "interrupted", Colour>> = {
+  running: "cyan",
+  finished: "green",
+  failed: "red",
+  cancelled: "yellow",
+  "waiting-approval": "yellow",
+  interrupted: "red",
+};
+
+/** The row of a run, decoded. `interrupted`: it is on record as running, and whoever ran it is gone. */
+export async function describeRun(store: Store, run: WorkflowRunRow) {
+  const owner = run.status === "running" ? await readLivingOwner(store, run.ownerId) : undefined;
+  return {
+    runId: run.runId,
+    workflow: run.workflow,
+    file: run.file,
+    status: run.status,
+    interrupted: run.status === "running" && owner === undefined,
+    pid: owner?.pid ?? null,
+    error: errorOf(run.errorJson),
+    createdAtMs: run.createdAtMs,
+    updatedAtMs: run.updatedAtMs,
+    finishedAtMs: run.finishedAtMs,
+  };
+}
+
+export type DescribedRun = Awaited<ReturnType<typeof describeRun>>;
+
+export async function describeOverview(store: Store, { run, tasks, currentTask }: RunOverview) {
+  return { ...(await describeRun(store, run)), tasks, currentTask };
+}
+
+export function statusOf(run: DescribedRun): RunStatus | "interrupted" {
+  return run.interrupted ? "interrupted" : run.status;
+}
+
+export function describeTask(task: TaskRow) {
+  return {
+    nodeId: task.nodeId,
+    iteration: task.iteration,
+    attempt: task.attempt,
+    status: task.status,
+    outputKey: task.outputKey,
+    output: task.outputJson === null ? null : decode(task.outputJson),
+    error: errorOf(task.errorJson),
+    startedAtMs: task.startedAtMs,
+    finishedAtMs: task.finishedAtMs,
+  };
+}
+
+interface StoredError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export function errorOf(json: string | null): StoredError | null {
+  if (json === null) return null;
+  const { code, message, hint } = JSON.parse(json) as Partial<StoredError>;
+  return { code: code ?? "", message: message ?? "", hint: hint ?? "" };
+}

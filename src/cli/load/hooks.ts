@@ -1,0 +1,102 @@
+/**
+ * How Node loads the files of a workflow: `toolwright` is this very package, packages that the folder lacks are taken
+ * from where Toolwright is installed, and TypeScript and JSX are compiled in memory. Written without `await`, so that
+ * the same functions serve Node's hooks on the main thread and those of a thread of their own.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { compile } from "./compile.ts";
+import { isOwnSource, OWN_FILE, ownExport, readManifest } from "./package-root.ts";
+
+interface Context {
+  readonly parentURL?: string | undefined;
+}
+
+type Next<Result> = (specifier: string, context?: Context) => Result;
+
+const manifest = readManifest();
+
+export function resolve<Result>(specifier: string, context: Context, next: Next<Result>): Result {
+  if (specifier === "toolwright" || specifier.startsWith("toolwright/")) {
+    const url = ownExport(manifest, specifier);
+    if (url !== undefined) return next(url, context);
+  }
+  return orElse(
+    () => next(specifier, context),
+    () => {
+      if (isBare(specifier)) return next(specifier, { ...context, parentURL: OWN_FILE });
+      const found = withExtension(specifier, context.parentURL);
+      return found === undefined ? undefined : next(found, context);
+    },
+  );
+}
+
+interface LoadContext {
+  readonly format?: string | null | undefined;
+}
+
+interface Loaded {
+  readonly format: string;
+  readonly source: string;
+  readonly shortCircuit: boolean;
+}
+
+/** Marks the file that the command was given: its JavaScript may hold JSX, whatever its extension. */
+export const ENTRY = "toolwright-entry";
+
+export function load<Result>(
+  url: string,
+  context: LoadContext,
+  next: (url: string, context: LoadContext) => Result,
+): Result | Loaded {
+  const { protocol, pathname, searchParams } = new URL(url);
+  const isEntry = searchParams.has(ENTRY);
+  const isCompiled = /\.(?:m?ts|tsx|jsx)$/.test(pathname) || (isEntry && /\.m?js$/.test(pathname));
+  if (protocol !== "file:" || !isCompiled || isOwnSource(url)) return next(url, context);
+  const file = fileURLToPath(url);
+  return { format: "module", source: compile(file, readFileSync(file, "utf8")), shortCircuit: true };
+}
+
+/** The second way only when the first one found nothing; its own failure is not the one to tell. */
+function orElse<Result>(first: () => Result, second: () => Result | undefined): Result {
+  const afterwards = (error: unknown): Result => {
+    if (!isNotFound(error)) throw error;
+    let other: Result | undefined;
+    try {
+      other = second();
+    } catch {
+      throw error;
+    }
+    if (other === undefined) throw error;
+    return other instanceof Promise
+      ? (other.catch(() => {
+          throw error;
+        }) as Result)
+      : other;
+  };
+  try {
+    const found = first();
+    return found instanceof Promise ? (found.catch(afterwards) as Result) : found;
+  } catch (error) {
+    return afterwards(error);
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ERR_MODULE_NOT_FOUND" || code === "ERR_UNSUPPORTED_DIR_IMPORT" || code === "MODULE_NOT_FOUND";
+}
+
+function isBare(specifier: string): boolean {
+  return !/^(?:\.{0,2}\/|[a-z]+:|#)/.test(specifier);
+}
+
+/** TypeScript's habits: `./tool.js` for tool.ts, and `./tool` for either. */
+function withExtension(specifier: string, parentURL: string | undefined): string | undefined {
+  if (parentURL === undefined || !specifier.startsWith(".")) return undefined;
+  const base = specifier.replace(/\.[mc]?jsx?$/, "");
+  const endings = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", "/index.ts", "/index.tsx", "/index.js"];
+  return endings
+    .map((ending) => new URL(base + ending, parentURL))
+    .find((url) => url.protocol === "file:" && existsSync(url))?.href;
+}

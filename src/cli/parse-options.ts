@@ -1,0 +1,37 @@
+/** Values of options, parsed at the edge: what does not fit is refused with what was expected. */
+import { readFileSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import { messageOf } from "../invoke/error-record.ts";
+import { CliError } from "./cli-error.ts";
+
+/** Commander's parser of a whole number from `least`. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+  };
+}
+
+/** JSON itself, `@file`, or `-` for stdin. */
+export function readJson(option: string, given: string): unknown {
+  const text = given === "-" ? readText(0, "stdin") : given.startsWith("@") ? readText(given.slice(1)) : given;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const from = given === "-" ? "stdin" : given.startsWith("@") ? given.slice(1) : option;
+    throw new CliError(
+      "CLI_INPUT_INVALID",
+      `What ${from} holds is not JSON: ${messageOf(error)}.`,
+      `Give ${option} JSON in single quotes, @file to read a file, or - to read stdin.`,
+    );
+  }
+}
+
+function readText(file: string | 0, name = String(file)): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CliError("CLI_INPUT_INVALID", `${name} cannot be read: ${messageOf(error)}.`);
+  }
+}

@@ -1,0 +1,67 @@
+/** The command line: its commands, and what becomes of what they throw. */
+import { Command } from "commander";
+import { addApprovalsCommand } from "./commands/approvals.ts";
+import { addApproveCommand } from "./commands/approve.ts";
+import { addCallsCommand } from "./commands/calls.ts";
+import { addCancelCommand } from "./commands/cancel.ts";
+import { addDenyCommand } from "./commands/deny.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
+import { addInitCommand } from "./commands/init.ts";
+import { addInspectCommand } from "./commands/inspect.ts";
+import { addPsCommand } from "./commands/ps.ts";
+import { addResumeCommand } from "./commands/resume.ts";
+import { addTestCommand } from "./commands/test.ts";
+import { addUpCommand } from "./commands/up.ts";
+import { addWhyCommand } from "./commands/why.ts";
+import { readManifest } from "./load/package-root.ts";
+
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  hideSqliteWarning();
+  await createProgram().parseAsync(argv);
+}
+
+function createProgram(): Command {
+  const program = new Command("toolwright")
+    .description("Runs workflows whose tool calls are on record, and goes on with them where they were.")
+    .version(readManifest().version)
+    .showHelpAfterError("(see --help)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  toolwright init                                  write a first workflow into this folder
+  toolwright up workflow.tsx --input '{"n": 1}'    run it
+  toolwright ps                                    see how runs stand
+  toolwright why <run-id>                          learn why one waits or failed, and what comes next
+  toolwright resume <run-id>                       go on with it
+
+Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a person.`,
+    );
+  for (const add of [
+    addUpCommand,
+    addResumeCommand,
+    addPsCommand,
+    addInspectCommand,
+    addCallsCommand,
+    addWhyCommand,
+    addApprovalsCommand,
+    addApproveCommand,
+    addDenyCommand,
+    addCancelCommand,
+    addInitCommand,
+    addTestCommand,
+    addDoctorCommand,
+  ])
+    add(program);
+  return program;
+}
+
+/** Node says of its SQLite that it may change; that is this package's concern, not its users'. */
+function hideSqliteWarning(): void {
+  const listeners = process.listeners("warning");
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => {
+    if (warning.name === "ExperimentalWarning" && /SQLite/.test(warning.message)) return;
+    for (const listener of listeners) listener(warning);
+  });
+}

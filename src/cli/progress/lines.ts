@@ -1,0 +1,58 @@
+/** Progress as plain lines, for logs. */
+import type { RuntimeEvent } from "../../invoke/events.ts";
+import type { Screen } from "../screen.ts";
+import { toDuration } from "../screen.ts";
+import type { Progress, ShownRun } from "./show-progress.ts";
+
+export function showLines(screen: Screen, run: ShownRun): Progress {
+  const began = new Map<string, number>();
+  const { say } = screen;
+  say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
+  return {
+    onProgress: (event) => {
+      if (event.type === "replay-diverged") say(`task ${event.nodeId} goes another way than on record`);
+      if (event.type !== "task-changed") return;
+      const { nodeId, iteration, attempt, status } = event;
+      const name = taskName(nodeId, iteration);
+      const key = `${name} ${attempt}`;
+      if (status === "running") {
+        if (!began.has(key)) say(`task ${name} running${attempt === 1 ? "" : `, attempt ${attempt}`}`);
+        began.set(key, performance.now());
+        return;
+      }
+      const start = began.get(key);
+      began.delete(key);
+      say(`task ${name} ${status}${start === undefined ? "" : ` after ${toDuration(performance.now() - start)}`}`);
+    },
+    onCall: (event) => {
+      const line = callLine(event);
+      if (line !== undefined) say(`  ${line}`);
+    },
+    note: say,
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+export function taskName(nodeId: string, iteration: number): string {
+  return iteration === 0 ? nodeId : `${nodeId}[${iteration}]`;
+}
+
+function callLine(event: RuntimeEvent): string | undefined {
+  switch (event.type) {
+    case "call-started":
+      return `${event.nodeId}: ${event.toolName} …`;
+    case "call-finished": {
+      const how = event.replayed ? ", from the record" : event.fromCache ? ", from the cache" : "";
+      const code = event.errorCode === undefined ? "" : ` (${event.errorCode})`;
+      return `${event.nodeId}: ${event.toolName} ${event.status}${how}${code}`;
+    }
+    case "call-retried":
+      return `${event.nodeId}: ${event.toolName} is tried again (${event.errorCode})`;
+    case "call-progress":
+      return `${event.nodeId}: ${event.toolName}: ${event.message}`;
+    case "approval-requested":
+      return `${event.nodeId}: ${event.toolName} asks for approval ${event.approvalId}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+/** Some lines at the end of a terminal that are drawn over. What others print meanwhile goes above them. */
+import { stripVTControlCharacters } from "node:util";
+
+type Write = typeof process.stdout.write;
+
+export class LiveArea {
+  readonly #streams = [process.stdout, process.stderr].map((stream) => ({ stream, write: stream.write }));
+  readonly #write: Write = process.stdout.write.bind(process.stdout);
+  #lines: readonly string[] = [];
+
+  constructor() {
+    for (const { stream, write } of this.#streams) {
+      stream.write = ((...given: Parameters<Write>) => {
+        this.#erase();
+        const result = write.apply(stream, given);
+        this.#paint();
+        return result;
+      }) as Write;
+    }
+  }
+
+  draw(lines: readonly string[]): void {
+    this.#erase();
+    this.#lines = lines.map(cut);
+    this.#paint();
+  }
+
+  /** A line above the area, which stays. */
+  print(text: string): void {
+    this.#erase();
+    this.#write(`${text}\n`);
+    this.#paint();
+  }
+
+  [Symbol.dispose](): void {
+    for (const { stream, write } of this.#streams) stream.write = write;
+    this.#lines = [];
+  }
+
+  #erase(): void {
+    if (this.#lines.length > 0) this.#write(`\u001B[${this.#lines.length}A\u001B[0J`);
+  }
+
+  #paint(): void {
+    if (this.#lines.length > 0) this.#write(`${this.#lines.join("\n")}\n`);
+  }
+}
+
+/** A line that wraps would be two lines to erase. */
+function cut(line: string): string {
+  const width = process.stdout.columns ?? 80;
+  const plain = stripVTControlCharacters(line);
+  return plain.length < width ? line : `${plain.slice(0, width - 2)}…`;
+}

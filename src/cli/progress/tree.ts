@@ -1,0 +1,116 @@
+/** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
+import type { PlanOutline } from "../../workflow/plan-outline.ts";
+import type { TaskStatus } from "../../workflow/task-state.ts";
+import { type Colour, type Screen, toDuration } from "../screen.ts";
+import { LiveArea } from "./live-area.ts";
+import type { Progress, ShownRun } from "./show-progress.ts";
+
+interface ShownTask {
+  readonly status: TaskStatus;
+  readonly attempt: number;
+  readonly iteration: number;
+  readonly since: number;
+  readonly tookMs: number | undefined;
+  readonly call: string | undefined;
+}
+
+const MARKS: Readonly<Record<TaskStatus, readonly [string, Colour]>> = {
+  running: ["●", "cyan"],
+  finished: ["✔", "green"],
+  failed: ["✖", "red"],
+  skipped: ["–", "gray"],
+  waiting: ["◌", "yellow"],
+};
+
+const REDRAW_MS = 100;
+
+export function showTree(screen: Screen, run: ShownRun): Progress {
+  const tasks = new Map<string, ShownTask>();
+  const area = new LiveArea();
+  const start = performance.now();
+  let name = "workflow";
+  let outline: readonly PlanOutline[] = [];
+
+  const draw = (): void => {
+    const now = performance.now();
+    const lines = outline.flatMap((node) => linesOf(screen, node, tasks, now, "  "));
+    const done = [...tasks.values()].filter(({ status }) => status === "finished" || status === "skipped").length;
+    const head = `${screen.paint("bold", name)} ${run.runId}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
+    area.draw([head, ...fitting(lines, tasks.size)]);
+  };
+  const timer = setInterval(draw, REDRAW_MS);
+  timer.unref();
+
+  const change = (nodeId: string, changed: Partial<ShownTask>): void => {
+    const known = tasks.get(nodeId);
+    const blank = { status: "running", attempt: 1, iteration: 0, since: performance.now() } as const;
+    tasks.set(nodeId, { ...blank, tookMs: undefined, call: undefined, ...known, ...changed });
+  };
+  return {
+    onProgress: (event) => {
+      if (event.type === "plan-rendered") {
+        name = event.name;
+        outline = event.outline();
+      } else if (event.type === "task-changed") {
+        const { nodeId, status, attempt, iteration } = event;
+        const known = tasks.get(nodeId);
+        const isNew = known?.iteration !== iteration || known.attempt !== attempt;
+        const since = isNew ? performance.now() : known.since;
+        const tookMs = status === "running" ? undefined : performance.now() - since;
+        change(nodeId, { status, attempt, iteration, since, tookMs, call: undefined });
+      }
+    },
+    onCall: (event) => {
+      if (event.type === "call-started") change(event.nodeId, { call: event.toolName });
+      if (event.type === "call-progress") change(event.nodeId, { call: `${event.toolName}: ${event.message}` });
+      if (event.type === "call-finished") change(event.nodeId, { call: undefined });
+    },
+    note: (text) => area.print(text),
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      draw();
+      area[Symbol.dispose]();
+    },
+  };
+}
+
+function linesOf(
+  screen: Screen,
+  node: PlanOutline,
+  tasks: ReadonlyMap<string, ShownTask>,
+  now: number,
+  indent: string,
+): string[] {
+  if (node.kind !== "task") {
+    const inner = node.children.flatMap((child) => linesOf(screen, child, tasks, now, `${indent}  `));
+    return [`${indent}${screen.paint("gray", node.kind)}`, ...inner];
+  }
+  const task = tasks.get(node.id);
+  if (task === undefined) return [`${indent}${screen.paint("gray", `○ ${node.id}`)}`];
+  const [mark, colour] = MARKS[task.status];
+  const time = toDuration(task.tookMs ?? now - task.since);
+  const pass = task.iteration === 0 ? "" : `  pass ${task.iteration + 1}`;
+  const attempt = task.attempt === 1 ? "" : `  attempt ${task.attempt}`;
+  const call = task.call === undefined ? "" : `  ${screen.paint("cyan", `→ ${task.call}`)}`;
+  return [`${indent}${screen.paint(colour, mark)} ${node.id}  ${screen.paint("gray", time + pass + attempt)}${call}`];
+}
+
+function countTasks(nodes: readonly PlanOutline[]): number {
+  let count = 0;
+  for (const node of nodes) count += node.kind === "task" ? 1 : countTasks(node.children);
+  return count;
+}
+
+/** A tree that is higher than the terminal cannot be drawn over: what is at work is shown, the rest is counted. */
+function fitting(lines: readonly string[], started: number): readonly string[] {
+  const most = Math.max(4, (process.stdout.rows ?? 24) - 4);
+  if (lines.length <= most) return lines;
+  const first = Math.max(0, Math.min(lines.length - most, started - Math.ceil(most / 2)));
+  const shown = lines.slice(first, first + most);
+  const after = lines.length - first - shown.length;
+  return [
+    ...(first === 0 ? [] : [`  … ${first} before`]),
+    ...shown,
+    ...(after === 0 ? [] : [`  … ${after} after`]),
+  ];
+}

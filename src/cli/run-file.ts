@@ -1,0 +1,167 @@
+/** Runs a workflow from its file, for `up` and `resume`: shows how it goes, stops when it is told to, and says how it ended. */
+import { randomUUID } from "node:crypto";
+import { relative, resolve } from "node:path";
+import { ToolwrightError } from "../errors.ts";
+import { createRuntime } from "../runtime/create-runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { isPostgresAddress, openStore } from "../store/open-store.ts";
+import { readRun } from "../store/workflow-runs.ts";
+import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
+import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./command.ts";
+import { nextCommand } from "./command-name.ts";
+import { loadWorkflow } from "./load/load-workflow.ts";
+import { describeOwner, readLivingOwner } from "./owner.ts";
+import { showProgress } from "./progress/show-progress.ts";
+import type { Screen } from "./screen.ts";
+import { stopOnSignals } from "./stop-on-signals.ts";
+
+export interface RunFileOptions {
+  readonly store: string;
+  readonly file: string;
+  readonly runId: string | undefined;
+  readonly resume: boolean;
+  readonly run: Pick<
+    RunWorkflowOptions,
+    | "input"
+    | "rootDir"
+    | "allowNetwork"
+    | "maxOutputBytes"
+    | "toolTimeoutMs"
+    | "maxConcurrency"
+    | "acceptChanges"
+  >;
+}
+
+export async function runFile(screen: Screen, options: RunFileOptions): Promise<number> {
+  const restore = keepOutputApart(screen);
+  try {
+    const workflow = await loadWorkflow(options.file);
+    noteOtherStore(workflow, options.store);
+    const runId = options.runId ?? randomUUID();
+    await using runtime = createRuntime({ store: options.store });
+    await runtime.ready();
+    const result = await runShown(screen, { ...options, runId }, workflow, runtime);
+    restore();
+    return sayResult(screen, result, options);
+  } finally {
+    restore();
+  }
+}
+
+async function runShown(
+  screen: Screen,
+  { store, file, runId, resume, run }: RunFileOptions & { readonly runId: string },
+  workflow: WorkflowDefinition,
+  runtime: Runtime,
+): Promise<WorkflowResult> {
+  using progress = showProgress(screen, { runId, isResumed: resume });
+  using stop = stopOnSignals((signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`));
+  const unsubscribe = runtime.subscribe(progress.onCall);
+  try {
+    return await runWorkflow(workflow, {
+      ...run,
+      runId,
+      resume,
+      runtime,
+      file: resolve(file),
+      signal: stop.signal,
+      onProgress: progress.onProgress,
+    });
+  } catch (error) {
+    throw await inWords(error, store, runId);
+  } finally {
+    unsubscribe();
+  }
+}
+
+function sayResult(screen: Screen, result: WorkflowResult, { store, file }: RunFileOptions): number {
+  const { runId, status, output, outputs, error } = result;
+  screen.tell({
+    runId,
+    status,
+    output: output ?? null,
+    outputs,
+    error: error === undefined ? null : { code: error.code, message: error.message, hint: error.hint },
+    file: resolve(file),
+    store: isPostgresAddress(store) ? withoutPassword(store) : resolve(store),
+  });
+  switch (status) {
+    case "finished":
+      screen.say(`${screen.paint("green", "finished")} ${runId}`);
+      if (output !== undefined) screen.say(JSON.stringify(output, null, 2));
+      return EXIT.finished;
+    case "waiting-approval":
+      screen.say(`${screen.paint("yellow", "waiting")} ${runId} waits for a person.`);
+      screen.say(`  See what for:  ${nextCommand(store, "approvals")}`);
+      screen.say(`  Then go on:    ${nextCommand(store, "resume", runId)}`);
+      return EXIT.waiting;
+    case "cancelled":
+      screen.say(`${screen.paint("yellow", "stopped")} ${runId}`);
+      screen.say(`  Go on with:  ${nextCommand(store, "resume", runId)}`);
+      return EXIT.failed;
+    case "failed":
+      screen.say(`${screen.paint("red", "failed")} ${runId}: ${error?.message ?? "nobody knows why"}`);
+      if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
+      screen.say(`  Learn more:  ${nextCommand(store, "why", runId)}`);
+      screen.say(`  Try again:   ${nextCommand(store, "resume", runId)}`);
+      return EXIT.failed;
+  }
+}
+
+/** Adds what only the command line knows: who has the run, and what to type. */
+async function inWords(error: unknown, store: string, runId: string): Promise<unknown> {
+  if (!ToolwrightError.is(error)) return error;
+  if (error.code === "WORKFLOW_RUN_EXISTS") {
+    return new CliError(
+      error.code,
+      error.message,
+      `Go on with it: ${nextCommand(store, "resume", runId)}. Or use another --run-id.`,
+    );
+  }
+  if (error.code === "WORKFLOW_RUN_CHANGED") {
+    return new CliError(
+      error.code,
+      error.message,
+      `To go on all the same: ${nextCommand(store, "resume", runId, "--accept-changes")}`,
+    );
+  }
+  if (error.code !== "TOOL_RUN_CONFLICT" && error.code !== "TOOL_RUN_FENCED") return error;
+  const other = await openStore(store);
+  try {
+    const owner = await readLivingOwner(other, (await other.read(() => readRun(runId)))?.ownerId ?? null);
+    if (owner === undefined) return error;
+    return new CliError(
+      error.code,
+      `Run "${runId}" is in the hands of ${describeOwner(owner)}.`,
+      "Wait until it has ended, or stop that process; nothing was changed here.",
+    );
+  } finally {
+    await other.close();
+  }
+}
+
+/** Other commands look into the store that they are told of, so this one does too. */
+function noteOtherStore({ options }: WorkflowDefinition, store: string): void {
+  const { dbPath } = options;
+  if (dbPath === undefined || isPostgresAddress(store) || resolve(dbPath) === resolve(store)) return;
+  process.stderr.write(
+    `toolwright: the workflow names the store ${relative(process.cwd(), resolve(dbPath))}; this command uses ${store}. Use --store to choose.\n`,
+  );
+}
+
+/** With --json, stdout is for the answer: what the workflow's own code prints there goes to stderr. */
+function keepOutputApart(screen: Screen): () => void {
+  if (!screen.isJson) return () => undefined;
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  return () => {
+    stdout.write = write;
+  };
+}
+
+function withoutPassword(address: string): string {
+  return address.replace(/(\/\/[^:@/]+):[^@/]*@/, "$1:***@");
+}

@@ -1,0 +1,34 @@
+/** Options that `up` and `resume` share: those of the start are on record and hold for a resume, unless given again. */
+import type { Command } from "commander";
+import type { RunWorkflowOptions } from "../workflow/run-workflow.ts";
+import { wholeNumber } from "./parse-options.ts";
+import type { CommonOptions } from "./screen.ts";
+
+export interface RunOptions extends CommonOptions {
+  readonly rootDir?: string;
+  readonly allowNetwork?: boolean;
+  readonly maxOutputBytes?: number;
+  readonly toolTimeoutMs?: number;
+  readonly concurrency?: number;
+  readonly acceptChanges?: boolean;
+}
+
+export function withRunOptions(command: Command): Command {
+  return command
+    .option("--root-dir <folder>", "the folder that tools may use (default: that of the file)")
+    .option("--allow-network", "let commands of tools use the network")
+    .option("--max-output-bytes <bytes>", "what the output of a tool may hold at most", wholeNumber(1))
+    .option("--tool-timeout-ms <ms>", "how long a command of a tool may take", wholeNumber(1))
+    .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1));
+}
+
+export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
+  return {
+    rootDir: options.rootDir,
+    allowNetwork: options.allowNetwork,
+    maxOutputBytes: options.maxOutputBytes,
+    toolTimeoutMs: options.toolTimeoutMs,
+    maxConcurrency: options.concurrency,
+    acceptChanges: options.acceptChanges,
+  };
+}

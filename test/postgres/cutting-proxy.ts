@@ -1,0 +1,60 @@
+/** Stands between a client and its PostgreSQL server, and cuts the connection at a given message. */
+import { connect, createServer, type Socket } from "node:net";
+
+export interface CuttingProxy extends AsyncDisposable {
+  /** The same database by way of the proxy. */
+  readonly address: string;
+  /**
+   * Cuts the next connection on which the client says this, once: before the server hears of it, or after the server
+   * has done it, so that only the answer is lost.
+   */
+  cutAt(text: string, moment: "before" | "after"): void;
+}
+
+export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let cut: { text: string; moment: "before" | "after" } | undefined;
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    let isDeaf = false;
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("close", () => other.destroy());
+      socket.on("error", () => other.destroy());
+    }
+    client.on("data", (chunk) => {
+      const { text, moment } = cut ?? {};
+      if (text === undefined || !chunk.includes(text)) {
+        upstream.write(chunk);
+        return;
+      }
+      cut = undefined;
+      if (moment === "before") upstream.destroy();
+      else {
+        isDeaf = true;
+        upstream.write(chunk);
+      }
+    });
+    upstream.on("data", (chunk) => {
+      if (isDeaf) client.destroy();
+      else client.write(chunk);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = new URL(target);
+  address.port = String((server.address() as { port: number }).port);
+  return {
+    address: address.href,
+    cutAt: (text, moment) => {
+      cut = { text, moment };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/** What only a store with a server and several connections can go through. */
+import { Client } from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createRuntime, type Store } from "../../src/index.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres.ts";
+import { all, change } from "../../src/store/statement.ts";
+import { freshPostgres, freshPostgresSchema } from "../postgres/fresh-postgres.ts";
+import { openCuttingProxy } from "../postgres/cutting-proxy.ts";
+import { createCharge } from "../semantics/tools.ts";
+
+const task = { runId: "r1" };
+
+async function open(address: string, options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
+  const store = await openPostgresStore({ connectionString: address, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function connectTo(address: string): Promise<Client> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+const add = (name: string) =>
+  change("INSERT INTO toolwright_usage (run_id, name, used) VALUES ('r1', ?1, 1)", name);
+const names = async (store: Store): Promise<unknown[]> =>
+  (await store.read(() => all("SELECT name FROM toolwright_usage ORDER BY name"))).map(({ name }) => name);
+
+describe("many at once", () => {
+  test("500 calls on two connections all run", async () => {
+    const store = await open(await freshPostgresSchema(), { poolSize: 2 });
+    const { charge, effects } = createCharge();
+    await using runtime = createRuntime({ store });
+    const calls = Array.from({ length: 500 }, (_, amount) => runtime.call(charge, { amount }, task));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(["success"]));
+    expect(effects).toHaveLength(500);
+  });
+
+  test("waiting for a connection does not count as connecting", async () => {
+    const store = await open(await freshPostgresSchema(), { poolSize: 2, connectTimeoutMs: 150 });
+    const slow = () => store.read(() => all("SELECT pg_sleep(0.02)"));
+    const slowly = () => store.transaction(() => all("SELECT pg_sleep(0.02)"), "normal");
+    await Promise.all(Array.from({ length: 30 }, () => [slow(), slowly()]).flat());
+  });
+
+  test("one that fails takes no other with it", async () => {
+    const store = await open(await freshPostgresSchema(), { poolSize: 1 });
+    const ends = await Promise.allSettled(
+      ["a", "b", "b", "c"].map((name) => store.transaction(() => add(name), "normal")),
+    );
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    expect(await names(store)).toEqual(["a", "b", "c"]);
+  });
+
+  test("one that waits for a lock holds up no other", async () => {
+    const address = await freshPostgresSchema();
+    const store = await open(address, { poolSize: 2 });
+    await store.transaction(() => add("locked"), "normal");
+    const other = await connectTo(address);
+    await other.query("BEGIN; UPDATE toolwright_usage SET used = 2 WHERE name = 'locked'");
+    const update = () => change("UPDATE toolwright_usage SET used = used + 1 WHERE name = 'locked'");
+    let isDone = false;
+    const waiting = store.transaction(update, "normal").finally(() => (isDone = true));
+    await Promise.all(["a", "b", "c", "d"].map((name) => store.transaction(() => add(name), "normal")));
+    expect(isDone).toBe(false);
+    await other.query("COMMIT");
+    expect(await waiting).toBe(1);
+  });
+
+  test("what was asked for is done before the store is closed", async () => {
+    const address = await freshPostgresSchema();
+    const store = await openPostgresStore({ connectionString: address, poolSize: 1 });
+    const writes = ["a", "b", "c"].map((name) => store.transaction(() => add(name), "normal"));
+    const reading = names(store);
+    await store.close();
+    await Promise.all([...writes, reading]);
+    expect(await names(await open(address))).toEqual(["a", "b", "c"]);
+    await expect(names(store)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+  });
+});
+
+describe("a connection that is cut", () => {
+  /** A charge by way of a proxy that cuts the connection once, and then the same charge again. */
+  async function chargeTwice(text: string, moment: "before" | "after") {
+    await using proxy = await openCuttingProxy(await freshPostgres());
+    const { charge, effects } = createCharge();
+    await using runtime = createRuntime({ store: proxy.address });
+    // The scope is known and the statements are prepared.
+    await runtime.call(charge, { amount: 0 }, task);
+    const ended: string[] = [];
+    for (const _ of [1, 2]) {
+      if (ended.length === 0) proxy.cutAt(text, moment);
+      const options = { ...task, callKey: "the one" };
+      const call = runtime.call(charge, { amount: 1 }, options).then(
+        ({ status }) => status,
+        ({ code }: { code: string }) => code,
+      );
+      ended.push(await call);
+    }
+    return { ended, keys: effects.slice(1).map(({ key }) => key), effects };
+  }
+
+  test("before anything of an intent is committed is replaced, and the call runs once", async () => {
+    const { ended, keys } = await chargeTwice("BEGIN", "before");
+    expect(ended).toEqual(["success", "success"]);
+    expect(keys).toHaveLength(1);
+  });
+
+  test.each(["before", "after"] as const)(
+    "when the intent is to be committed, %s the server hears of it, fails the call, and nothing is run on it",
+    async (moment) => {
+      const { ended, keys } = await chargeTwice("COMMIT", moment);
+      expect(ended).toEqual(["TOOL_STORE_FAILED", "success"]);
+      expect(keys).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    // The tool passes its key on: whether it happened is unknown, so it is asked for again under the same key.
+    ["before", 2],
+    ["after", 1],
+  ] as const)(
+    "when the outcome is to be committed, %s the server hears of it, fails the call; the next one finds what is on record",
+    async (moment, runs) => {
+      await using proxy = await openCuttingProxy(await freshPostgres());
+      const { charge, effects } = createCharge({}, (count) => {
+        if (count === 2) proxy.cutAt("COMMIT", moment);
+      });
+      await using runtime = createRuntime({ store: proxy.address });
+      await runtime.call(charge, { amount: 0 }, task);
+      const call = () => runtime.call(charge, { amount: 1 }, { ...task, callKey: "the one" });
+      await expect(call()).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+      expect(await call()).toMatchObject({ status: "success", replayed: runs === 1 });
+      const keys = effects.slice(1).map(({ key }) => key);
+      expect(keys).toHaveLength(runs);
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
+
+  test("while it is idle is replaced, with all that was prepared on it", async () => {
+    const address = await freshPostgres();
+    const store = await open(address);
+    await store.transaction(() => add("a"), "normal");
+    const other = await connectTo(address);
+    await other.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    // Asked for before this process has heard of it.
+    await store.transaction(() => add("b"), "normal");
+    expect(await names(store)).toEqual(["a", "b"]);
+  });
+});
+
+test("statements that were prepared before another process added a column are prepared again", async () => {
+  const address = await freshPostgresSchema();
+  const store = await open(address);
+  const read = () => store.read(() => all("SELECT * FROM toolwright_usage"));
+  const write = () => store.transaction(() => all("SELECT * FROM toolwright_usage"), "normal");
+  await Promise.all([read(), write(), read(), write()]);
+  const other = await connectTo(address);
+  await other.query("ALTER TABLE toolwright_usage ADD COLUMN later TEXT");
+  await Promise.all([read(), write(), read(), write()]);
+});
+
+test("a process that was stopped in a transaction does not hold its locks for ever", async () => {
+  const store = await open(await freshPostgresSchema());
+  const rows = await store.read(() => all("SHOW idle_in_transaction_session_timeout"));
+  expect(rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
+});
+
+test("two schemas of one database are two stores", async () => {
+  const [one, other] = [await open(await freshPostgresSchema()), await open(await freshPostgresSchema())];
+  await one.transaction(() => add("a"), "normal");
+  expect([await names(one), await names(other)]).toEqual([["a"], []]);
+  expect(one.secret).not.toBe(other.secret);
+});
+
+test("calls are listed in the same order whatever the language of the database", async () => {
+  const address = await freshPostgres();
+  const client = await connectTo(address);
+  await client.query(
+    "CREATE DATABASE in_english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LOCALE 'C'",
+  );
+  const english = new URL(address);
+  english.pathname = "/in_english";
+  const { charge } = createCharge();
+  await using runtime = createRuntime({
+    store: await open(english.href),
+    clock: { now: () => 1_000, sleep: () => Promise.resolve() },
+  });
+  for (const nodeId of ["b", "a", "B"]) await runtime.call(charge, { amount: 1 }, { ...task, nodeId });
+  expect((await runtime.calls()).map(({ nodeId }) => nodeId)).toEqual(["B", "a", "b"]);
+});

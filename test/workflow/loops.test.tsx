@@ -1,0 +1,323 @@
+/** Loops: when they end, what their passes see, and that a pass which is over stays over. */
+import { createSmithers, defineTool, runWorkflow } from "toolwright";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { createStorePath } from "./harness.ts";
+
+function create(dbPath = createStorePath()) {
+  return createSmithers(
+    {
+      inner: z.object({ n: z.number() }),
+      outer: z.object({ n: z.number() }),
+      other: z.object({ n: z.number() }),
+    },
+    { dbPath },
+  );
+}
+
+it("a loop runs at least once, and ends when until says so", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Loop until>
+        <Task id="t" output={outputs.inner}>
+          {{ n: 1 }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow)).outputs["inner"]).toEqual([{ n: 1 }]);
+});
+
+it("a loop that comes to its limit goes on with its last pass by default", async () => {
+  const { Workflow, Task, Ralph, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Ralph until={false} maxIterations={3}>
+        <Task id="t" output={outputs.inner}>
+          {{ n: ctx.iteration }}
+        </Task>
+      </Ralph>
+      <Task id="after" output={outputs.outer}>
+        {{ n: ctx.latest(outputs.inner, "t")?.n ?? -1 }}
+      </Task>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs).toMatchObject({ inner: [{ n: 0 }, { n: 1 }, { n: 2 }], outer: [{ n: 2 }] });
+});
+
+it("a loop that comes to its limit fails the run where it is told to, and names itself", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Loop id="polish" until={false} maxIterations={2} onMaxReached="fail">
+        <Task id="t" output={outputs.inner}>
+          {{ n: 1 }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result).toMatchObject({ status: "failed" });
+  expect(result.error?.message).toMatch(/polish.*2/);
+  expect(result.outputs["inner"]).toHaveLength(2);
+});
+
+it("two loops without names, one after the other, each ask their own until", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop until={ctx.outputs.inner.length >= 4}>
+        <Task id="a" output={outputs.inner}>
+          {{ n: 0 }}
+        </Task>
+      </Loop>
+      <Loop until={ctx.outputs.outer.length >= 2}>
+        <Task id="b" output={outputs.outer}>
+          {{ n: 0 }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs["inner"]).toHaveLength(4);
+  expect(result.outputs["outer"]).toHaveLength(2);
+});
+
+it("the number of the pass begins anew in the second of two loops", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop id="first" until={ctx.outputs.inner.length >= 3}>
+        <Task id="a" output={outputs.inner}>
+          {{ n: ctx.iteration }}
+        </Task>
+      </Loop>
+      <Loop id="second" until={ctx.outputs.outer.length >= 3}>
+        <Task id="b" output={outputs.outer}>
+          {{ n: ctx.iteration }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs).toMatchObject({
+    inner: [{ n: 0 }, { n: 1 }, { n: 2 }],
+    outer: [{ n: 0 }, { n: 1 }, { n: 2 }],
+  });
+});
+
+it("two loops side by side each count their own passes", async () => {
+  const { Workflow, Task, Parallel, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Parallel>
+        <Loop id="first" until={ctx.outputs.inner.length >= 5}>
+          <Task id="a" output={outputs.inner}>
+            {{ n: ctx.outputs.inner.length }}
+          </Task>
+        </Loop>
+        <Loop id="second" until={ctx.outputs.outer.length >= 2}>
+          <Task id="b" output={outputs.outer}>
+            {async () => {
+              await new Promise((resolve) => setTimeout(resolve, 20));
+              return { n: 0 };
+            }}
+          </Task>
+        </Loop>
+      </Parallel>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs["inner"]).toHaveLength(5);
+  expect(result.outputs["outer"]).toHaveLength(2);
+});
+
+/** Passes of the inner loop: two in each pass of the outer one, which makes three. */
+function nested(dbPath: string, onRun: (place: string) => void = () => undefined) {
+  const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
+  return smithers((ctx) => {
+    const rounds = ctx.outputs.outer.length;
+    // In each round the inner loop ends when it has made two passes of this round.
+    const inner = ctx.latest(outputs.inner, "in");
+    return (
+      <Workflow name="w">
+        <Loop id="outside" until={rounds >= 3}>
+          <Loop id="inside" until={inner !== undefined && inner.n % 2 === 1} maxIterations={4}>
+            <Task id="in" output={outputs.inner}>
+              {() => {
+                onRun("in");
+                return { n: ctx.outputs.inner.length };
+              }}
+            </Task>
+          </Loop>
+          <Task id="out" output={outputs.outer}>
+            {() => {
+              onRun("out");
+              return { n: rounds };
+            }}
+          </Task>
+        </Loop>
+      </Workflow>
+    );
+  });
+}
+
+it("a loop in a loop begins anew in each pass of the outer one, and passes that are over stay over", async () => {
+  const ran: string[] = [];
+  const result = await runWorkflow(
+    nested(createStorePath(), (place) => ran.push(place)),
+    { maxConcurrency: 1 },
+  );
+  expect(result.status).toBe("finished");
+  expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
+});
+
+it("a loop in a loop that is cut off in the second pass goes on there", async () => {
+  const dbPath = createStorePath();
+  const ran: string[] = [];
+  const stop = new AbortController();
+  const first = await runWorkflow(
+    nested(dbPath, (place) => {
+      ran.push(place);
+      if (ran.length === 5) {
+        ran.pop();
+        stop.abort();
+        throw new Error("stopped");
+      }
+    }),
+    { runId: "r", signal: stop.signal },
+  );
+  expect(first.status).toBe("cancelled");
+  const second = await runWorkflow(
+    nested(dbPath, (place) => ran.push(place)),
+    { runId: "r", resume: true },
+  );
+  expect(second.status).toBe("finished");
+  expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
+});
+
+it("equal calls in the first pass of an inner loop are calls of their own in each pass of the outer one", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const keys: (string | null)[] = [];
+  const order = defineTool({
+    name: "order",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) => {
+      keys.push(ctx.idempotencyKey);
+      return keys.length;
+    },
+  });
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Loop id="outside" until={false} maxIterations={3}>
+        <Loop id="inside" until={false} maxIterations={2}>
+          <Task id="order" output={outputs.inner}>
+            {async () => ({ n: await order.execute({}) })}
+          </Task>
+        </Loop>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs["inner"]).toEqual([1, 2, 3, 4, 5, 6].map((n) => ({ n })));
+  expect(new Set(keys).size).toBe(6);
+});
+
+it("the number of the pass is that of the innermost loop that runs", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop id="outside" until={false} maxIterations={2}>
+        <Loop id="inside" until={false} maxIterations={3}>
+          <Task id="in" output={outputs.inner}>
+            {{ n: ctx.iteration }}
+          </Task>
+        </Loop>
+        <Task id="out" output={outputs.outer}>
+          {{ n: ctx.iteration }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs["inner"]).toEqual([0, 1, 2, 0, 1, 2].map((n) => ({ n })));
+  expect(result.outputs["outer"]).toEqual([0, 1].map((n) => ({ n })));
+});
+
+it("a pass that is over is not entered again when what until reads has changed since", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop id="l" until={ctx.outputs.other.length === 0} maxIterations={5}>
+        <Task id="t" output={outputs.inner}>
+          {{ n: 1 }}
+        </Task>
+      </Loop>
+      <Task id="after" output={outputs.other}>
+        {{ n: 1 }}
+      </Task>
+      <Task id="last" output={outputs.outer}>
+        {{ n: ctx.outputs.other.length }}
+      </Task>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.outputs).toMatchObject({ inner: [{ n: 1 }], other: [{ n: 1 }], outer: [{ n: 1 }] });
+});
+
+it("a loop without anything in it, and without a limit, is an error and not an endless one", async () => {
+  const { Workflow, Loop, smithers } = create();
+  let renders = 0;
+  const workflow = smithers(() => {
+    renders += 1;
+    if (renders > 1_000) throw new Error("rendered without end");
+    return (
+      <Workflow name="w">
+        <Loop id="empty" until={false}>
+          {null}
+        </Loop>
+      </Workflow>
+    );
+  });
+  const result = await runWorkflow(workflow);
+  expect(renders).toBeLessThan(100);
+  expect(result.error?.message).toMatch(/empty/);
+});
+
+it("an earlier pass can be asked for by its number", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop until={ctx.outputs.inner.length >= 3}>
+        <Task id="t" output={outputs.inner}>
+          {{ n: ctx.iteration * 10 }}
+        </Task>
+      </Loop>
+      {ctx.outputs.inner.length < 3 ? null : (
+        <Task id="end" output={outputs.outer}>
+          {{ n: ctx.output("inner", { nodeId: "t", iteration: 1 }).n + ctx.output("inner", { nodeId: "t" }).n }}
+        </Task>
+      )}
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow)).outputs["outer"]).toEqual([{ n: 30 }]);
+});
+
+it("three thousand passes need no deep stack", { timeout: 60_000 }, async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Loop until={false} maxIterations={3_000}>
+        <Task id="t" output={outputs.inner}>
+          {{ n: 1 }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  const result = await runWorkflow(workflow);
+  expect(result.error?.message).toBeUndefined();
+  expect(result.outputs["inner"]).toHaveLength(3_000);
+});
