@@ -8,6 +8,7 @@ import { benchImport } from "./import-time.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
+import { benchWorkflow } from "./workflow.ts";
 
 export interface Row {
   readonly what: string;
@@ -26,6 +27,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   growth: benchGrowth,
   postgres: benchPostgres,
   sandbox: benchSandbox,
+  workflow: benchWorkflow,
   import: benchImport,
 };
 

@@ -1,10 +1,5 @@
 /** What the compiler calls for JSX with `jsxImportSource: "toolwright"`. */
-import {
-  type Component,
-  createElement,
-  type WorkflowElement,
-  type WorkflowNode,
-} from "./workflow/element.ts";
+import { type Component, createElement, type WorkflowElement } from "./workflow/element.ts";
 
 export function jsx(
   type: Component,

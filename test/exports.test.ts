@@ -113,6 +113,9 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "WorkflowResult",
     ],
   },
+  "jsx-runtime.ts": { values: ["Fragment", "jsx", "jsxs"], types: [] },
+  "jsx-dev-runtime.ts": { values: ["Fragment", "jsxDEV"], types: ["JSX"] },
+  "store/postgres.ts": { values: ["openPostgresStore"], types: [] },
   "tools/index.ts": {
     values: [
       "BASH_TOOL_MAX_ARGS",
@@ -206,7 +209,10 @@ test.each(Object.keys(EXPORTS))("src/%s exports by name only", (file) => {
 
 test("every subpath of the package is on this list", () => {
   const subpaths = Object.keys(packageJson.exports).filter((path) => path !== "./package.json");
-  const files = subpaths.map((path) => (path === "." ? "index.ts" : `${path.slice(2)}/index.ts`));
+  const exports = packageJson.exports as unknown as Record<string, { default: string }>;
+  const files = subpaths.map(
+    (path) => exports[path]?.default.replace("./dist/", "").replace(/\.js$/, ".ts") ?? path,
+  );
   expect(files.sort()).toEqual(Object.keys(EXPORTS).sort());
 });
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freshPostgres } from "./postgres/fresh-postgres.ts";
+import { freshPostgresSchema } from "./postgres/fresh-postgres.ts";
 
 export interface FreshStore extends AsyncDisposable {
   /** What `createRuntime({ store })` takes, in this process or another. */
@@ -27,7 +27,10 @@ export const STORE_KINDS = [
   },
   {
     name: "PostgreSQL",
-    // The databases go with their server.
-    fresh: async () => ({ address: await freshPostgres(), [Symbol.asyncDispose]: () => Promise.resolve() }),
+    // The schemas go with their server.
+    fresh: async () => ({
+      address: await freshPostgresSchema(),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    }),
   },
 ] as const satisfies readonly StoreKind[];

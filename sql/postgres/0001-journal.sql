@@ -55,6 +55,7 @@ CREATE TABLE toolwright_calls (
   isolation        TEXT,
   approval_id      TEXT,
   waits_for        TEXT,                 -- the approval of an inner call
+  note             TEXT,                 -- what the model was told with the result; told again on a resume
   owner_id         TEXT,
   PRIMARY KEY (scope_id, key, attempt)
 );

@@ -11,6 +11,7 @@ CREATE TABLE toolwright_workflow_runs (
   error_json     TEXT,
   epoch          INTEGER NOT NULL,        -- raised by every owner: one that was taken over cannot write any more
   owner_id       TEXT,
+  cancel_requested INTEGER NOT NULL DEFAULT 0, -- seen by the owner, wherever it is
   created_at_ms  INTEGER NOT NULL,
   updated_at_ms  INTEGER NOT NULL,
   finished_at_ms INTEGER
@@ -35,6 +36,13 @@ CREATE TABLE toolwright_tasks (
   PRIMARY KEY (run_id, node_id, path)
 ) WITHOUT ROWID;
 CREATE INDEX toolwright_tasks_output ON toolwright_tasks (output_key) WHERE output_key IS NOT NULL;
+
+-- Loops that have ended: they stay ended, whatever their `until` would read later.
+CREATE TABLE toolwright_loops (
+  run_id TEXT NOT NULL,
+  place  TEXT NOT NULL,
+  PRIMARY KEY (run_id, place)
+);
 
 CREATE TABLE toolwright_responses (
   scope_id      INTEGER NOT NULL,

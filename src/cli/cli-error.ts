@@ -27,5 +27,6 @@ export function toComplaint(error: unknown): Complaint {
   }
   const isLocked = error.code === "TOOL_STORE_FAILED" && /locked|busy/i.test(error.message);
   const hint = isLocked ? "Another program holds it: end that program, then try again." : error.hint;
-  return { code: error.code, message: error.message, hint };
+  // Zod says each problem on a line of its own.
+  return { code: error.code, message: error.message.replaceAll(/\s*\n\s*/g, " "), hint };
 }

@@ -6,7 +6,7 @@ export function commandName(): string {
   const called = process.argv[1] ?? "toolwright";
   if (!/^main\.[jt]s$/.test(basename(called))) return "toolwright";
   const path = relative(process.cwd(), called);
-  return `node ${path.startsWith("../../..") ? called : path}`;
+  return `node ${quoted(path.startsWith("..") ? called : path)}`;
 }
 
 /** A word as a shell takes it for one. */
@@ -16,6 +16,11 @@ export function quoted(word: string): string {
 
 /** A command line that goes on from here: with the store, where it is not the default one. */
 export function nextCommand(store: string, ...words: readonly string[]): string {
-  const rest = store === "toolwright.db" ? words : [...words, "--store", store];
+  const rest = store === "toolwright.db" ? words : [...words, "--store", withoutPassword(store)];
   return [commandName(), ...rest.map(quoted)].join(" ");
+}
+
+/** Passwords are typed, not printed. */
+export function withoutPassword(store: string): string {
+  return store.replace(/^(postgres(?:ql)?:\/\/[^:@/]+):[^@/]*@/, "$1:***@");
 }

@@ -22,19 +22,39 @@ export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }
 
+export interface Acting<Options> {
+  readonly screen: Screen;
+  readonly options: Options;
+}
+
 /** An action that writes to a screen and returns an exit code. */
-export function acting<Options extends Partial<CommonOptions>, Args extends readonly unknown[]>(
-  action: (context: { readonly screen: Screen; readonly options: Options }, ...args: Args) => Promise<number>,
+export function acting(
+  action: (context: Acting<never>, ...args: never[]) => Promise<number>,
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     // Commander hands over the arguments, then the options, then the command.
-    const options = given.at(-2) as Options;
+    const options = given.at(-2) as CommonOptions;
     const screen = createScreen(options);
+    // What a workflow's own code throws where nobody waits for it ends the process, as a crash that can be resumed.
+    process.on("uncaughtException", (error) => {
+      screen.complain(error);
+      process.exit(EXIT.failed);
+    });
     try {
-      process.exitCode = await action({ screen, options }, ...(given.slice(0, -2) as unknown as Args));
+      process.exitCode = await action(
+        { screen, options: options as never },
+        ...(given.slice(0, -2) as never[]),
+      );
     } catch (error) {
       screen.complain(error);
       process.exitCode = EXIT.failed;
+    } finally {
+      leaveWhenWritten();
     }
   };
+}
+
+/** A timer or a connection that a workflow's own code has left open does not keep the command from ending. */
+function leaveWhenWritten(): void {
+  process.stdout.write("", () => setTimeout(() => process.exit(), 50).unref());
 }

@@ -10,7 +10,10 @@ export interface LivingOwner {
 }
 
 /** `undefined` when nobody has it, or whoever had it is gone. */
-export async function readLivingOwner(store: Store, ownerId: string | null): Promise<LivingOwner | undefined> {
+export async function readLivingOwner(
+  store: Store,
+  ownerId: string | null,
+): Promise<LivingOwner | undefined> {
   if (ownerId === null) return undefined;
   const owner = await store.read(() => readOwner(ownerId));
   if (owner === undefined || owner.ended) return undefined;

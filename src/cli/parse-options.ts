@@ -15,7 +15,8 @@ export function wholeNumber(least: number): (text: string) => number {
 
 /** JSON itself, `@file`, or `-` for stdin. */
 export function readJson(option: string, given: string): unknown {
-  const text = given === "-" ? readText(0, "stdin") : given.startsWith("@") ? readText(given.slice(1)) : given;
+  const text =
+    given === "-" ? readText(0, "stdin") : given.startsWith("@") ? readText(given.slice(1)) : given;
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

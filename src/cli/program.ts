@@ -17,6 +17,8 @@ import { readManifest } from "./load/package-root.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
+  // Whoever read along may have gone, as `head` does; the run goes on.
+  process.stdout.on("error", () => undefined);
   await createProgram().parseAsync(argv);
 }
 

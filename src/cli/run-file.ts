@@ -10,7 +10,7 @@ import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../wo
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { nextCommand } from "./command-name.ts";
+import { nextCommand, withoutPassword } from "./command-name.ts";
 import { loadWorkflow } from "./load/load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
@@ -57,7 +57,9 @@ async function runShown(
   runtime: Runtime,
 ): Promise<WorkflowResult> {
   using progress = showProgress(screen, { runId, isResumed: resume });
-  using stop = stopOnSignals((signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`));
+  using stop = stopOnSignals((signal) =>
+    progress.note(`${signal}: stopping the run; once more to leave at once.`),
+  );
   const unsubscribe = runtime.subscribe(progress.onCall);
   try {
     return await runWorkflow(workflow, {
@@ -156,12 +158,8 @@ function keepOutputApart(screen: Screen): () => void {
   if (!screen.isJson) return () => undefined;
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  stdout.write = stderr.write.bind(stderr);
   return () => {
     stdout.write = write;
   };
-}
-
-function withoutPassword(address: string): string {
-  return address.replace(/(\/\/[^:@/]+):[^@/]*@/, "$1:***@");
 }

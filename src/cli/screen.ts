@@ -25,12 +25,12 @@ export interface Screen {
 export function createScreen(options: Pick<CommonOptions, "json" | "color" | "debug">): Screen {
   const isJson = options.json === true;
   const isColoured =
-    options.color !== false && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
+    options.color !== false && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY;
   const paint = (colour: Colour, text: string): string =>
     isColoured ? styleText(colour, text, { validateStream: false }) : text;
   return {
     isJson,
-    isLive: !isJson && process.stdout.isTTY === true && process.env["TERM"] !== "dumb",
+    isLive: !isJson && process.stdout.isTTY && process.env["TERM"] !== "dumb",
     paint,
     say: (text) => {
       if (!isJson) process.stdout.write(`${text}\n`);
@@ -54,7 +54,12 @@ export function toTable(head: readonly string[], rows: readonly (readonly string
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );
   return [head, ...rows]
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
     .join("\n");
 }
 

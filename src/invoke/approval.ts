@@ -1,10 +1,10 @@
 /** An approval request as callers see it: decoded, and without what only the store needs. */
-import type { ApprovalRow, ApprovalStatus } from "../store/approvals.ts";
+import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/approvals.ts";
 import { decode } from "../util/encode.ts";
 
 export interface Approval {
   readonly id: string;
-  readonly kind: "call" | "replay";
+  readonly kind: ApprovalKind;
   readonly status: ApprovalStatus;
   readonly runId: string;
   readonly nodeId: string;

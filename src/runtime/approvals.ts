@@ -28,7 +28,10 @@ export interface ApprovalDecision {
   readonly argsHash?: string | undefined;
 }
 
-export async function readApprovals(host: Pick<Host, "store" | "clock">, filter: ApprovalFilter): Promise<Approval[]> {
+export async function readApprovals(
+  host: Pick<Host, "store" | "clock">,
+  filter: ApprovalFilter,
+): Promise<Approval[]> {
   const rows = await host.store.read(() => listApprovals(filter, host.clock.now()));
   return rows.map(toApproval);
 }

@@ -11,7 +11,7 @@ import type { ApprovalDecision } from "./approvals.ts";
 import type { CallFilter, LoggedCall } from "./log.ts";
 import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
-import type { StoreRuntime } from "./store-runtime.ts";
+import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
  * A runtime: one store, one set of limits, one owner. Tools called in it are on record, and their effects happen once.
@@ -39,6 +39,17 @@ function checkNodeVersion(): void {
 }
 
 const HOST = Symbol("host");
+const RUN_TASK = Symbol("run task");
+
+/** `runtime.run` for a task of a workflow. Not for users. */
+export async function runTaskScope<T>(
+  runtime: Runtime,
+  task: RunScopeOptions,
+  work: () => T | PromiseLike<T>,
+  options: TaskScopeOptions,
+): Promise<T> {
+  return runtime instanceof LazyRuntime ? runtime[RUN_TASK](task, work, options) : runtime.run(task, work);
+}
 
 /** What a runtime works with: its store, its owner, its clock. Not for users. */
 export async function hostOf(runtime: Runtime): Promise<Host> {
@@ -90,6 +101,14 @@ class LazyRuntime implements Runtime {
 
   ready(): Promise<void> {
     return this.#use((inner) => inner.ready());
+  }
+
+  [RUN_TASK]<T>(
+    task: RunScopeOptions,
+    work: () => T | PromiseLike<T>,
+    options: TaskScopeOptions,
+  ): Promise<T> {
+    return this.#use((inner) => inner.runTask(task, work, options));
   }
 
   /** For the layers above, which keep records of their own in the same store. */

@@ -15,7 +15,8 @@ import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
-import { releaseScope } from "../store/scopes.ts";
+import { releaseScope, type ScopeRow } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike } from "../tool/from-tool.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
@@ -47,6 +48,7 @@ export class StoreRuntime {
   /** Bare calls count within the runtime, so their scopes live as long as it does. */
   readonly #bareScopes = new Map<string, Scope>();
   readonly #openScopes = new Map<string, { attempt: number }>();
+  readonly #opening = new Map<string, Promise<unknown>>();
 
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
@@ -101,43 +103,84 @@ export class StoreRuntime {
   }
 
   async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
-    checkNames(task, "runtime.run");
-    checkNames(task.settings ?? {}, "runtime.run settings");
-    checkSignal(task.signal);
-    if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
-    const { identity, attempt } = identityOf(task);
-    checkLimits(task.limits);
-    checkSettings(task.settings ?? {});
-    const host = this.#host;
-    const name = JSON.stringify(identity);
-    const owned = takeScopeFor(host, identity, attempt, () => this.#openScopes.get(name)?.attempt);
-    const row = await owned;
-    const open = { attempt };
-    this.#openScopes.set(name, open);
-    const scope = new Scope(host, {
-      identity,
-      attempt,
-      limits: task.limits,
-      settings: task.settings,
-      signal: task.signal,
-      owned,
-    });
+    checkRunOptions(task, work);
+    const opened = this.#openScope(task);
+    await opened.owned;
+    return this.#runIn(task, () => opened, work, opened.scope.ready);
+  }
+
+  /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
+  async runTask<T>(
+    task: RunScopeOptions,
+    work: () => T | PromiseLike<T>,
+    options: TaskScopeOptions,
+  ): Promise<T> {
+    if (!options.isLazy) {
+      const eager = this.#openScope(task, options.guard);
+      await eager.owned;
+      return this.#runIn(task, () => eager, work, eager.scope.ready);
+    }
+    let opened: OpenedScope | undefined;
+    const open = (): OpenedScope => (opened ??= this.#openScope(task, options.guard));
+    return this.#runIn(task, open, work, undefined, () => opened);
+  }
+
+  async #runIn<T>(
+    task: RunScopeOptions,
+    open: () => OpenedScope,
+    work: () => T | PromiseLike<T>,
+    ready: Promise<void> | undefined,
+    opened: () => OpenedScope | undefined = open,
+  ): Promise<T> {
+    const { budgets, clock } = this.#host;
     const failed = Promise.withResolvers<never>();
     // The failure may come when `work` has ended; then nobody waits for it.
     failed.promise.catch(() => undefined);
-    scope.onFailure = failed.reject;
-    host.budgets.enter(identity.runId, host.clock.now());
+    const ambient = {
+      get scope() {
+        const { scope } = open();
+        scope.onFailure ??= failed.reject;
+        return scope;
+      },
+      call: undefined,
+    };
+    budgets.enter(task.runId, clock.now());
     try {
-      await scope.ready;
-      return await Promise.race([
-        runInAmbient({ scope, call: undefined }, undefined, async () => work()),
-        failed.promise,
-      ]);
+      await ready;
+      return await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);
     } finally {
-      host.budgets.leave(identity.runId);
-      if (this.#openScopes.get(name) === open) this.#openScopes.delete(name);
-      await this.#release(row.id, row.epoch);
+      budgets.leave(task.runId);
+      await opened()?.close();
     }
+  }
+
+  #openScope(task: RunScopeOptions, guard?: () => Transaction<void>): OpenedScope {
+    const { identity, attempt } = identityOf(task);
+    const host = this.#host;
+    const name = JSON.stringify(identity);
+    const mark = { attempt };
+    const owned = this.#oneByOne(name, async () => {
+      const row = await takeScopeFor(
+        host,
+        identity,
+        attempt,
+        () => this.#openScopes.get(name)?.attempt,
+        guard,
+      );
+      this.#openScopes.set(name, mark);
+      return row;
+    });
+    const { limits, settings, signal } = task;
+    return {
+      scope: new Scope(host, { identity, attempt, limits, settings, signal, owned }),
+      owned,
+      close: async () => {
+        if (this.#openScopes.get(name) === mark) this.#openScopes.delete(name);
+        // One that could not be taken is not ours to let go.
+        const row = await owned.catch(() => undefined);
+        if (row !== undefined) await this.#release(row.id, row.epoch);
+      },
+    };
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
@@ -147,7 +190,7 @@ export class StoreRuntime {
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
     checkNames(decision, "a decision");
-    return decideApproval(this.#host, String(id), decision);
+    return decideApproval(this.#host, id, decision);
   }
 
   async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
@@ -217,6 +260,16 @@ export class StoreRuntime {
     return scope;
   }
 
+  /** The store may show a task as taken before whoever took it here has heard so: the next one waits for that. */
+  async #oneByOne<T>(name: string, open: () => Promise<T>): Promise<T> {
+    for (let other = this.#opening.get(name); other !== undefined; other = this.#opening.get(name)) {
+      await other.catch(() => undefined);
+    }
+    const opening = open().finally(() => this.#opening.delete(name));
+    this.#opening.set(name, opening);
+    return opening;
+  }
+
   async #release(scopeId: number, epoch: number): Promise<void> {
     try {
       await this.#store.transaction(() => releaseScope(scopeId, epoch), "normal");
@@ -237,6 +290,30 @@ export class StoreRuntime {
       }
     }
   }
+}
+
+export interface TaskScopeOptions {
+  /** Open the scope at the first call of a tool, and not before. */
+  readonly isLazy: boolean;
+  /** Throws where this process may not write to the run any more. */
+  readonly guard: () => Transaction<void>;
+}
+
+interface OpenedScope {
+  readonly scope: Scope;
+  /** Resolves when it is ours, rejects when somebody else has it. */
+  readonly owned: Promise<ScopeRow>;
+  close(): Promise<void>;
+}
+
+function checkRunOptions(task: RunScopeOptions, work: unknown): void {
+  checkNames(task, "runtime.run");
+  checkNames(task.settings ?? {}, "runtime.run settings");
+  checkSignal(task.signal);
+  if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
+  identityOf(task);
+  checkLimits(task.limits);
+  checkSettings(task.settings ?? {});
 }
 
 function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {

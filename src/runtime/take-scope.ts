@@ -2,14 +2,19 @@
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
+import type { Transaction } from "../store/store.ts";
 import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/scopes.ts";
 
-/** @param openAttempt the attempt of this task that this very runtime has open, if any */
+/**
+ * @param openAttempt the attempt of this task that this very runtime has open, if any
+ * @param guard throws, in the same transaction, where the task may not be taken at all
+ */
 export async function takeScopeFor(
   host: Host,
   identity: ScopeIdentity,
   attempt: number,
   openAttempt: () => number | undefined,
+  guard?: () => Transaction<void>,
 ): Promise<ScopeRow> {
   for (;;) {
     const found = await host.store.read(() => findScope(identity));
@@ -17,6 +22,7 @@ export async function takeScopeFor(
     if (found !== undefined && attempt < found.attempt) throw stale(identity, attempt, found.attempt);
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
     const taken = await host.store.transaction(function* () {
+      if (guard !== undefined) yield* guard();
       const row = yield* ensureScope(identity, attempt, host.clock.now());
       // Somebody else was faster: judge that one.
       if (row.ownerId !== holder) return undefined;

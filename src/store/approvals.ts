@@ -7,10 +7,13 @@ import type { Transaction } from "./store.ts";
 export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
+export const APPROVAL_KINDS = ["call", "replay", "task"] as const;
+/** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? `task`: may it begin? */
+export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
+
 export interface ApprovalRow {
   readonly id: string;
-  /** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? */
-  readonly kind: "call" | "replay";
+  readonly kind: ApprovalKind;
   readonly runId: string;
   readonly nodeId: string;
   readonly iteration: number;
@@ -215,7 +218,7 @@ function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
   const expiresAtMs = integerOrNull(row, "expires_at_ms");
   return {
     id: text(row, "id"),
-    kind: oneOf(row, "kind", ["call", "replay"]),
+    kind: oneOf(row, "kind", APPROVAL_KINDS),
     runId: text(row, "run_id"),
     nodeId: text(row, "node_id"),
     iteration: integer(row, "iteration"),

@@ -1,6 +1,6 @@
 /** Circuit breakers: consecutive failures of a tool in a run, or in the whole store. */
 import { integer, integerOrNull } from "./columns.ts";
-import { change, first } from "./statement.ts";
+import { change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
 export interface BreakerRow {
@@ -9,13 +9,20 @@ export interface BreakerRow {
   readonly probeUntilMs: number | null;
 }
 
+const SELECT =
+  "SELECT failures, opened_at_ms, probe_until_ms FROM toolwright_breakers WHERE run_id = ?1 AND tool_name = ?2";
+
 /** @param runId `""` for the breaker that all runs share */
 export function* readBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
-  const row = yield* first(
-    "SELECT failures, opened_at_ms, probe_until_ms FROM toolwright_breakers WHERE run_id = ?1 AND tool_name = ?2",
-    runId,
-    toolName,
-  );
+  return toBreakerRow(yield* first(SELECT, runId, toolName));
+}
+
+/** The same, and until the commit nobody else's end is counted: what is read after it is of the same moment. */
+export function* lockBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
+  return toBreakerRow(yield* first(`${SELECT} {update}`, runId, toolName));
+}
+
+function toBreakerRow(row: Row | undefined): BreakerRow | undefined {
   if (row === undefined) return undefined;
   return {
     failures: integer(row, "failures"),

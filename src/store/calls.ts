@@ -39,6 +39,7 @@ export interface NewCall {
   readonly isolation: string | null;
   readonly waitsFor: string | null;
   readonly lateJson: string | null;
+  readonly note: string | null;
 }
 
 export interface CallRow extends NewCall {
@@ -63,15 +64,16 @@ export interface CallEnd {
   readonly keyRead: boolean | null;
   readonly isolation: string | null;
   readonly waitsFor: string | null;
+  readonly note: string | null;
 }
 
 const INSERT = `INSERT INTO toolwright_calls (
   scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status, effect,
   input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
-  tries, isolation, waits_for, late_json)
+  tries, isolation, waits_for, late_json, note)
 SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ?9, ?10,
   ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19,
-  CAST(?20 AS BIGINT), ?21, ?22, ?23
+  CAST(?20 AS BIGINT), ?21, ?22, ?23, ?26
 FROM toolwright_scopes WHERE id = ?24 AND attempt = ?2 AND (CAST(?25 AS BIGINT) IS NULL OR epoch = ?25) {share}
 ON CONFLICT DO NOTHING`;
 
@@ -136,6 +138,7 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
     call.lateJson,
     writer.rootScopeId,
     writer.epoch,
+    call.note,
   );
 }
 
@@ -171,7 +174,7 @@ export function* startAgain(
 }
 
 const FINISH = `UPDATE toolwright_calls SET status = ?5, effect = ?6, output_json = ?7, error_json = ?8,
-  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13
+  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13, note = ?14
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
 /** 0 when the call is no longer this owner's: it was taken for dead, and somebody else decides about it. */
@@ -191,6 +194,7 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
     end.keyRead === null ? null : end.keyRead ? 1 : 0,
     end.isolation,
     end.waitsFor,
+    end.note,
   );
 }
 
@@ -358,6 +362,7 @@ export function toCallRow(row: Row): CallRow {
     isolation: textOrNull(row, "isolation"),
     approvalId: textOrNull(row, "approval_id"),
     waitsFor: textOrNull(row, "waits_for"),
+    note: textOrNull(row, "note"),
     ownerId: textOrNull(row, "owner_id"),
   };
 }

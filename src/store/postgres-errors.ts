@@ -6,6 +6,8 @@ const CONFLICTS = new Set(["40001", "40P01"]);
 // feature_not_supported ("cached plan must not change result type", after another process has migrated) and
 // invalid_sql_statement_name: what this connection has prepared is of no use any more.
 const OUTDATED = new Set(["0A000", "26000"]);
+// too_many_connections and cannot_connect_now: a restarting server, or one that others keep busy.
+const NOT_NOW = new Set(["53300", "57P03"]);
 // admin_shutdown and crash_shutdown, and what the way to the server says.
 const LOST = new Set(["57P01", "57P02", "ECONNRESET", "EPIPE"]);
 
@@ -19,7 +21,8 @@ export class AnswerLost extends Error {
 
 /** Nothing of it was committed, and it may work now. */
 export function mayRunAgain(error: unknown): boolean {
-  return CONFLICTS.has(codeOf(error)) || isOutdated(error) || isLost(error);
+  const code = codeOf(error);
+  return CONFLICTS.has(code) || NOT_NOW.has(code) || isOutdated(error) || isLost(error);
 }
 
 export function isOutdated(error: unknown): boolean {

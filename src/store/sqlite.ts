@@ -38,6 +38,7 @@ class SqliteStore implements Store {
   readonly dialect = "sqlite";
   readonly secret: string;
   readonly #database: DatabaseSync;
+  readonly #bindsNumbers: boolean;
   readonly path: string;
   readonly #statements = new Map<string, StatementSync>();
   #jobs: Job[] = [];
@@ -47,6 +48,7 @@ class SqliteStore implements Store {
 
   constructor(database: DatabaseSync, path: string, secret: string) {
     this.#database = database;
+    this.#bindsNumbers = bindsNumbers(database);
     this.path = path;
     this.secret = secret;
   }
@@ -136,7 +138,7 @@ class SqliteStore implements Store {
       for (const job of jobs) job.run();
       this.#statement("COMMIT").run();
     } catch (error) {
-      if (this.#database.isTransaction) this.#statement("ROLLBACK").run();
+      rollBack(this.#database);
       throw error;
     }
     for (const job of jobs) job.commit();
@@ -156,6 +158,11 @@ class SqliteStore implements Store {
 
   #execute({ kind, sql, parameters }: Statement): StatementResult {
     const statement = this.#statement(sql);
+    if (!this.#bindsNumbers) {
+      const named = Object.fromEntries(parameters.map((value, index) => [`?${index + 1}`, value]));
+      if (kind === "query") return { rows: asRows(statement.all(named)), changes: 0 };
+      return { rows: [], changes: Number(statement.run(named).changes) };
+    }
     if (kind === "query") return { rows: asRows(statement.all(...parameters)), changes: 0 };
     return { rows: [], changes: Number(statement.run(...parameters).changes) };
   }
@@ -232,7 +239,7 @@ function applyMigrations(database: DatabaseSync): void {
     if (readMeta(database, "secret") === undefined) writeMeta(database, "secret", newSecret());
     database.exec("COMMIT");
   } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
+    rollBack(database);
     throw error;
   }
 }
@@ -243,8 +250,31 @@ function readMeta(database: DatabaseSync, name: string): SQLOutputValue | undefi
 
 function writeMeta(database: DatabaseSync, name: string, value: string): void {
   database
-    .prepare("INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+    .prepare(
+      "INSERT INTO toolwright_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    )
     .run(name, value);
+}
+
+/** Node 22 takes `?1` for a name, which only an object can give a value to. */
+function bindsNumbers(database: DatabaseSync): boolean {
+  try {
+    database.prepare("SELECT ?1").get(1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Before 22.16 Node does not say whether a transaction is open; then the rollback of none is let fail. */
+function rollBack(database: { readonly isTransaction?: boolean; exec(sql: string): void }): void {
+  const { isTransaction } = database;
+  if (isTransaction === false) return;
+  try {
+    database.exec("ROLLBACK");
+  } catch (error) {
+    if (isTransaction !== undefined) throw error;
+  }
 }
 
 function toSqlite(sql: string): string {

@@ -30,7 +30,9 @@ export function saveTask(runId: string, epoch: number, task: TaskRow): Transacti
      FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
      ON CONFLICT (run_id, node_id, path) DO UPDATE SET attempt = excluded.attempt, status = excluded.status,
        output_key = excluded.output_key, output_json = excluded.output_json, error_json = excluded.error_json,
-       prompt_json = excluded.prompt_json, position = excluded.position, started_at_ms = excluded.started_at_ms,
+       prompt_json = excluded.prompt_json, position = excluded.position,
+       started_at_ms = CASE WHEN toolwright_tasks.attempt = excluded.attempt THEN toolwright_tasks.started_at_ms
+         ELSE excluded.started_at_ms END,
        finished_at_ms = excluded.finished_at_ms`,
     runId,
     epoch,
@@ -53,6 +55,23 @@ export function saveTask(runId: string, epoch: number, task: TaskRow): Transacti
 export function* readTasks(runId: string): Transaction<TaskRow[]> {
   const rows = yield* all("SELECT * FROM toolwright_tasks WHERE run_id = ?1 ORDER BY position", runId);
   return rows.map(toTaskRow);
+}
+
+/** 0 when the run was taken over. */
+export function saveLoopEnd(runId: string, epoch: number, place: string): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_loops (run_id, place)
+     SELECT ?1, ?3 FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
+     ON CONFLICT (run_id, place) DO UPDATE SET place = excluded.place`,
+    runId,
+    epoch,
+    place,
+  );
+}
+
+export function* readLoopEnds(runId: string): Transaction<Set<string>> {
+  const rows = yield* all("SELECT place FROM toolwright_loops WHERE run_id = ?1", runId);
+  return new Set(rows.map((row) => text(row, "place")));
 }
 
 function toTaskRow(row: Row): TaskRow {

@@ -17,6 +17,7 @@ export interface WorkflowRunRow {
   readonly errorJson: string | null;
   readonly epoch: number;
   readonly ownerId: string | null;
+  readonly isCancelRequested: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly finishedAtMs: number | null;
@@ -58,7 +59,7 @@ export function* takeRun(
 ): Transaction<number> {
   const row = yield* first(
     `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
-       updated_at_ms = ?4, finished_at_ms = NULL, shape = ?5
+       updated_at_ms = ?4, finished_at_ms = NULL, shape = ?5, cancel_requested = 0
      WHERE run_id = ?1 AND epoch = ?3 RETURNING epoch`,
     run.runId,
     ownerId,
@@ -87,6 +88,25 @@ export function endRun(
   );
 }
 
+/** For a run that is at work: its owner will see it. */
+export function requestCancel(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_workflow_runs SET cancel_requested = 1 WHERE run_id = ?1 AND status = 'running'",
+    runId,
+  );
+}
+
+/** For a run that nobody is at work on. 0 when somebody is by now. */
+export function cancelIdleRun(run: WorkflowRunRow, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_workflow_runs SET status = 'cancelled', owner_id = NULL, epoch = epoch + 1, updated_at_ms = ?3,
+       finished_at_ms = ?3 WHERE run_id = ?1 AND epoch = ?2 AND status IN ('running', 'waiting-approval')`,
+    run.runId,
+    run.epoch,
+    nowMs,
+  );
+}
+
 export function toRunRow(row: Row): WorkflowRunRow {
   return {
     runId: text(row, "run_id"),
@@ -99,6 +119,7 @@ export function toRunRow(row: Row): WorkflowRunRow {
     errorJson: textOrNull(row, "error_json"),
     epoch: integer(row, "epoch"),
     ownerId: textOrNull(row, "owner_id"),
+    isCancelRequested: integer(row, "cancel_requested") === 1,
     createdAtMs: integer(row, "created_at_ms"),
     updatedAtMs: integer(row, "updated_at_ms"),
     finishedAtMs: integerOrNull(row, "finished_at_ms"),

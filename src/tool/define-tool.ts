@@ -34,7 +34,7 @@ export function defineTool<Input extends z.ZodType, Result, Capabilities = ToolC
   options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
 ): Tool<z.input<Input>, Awaited<Result>>;
 export function defineTool(options: object): AnyTool {
-  const given = optionsOf<AnyOptions>("defineTool", options);
+  const given = optionsOf("defineTool", options) as AnyOptions;
   checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "execute"]);
   return define(given, given.execute);
 }
@@ -62,10 +62,9 @@ export function createTool<Input extends z.ZodType, Result, Capabilities = ToolC
   options: Omit<CreateToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
 ): Tool<z.input<Input>, Awaited<Result>>;
 export function createTool(options: object): AnyTool {
-  const given = optionsOf<Omit<AnyOptions, "execute"> & { readonly func: AnyOptions["execute"] }>(
-    "createTool",
-    options,
-  );
+  const given = optionsOf("createTool", options) as Omit<AnyOptions, "execute"> & {
+    readonly func: AnyOptions["execute"];
+  };
   checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "func"]);
   return define(given, given.func);
 }
@@ -94,8 +93,8 @@ interface AnyOptions extends ToolPolicies<never, never, never> {
   readonly execute: (args: never, ctx: never) => unknown;
 }
 
-function optionsOf<T>(name: string, options: unknown): T {
-  if (typeof options === "object" && options !== null) return options as T;
+function optionsOf(name: string, options: unknown): object {
+  if (typeof options === "object" && options !== null) return options;
   throw new ToolwrightError(
     "TOOL_DEFINITION_INVALID",
     `${name} needs an object with name, schema and a function.`,

@@ -6,7 +6,7 @@ import { ToolwrightError } from "../errors.ts";
 import { toTools } from "../tool/from-tool.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { isLanguageModel, journalModel } from "./journaled-model.ts";
-import { describeOutput, outputOfAgent, validateOutput } from "./task-output.ts";
+import { describeOutput, invalid, outputOfAgent, validateOutput } from "./task-output.ts";
 
 /** How often an answer that does not fit is sent back in one attempt. */
 const CORRECTIONS = 2;
@@ -15,6 +15,8 @@ export interface AgentTurn {
   readonly props: TaskProps;
   readonly attempt: number;
   readonly prompt: string;
+  /** Those that the attempt began with. */
+  readonly instructions: unknown;
   readonly signal: AbortSignal;
   readonly onDiverged: (position: number) => void;
   /** Whether a call of this task waits for a person now. */
@@ -32,22 +34,46 @@ export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
   const text = turn.prompt + describeOutput(props.id, props.output);
   let messages: unknown[] = [{ role: "user", content: text }];
   for (let corrections = 0; ; corrections += 1) {
-    const result: unknown = await agent.generate({ ...options, messages, abortSignal: signal } as never);
-    if (await isWaiting()) return { kind: "waiting" };
+    let result: unknown;
     try {
-      return {
-        kind: "output",
-        output: await validateOutput(props.id, props.output, outputOfAgent(props.id, props.output, result)),
-      };
+      result = await generate(props, () =>
+        agent.generate({ ...options, messages, abortSignal: signal } as never),
+      );
+      if (await isWaiting()) return { kind: "waiting" };
+      const output = outputOfAgent(props.id, props.output, result);
+      return { kind: "output", output: await validateOutput(props.id, props.output, output) };
     } catch (error) {
-      if (!ToolwrightError.is(error) || corrections >= CORRECTIONS) throw error;
-      messages = [
-        ...messages,
-        ...responseMessages(result),
-        { role: "user", content: `${error.message}\nCorrect it.` },
-      ];
+      const isMisfit = ToolwrightError.is(error) && error.code === "WORKFLOW_OUTPUT_INVALID";
+      if (!isMisfit || corrections >= CORRECTIONS) throw error;
+      const answer = result === undefined ? misfitText(error) : responseMessages(result);
+      messages = [...messages, ...answer, { role: "user", content: `${error.message}\nCorrect it.` }];
     }
   }
+}
+
+/** What the agent said where the AI SDK threw it away. */
+function misfitText(error: ToolwrightError): unknown[] {
+  const text = (error.cause as { text?: unknown } | undefined)?.text;
+  return typeof text === "string" ? [{ role: "assistant", content: text }] : [];
+}
+
+/** A structured output that does not fit is thrown by the AI SDK: it is sent back like any other. */
+async function generate(props: TaskProps, ask: () => PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return await ask();
+  } catch (error) {
+    const isMisfit =
+      error instanceof Error && error.name === "AI_NoObjectGeneratedError" && props.output !== undefined;
+    if (isMisfit) throw invalid(props.id, props.output, error.message, error);
+    throw error;
+  }
+}
+
+/** The instructions of an agent as they are now. */
+export function instructionsOf(props: TaskProps): unknown {
+  if (props.instructions !== undefined) return props.instructions;
+  const [first] = Array.isArray(props.agent) ? (props.agent as unknown[]) : [props.agent];
+  return (first as { settings?: { instructions?: unknown } } | undefined)?.settings?.instructions;
 }
 
 /** The agent of this attempt: further attempts go to the next one, where there are several. */
@@ -69,7 +95,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
     return new ToolLoopAgent({
       model: model as never,
       ...(props.instructions === undefined ? {} : { instructions: props.instructions }),
-    }) as WorkflowAgent;
+    });
   } catch (cause) {
     throw new ToolwrightError(
       "WORKFLOW_INVALID",
@@ -86,14 +112,22 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
 function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): Record<string, unknown> {
   const settings = (agent as { settings?: { model?: unknown; tools?: Record<string, unknown> } }).settings;
   const options: Record<string, unknown> = {};
-  if (isLanguageModel(settings?.model)) options["model"] = journalModel(settings.model, turn.onDiverged);
+  const model = resolveModel(settings?.model);
+  if (isLanguageModel(model)) options["model"] = journalModel(model, turn.onDiverged);
   if (props.tools !== undefined) {
     const added = Object.fromEntries(toTools(props.tools).map((tool) => [tool.name, tool]));
     options["tools"] = { ...settings?.tools, ...added };
   }
-  if (props.instructions !== undefined && props.agent !== undefined)
-    options["instructions"] = props.instructions;
+  if (turn.instructions !== undefined) options["instructions"] = turn.instructions;
   return options;
+}
+
+/** The AI SDK takes the name of a model where a default provider is set. */
+function resolveModel(model: unknown): unknown {
+  if (typeof model !== "string") return model;
+  const provider = (globalThis as { AI_SDK_DEFAULT_PROVIDER?: { languageModel?: (id: string) => unknown } })
+    .AI_SDK_DEFAULT_PROVIDER;
+  return provider?.languageModel?.(model) ?? model;
 }
 
 function responseMessages(result: unknown): unknown[] {

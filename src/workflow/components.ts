@@ -48,7 +48,43 @@ export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
   readonly cache?: boolean | undefined;
   /** A prompt for the agent, a function to compute, or a value. */
   readonly children?: unknown;
+  /** @internal set for an `<Approval>`, with its prompt */
+  readonly asks?: boolean | undefined;
+  /** @internal */
+  readonly prompt?: string | undefined;
 }
+
+type Prompt = string | number | boolean | null | undefined | readonly Prompt[];
+type Outputs<Deps> = {
+  readonly [Id in keyof Deps]: Deps[Id] extends OutputToken<string, infer S> ? z.output<S> : never;
+};
+
+/** What an author writes: a task of an agent holds a prompt, any other what its output is, or a function that gives it. */
+export type TypedTaskProps<
+  Schema extends z.ZodType = z.ZodType,
+  Deps extends Readonly<Record<string, OutputToken>> = Readonly<Record<string, OutputToken>>,
+> = Omit<TaskProps<Schema>, "agent" | "model" | "children" | "deps" | "asks" | "prompt"> & {
+  readonly deps?: Deps | undefined;
+} & (
+    | {
+        readonly agent: NonNullable<TaskProps["agent"]>;
+        readonly model?: undefined;
+        readonly children?: Prompt | ((deps: Outputs<Deps>) => Prompt);
+      }
+    | {
+        readonly agent?: undefined;
+        /** An AI SDK model, in place of an agent. */
+        readonly model: object | string;
+        readonly children?: Prompt | ((deps: Outputs<Deps>) => Prompt);
+      }
+    | {
+        readonly agent?: undefined;
+        readonly model?: undefined;
+        readonly children?:
+          | z.input<Schema>
+          | ((deps: Outputs<Deps>) => z.input<Schema> | PromiseLike<z.input<Schema>>);
+      }
+  );
 
 export interface ApprovalProps {
   readonly id: string;
@@ -96,14 +132,18 @@ export function kindOf(component: unknown): ComponentKind | undefined {
   return typeof component === "function" ? (component as { [KIND]?: ComponentKind })[KIND] : undefined;
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types what is returned
 function component<Props>(kind: ComponentKind, name: string): (props: Props) => WorkflowNode {
   const made = (_props: Props): WorkflowNode => undefined;
   return Object.defineProperties(made, { [KIND]: { value: kind }, name: { value: name } });
 }
 
 export const Workflow = component<WorkflowProps>("workflow", "Workflow");
-export const Task = component<TaskProps>("task", "Task") as <Schema extends z.ZodType>(
-  props: TaskProps<Schema>,
+export const Task = component<TaskProps>("task", "Task") as <
+  Schema extends z.ZodType,
+  const Deps extends Readonly<Record<string, OutputToken>>,
+>(
+  props: TypedTaskProps<Schema, Deps>,
 ) => WorkflowNode;
 export const Sequence = component<WithChildren>("sequence", "Sequence");
 export const Parallel = component<ParallelProps>("parallel", "Parallel");

@@ -41,7 +41,7 @@ export interface ContextOptions {
   readonly iteration: number;
   readonly states: TaskStates;
   readonly keys: readonly string[];
-  /** Filled with what the render depends on: keys of outputs. */
+  /** Filled with what the render depends on: keys of outputs, and keys with the task that stored them. */
   readonly reads: Set<string>;
 }
 
@@ -49,7 +49,7 @@ export function createWorkflowContext(options: ContextOptions): WorkflowContext 
   const { runId, input, iteration, states, reads } = options;
   const find = (ref: unknown, place: OutputPlace): TaskState | undefined => {
     const key = keyOf(ref);
-    reads.add(key);
+    reads.add(`${key} ${place.nodeId}`);
     const rows = states
       .ofNode(place.nodeId)
       .filter((row) => row.status === "finished" && row.outputKey === key);

@@ -19,7 +19,9 @@ export function outlineOf(node: PlanNode): readonly PlanOutline[] {
         {
           kind: "parallel",
           children: node.children.flatMap((child) =>
-            child.kind === "sequence" ? [{ kind: "sequence" as const, children: outlineOf(child) }] : outlineOf(child),
+            child.kind === "sequence"
+              ? [{ kind: "sequence" as const, children: outlineOf(child) }]
+              : outlineOf(child),
           ),
         },
       ];

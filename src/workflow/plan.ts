@@ -8,6 +8,8 @@ export type PlanNode =
   | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
   | {
       readonly kind: "loop";
+      /** Its place among the loops of the tree: two loops without a name are two. */
+      readonly number: number;
       readonly name: string;
       readonly body: PlanNode;
       readonly until: boolean;
@@ -19,11 +21,20 @@ export type PlanNode =
 export interface Plan {
   readonly name: string;
   readonly root: PlanNode;
-  readonly taskIds: ReadonlySet<string>;
+  readonly tasks: ReadonlyMap<string, TaskProps>;
+}
+
+interface Found {
+  readonly tasks: Map<string, TaskProps>;
+  loops: number;
 }
 
 /** @throws WORKFLOW_INVALID with the name of the node */
 export function createPlan(rendered: unknown): Plan {
+  if (rendered instanceof Promise) {
+    rendered.catch(() => undefined);
+    throw workflowError("the function given to smithers()", "is async; it must return the tree at once.");
+  }
   const element = unwrap(rendered);
   if (!isElement(element) || kindOf(element.type) !== "workflow") {
     throw workflowError(
@@ -33,10 +44,10 @@ export function createPlan(rendered: unknown): Plan {
   }
   const { name, children } = element.props;
   if (typeof name !== "string" || name === "") throw workflowError("<Workflow>", "needs a name.");
-  const taskIds = new Set<string>();
-  const root: PlanNode = { kind: "sequence", children: nodesOf(children, taskIds) };
-  checkDependencies(root, taskIds);
-  return { name, root, taskIds };
+  const found: Found = { tasks: new Map(), loops: 0 };
+  const root: PlanNode = { kind: "sequence", children: nodesOf(children, found) };
+  checkDependencies(root, found.tasks);
+  return { name, root, tasks: found.tasks };
 }
 
 /** A function component at the root, or a fragment around one element. */
@@ -49,15 +60,23 @@ function unwrap(node: unknown): unknown {
 }
 
 function callComponent(type: (props: never) => unknown, props: object): unknown {
-  return type(props as never);
+  const made = type(props as never);
+  if (made instanceof Promise) {
+    made.catch(() => undefined);
+    throw workflowError(
+      `<${type.name || "component"}>`,
+      "is async; components must return their elements at once.",
+    );
+  }
+  return made;
 }
 
-function nodesOf(children: unknown, taskIds: Set<string>): PlanNode[] {
-  if (Array.isArray(children)) return children.flatMap((child) => nodesOf(child, taskIds));
+function nodesOf(children: unknown, found: Found): PlanNode[] {
+  if (Array.isArray(children)) return children.flatMap((child) => nodesOf(child, found));
   if (children === null || children === undefined || typeof children === "boolean") return [];
   if (typeof children === "string" && children.trim() === "") return [];
   if (!isElement(children)) {
-    const what = typeof children === "object" ? "an object" : JSON.stringify(String(children));
+    const what = typeof children === "object" ? "an object" : JSON.stringify(children);
     throw workflowError(
       "a group",
       `holds ${what}, where only elements may stand.`,
@@ -65,16 +84,16 @@ function nodesOf(children: unknown, taskIds: Set<string>): PlanNode[] {
     );
   }
   const { type, props } = children;
-  const list = (): PlanNode[] => nodesOf(props["children"], taskIds);
+  const list = (): PlanNode[] => nodesOf(props["children"], found);
   switch (kindOf(type)) {
     case "fragment":
       return list();
     case "workflow":
       throw workflowError("<Workflow>", "stands inside another one.");
     case "task":
-      return [taskOf(props as unknown as TaskProps, taskIds)];
+      return [taskOf(props as unknown as TaskProps, found)];
     case "approval":
-      return [taskOf({ ...props, asks: true } as unknown as TaskProps, taskIds)];
+      return [taskOf({ ...props, asks: true } as unknown as TaskProps, found)];
     case "sequence":
       return [{ kind: "sequence", children: list() }];
     case "parallel":
@@ -86,30 +105,37 @@ function nodesOf(children: unknown, taskIds: Set<string>): PlanNode[] {
         },
       ];
     case "branch":
-      return nodesOf(props["if"] === true ? props["then"] : props["else"], taskIds);
+      return nodesOf(props["if"] === true ? props["then"] : props["else"], found);
     case "loop":
-      return [loopOf(props, list())];
+      return [loopOf(props, list(), found)];
     case undefined:
-      return nodesOf(callComponent(type, props), taskIds);
+      return nodesOf(callComponent(type, props), found);
   }
 }
 
-function taskOf(props: TaskProps, taskIds: Set<string>): PlanNode {
+function taskOf(props: TaskProps, found: Found): PlanNode {
   const { id } = props;
   if (typeof id !== "string" || id === "") throw workflowError("a <Task>", "has no id.");
-  if (taskIds.has(id))
+  if (found.tasks.has(id))
     throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
-  taskIds.add(id);
+  found.tasks.set(id, props);
   return { kind: "task", props };
 }
 
-function loopOf(props: Readonly<Record<string, unknown>>, children: readonly PlanNode[]): PlanNode {
+function loopOf(
+  props: Readonly<Record<string, unknown>>,
+  children: readonly PlanNode[],
+  found: Found,
+): PlanNode {
   const name = typeof props["id"] === "string" ? `<Loop id="${props["id"]}">` : "<Loop>";
   if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
     throw workflowError(name, "has no end.", "Give it until={…}, maxIterations={…}, or both.");
   }
+  if (children.length === 0 && props["until"] !== true) throw workflowError(name, "has nothing in it.");
+  found.loops += 1;
   return {
     kind: "loop",
+    number: found.loops,
     name,
     body: { kind: "sequence", children },
     until: props["until"] === true,
@@ -121,19 +147,19 @@ function loopOf(props: Readonly<Record<string, unknown>>, children: readonly Pla
 function positive(value: unknown, name: string): number {
   if (value === undefined) return Infinity;
   if (typeof value === "number" && value >= 1) return value;
-  throw workflowError(name, `needs a number of at least 1, not ${String(value)}.`);
+  throw workflowError(name, `needs a number of at least 1, not ${JSON.stringify(value)}.`);
 }
 
-function checkDependencies(node: PlanNode, taskIds: ReadonlySet<string>): void {
+function checkDependencies(node: PlanNode, tasks: ReadonlyMap<string, TaskProps>): void {
   if (node.kind === "task") {
     for (const id of dependenciesOf(node.props)) {
-      if (!taskIds.has(id)) {
+      if (!tasks.has(id)) {
         throw workflowError(`task "${node.props.id}"`, `depends on "${id}", which is not in the tree.`);
       }
     }
     return;
   }
-  for (const child of node.kind === "loop" ? [node.body] : node.children) checkDependencies(child, taskIds);
+  for (const child of node.kind === "loop" ? [node.body] : node.children) checkDependencies(child, tasks);
 }
 
 export function dependenciesOf(props: TaskProps): string[] {

@@ -20,6 +20,7 @@ export type WorkflowEvent =
 
 export interface RunState {
   readonly runId: string;
+  readonly workflow: string;
   readonly epoch: number;
   readonly runtime: Runtime;
   readonly host: Host;
@@ -28,6 +29,9 @@ export interface RunState {
   readonly limits: Limits | undefined;
   /** Aborted when the run is to stop. */
   readonly signal: AbortSignal;
+  /** Loops that have ended, by their place. */
+  readonly closedLoops: Set<string>;
+  closeLoop(name: string): Promise<void>;
   nextPosition(): number;
   tell(event: WorkflowEvent): void;
 }

@@ -2,16 +2,21 @@
 import { ToolwrightError } from "../errors.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { runTaskScope } from "../runtime/create-runtime.ts";
+import type { Transaction } from "../store/store.ts";
+import { readRun } from "../store/workflow-runs.ts";
 import { deleteResponsesOfTask } from "../store/responses.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
-import { runAgentTask } from "./agent-task.ts";
+import { instructionsOf, runAgentTask } from "./agent-task.ts";
+import { askAboutTask, decisionOf } from "./task-approval.ts";
+import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
 import { validateOutput } from "./task-output.ts";
 import type { TaskState, TaskStatus } from "./task-state.ts";
-import { dependencyState, type TaskInstance } from "./walk-plan.ts";
+import type { TaskProps } from "./components.ts";
+import { attemptsOf, dependencyState, type TaskInstance } from "./walk-plan.ts";
 import type { RunState } from "./run-state.ts";
 
-const DEFAULT_RETRIES = 2;
 const DEFAULT_DELAY_MS = 1_000;
 
 /** How a task stands when it is left: done, failed for good, or waiting for a person. Rejects when it was cut off. */
@@ -19,14 +24,24 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
   const { props, loop } = task;
   const known = run.states.get(props.id, loop.join("."));
   if (props.skipIf === true) return record(run, task, { attempt: known?.attempt ?? 1, status: "skipped" });
+  if (props.asks === true || props.needsApproval === true) {
+    const answer = await permission(run, task, known?.attempt ?? 1);
+    if (answer !== undefined) return answer;
+  }
+  const cached = await readCachedOutput(run, task);
+  if (cached !== undefined)
+    return record(run, task, { attempt: known?.attempt ?? 1, status: "finished", output: cached.output });
   // A failed attempt is over; one that was interrupted, or that waits, goes on.
   let attempt = known === undefined ? 1 : known.status === "failed" ? known.attempt + 1 : known.attempt;
-  const last = Math.max(attempt, 1 + (props.retries ?? DEFAULT_RETRIES));
+  // A value that does not fit will not fit another time.
+  const last = isValue(props) ? attempt : Math.max(attempt, attemptsOf(props));
   for (;;) {
     try {
       const result = await runAttempt(run, task, attempt);
       if (result.kind === "waiting") return await record(run, task, { attempt, status: "waiting" });
-      return await record(run, task, { attempt, status: "finished", output: result.output });
+      const finished = await record(run, task, { attempt, status: "finished", output: result.output });
+      await writeCachedOutput(run, task, finished.output);
+      return finished;
     } catch (error) {
       run.signal.throwIfAborted();
       if (
@@ -34,12 +49,43 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
         (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED")
       )
         throw error;
+      // A call of the function waits for a person, and so does the task.
+      if (ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING")
+        return await record(run, task, { attempt, status: "waiting" });
       const failed = await record(run, task, { attempt, status: "failed", error });
       if (attempt >= last) return failed;
       await run.host.clock.sleep(delayOf(task, attempt), run.signal);
       attempt += 1;
     }
   }
+}
+
+function isValue(props: TaskProps): boolean {
+  return props.agent === undefined && props.model === undefined && typeof props.children !== "function";
+}
+
+/** How a task stands that a person was asked about; `undefined` when it may begin. */
+async function permission(
+  run: RunState,
+  task: TaskInstance,
+  attempt: number,
+): Promise<TaskState | undefined> {
+  const { props } = task;
+  const approval = await askAboutTask(run, task);
+  if (approval.status === "pending") return record(run, task, { attempt, status: "waiting" });
+  const isGiven = approval.status === "approved";
+  if (isGiven && props.asks !== true) return undefined;
+  if (isGiven || props.onDeny === "continue") {
+    const output = await validateOutput(props.id, props.output, decisionOf(approval));
+    return record(run, task, { attempt, status: "finished", output });
+  }
+  if (props.onDeny === "skip") return record(run, task, { attempt, status: "skipped" });
+  const said = approval.comment === null ? "" : ` They said: ${approval.comment}`;
+  const error = new ToolwrightError(
+    "TOOL_APPROVAL_DENIED",
+    `A person decided against task "${props.id}".${said}`,
+  );
+  return record(run, task, { attempt, status: "failed", error });
 }
 
 type AttemptResult = { readonly kind: "output"; readonly output: unknown } | { readonly kind: "waiting" };
@@ -49,11 +95,11 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
   const iteration = loop.at(-1) ?? 0;
   run.tell({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
   const isAgent = props.agent !== undefined || props.model !== undefined;
-  if (!isAgent && typeof props.children !== "function") {
+  if (isValue(props)) {
     return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
   }
-  const timeout = props.timeoutMs === undefined ? undefined : AbortSignal.timeout(props.timeoutMs);
-  const signal = timeout === undefined ? run.signal : AbortSignal.any([run.signal, timeout]);
+  const timeout = props.timeoutMs === undefined ? undefined : createTimeout(run, props.id, props.timeoutMs);
+  const signal = timeout === undefined ? run.signal : AbortSignal.any([run.signal, timeout.signal]);
   const place = {
     runId: run.runId,
     nodeId: props.id,
@@ -61,16 +107,18 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
     attempt,
     ...(loop.length === 0 ? {} : { loopPath: loop }),
   };
-  const work = run.runtime.run({ ...place, signal, settings: run.settings, limits: run.limits }, async () => {
+  const scope = { ...place, signal, settings: run.settings, limits: run.limits };
+  const inScope = async (): Promise<AttemptResult> => {
     if (!isAgent) {
       const output: unknown = await (props.children as (deps: unknown) => unknown)(dependencies(run, task));
       return { kind: "output", output: await validateOutput(props.id, props.output, output) } as const;
     }
-    const prompt = await promptOf(run, task, attempt);
+    const { prompt, instructions } = await beginningOf(run, task, attempt);
     return runAgentTask({
       props,
       attempt,
       prompt,
+      instructions,
       signal,
       onDiverged: (position) => run.tell({ type: "replay-diverged", nodeId: props.id, position }),
       isWaiting: async () => {
@@ -80,20 +128,34 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
         );
       },
     });
-  });
-  return raceTimeout(work, timeout, props.id, props.timeoutMs);
+  };
+  const guard = (): Transaction<void> => assertOwned(run);
+  const work = runTaskScope(run.runtime, scope, inScope, { isLazy: !isAgent, guard });
+  return timeout === undefined ? work : timeout.race(work);
 }
 
-/** The prompt with which this attempt began, if it has: rendering anew may say something else by now. */
-async function promptOf(run: RunState, task: TaskInstance, attempt: number): Promise<string> {
+/** A process that lost its run may not take its tasks either. */
+function* assertOwned(run: RunState): Transaction<void> {
+  const row = yield* readRun(run.runId);
+  if (row?.epoch === run.epoch) return;
+  throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${run.runId}".`);
+}
+
+interface Beginning {
+  readonly prompt: string;
+  readonly instructions: unknown;
+}
+
+/** What this attempt began with, if it has: rendering anew may say something else by now. */
+async function beginningOf(run: RunState, task: TaskInstance, attempt: number): Promise<Beginning> {
   const { props, loop } = task;
   const known = run.states.get(props.id, loop.join("."));
-  if (known?.attempt === attempt && typeof known.prompt === "string") return known.prompt;
+  if (known?.attempt === attempt && isBeginning(known.prompt)) return known.prompt;
   const child: unknown =
     typeof props.children === "function"
       ? (props.children as (deps: unknown) => unknown)(dependencies(run, task))
       : props.children;
-  const asked = textOf(child);
+  const asked = textOf(child).trim();
   const iteration = loop.at(-1) ?? 0;
   const place = {
     runId: run.runId,
@@ -103,12 +165,19 @@ async function promptOf(run: RunState, task: TaskInstance, attempt: number): Pro
     ...(loop.length === 0 ? {} : { loopPath: loop }),
   };
   const warning = attempt === 1 ? "" : await run.runtime.retryWarning(place);
-  const prompt = warning === "" ? asked : `${warning}\n\n${asked}`;
-  await record(run, task, { attempt, status: "running", prompt });
-  return prompt;
+  const beginning = {
+    prompt: warning === "" ? asked : `${warning}\n\n${asked}`,
+    instructions: instructionsOf(props),
+  };
+  await record(run, task, { attempt, status: "running", prompt: beginning });
+  return beginning;
 }
 
-function dependencies(run: RunState, { props, loop }: TaskInstance): Record<string, unknown> {
+function isBeginning(value: unknown): value is Beginning {
+  return typeof value === "object" && value !== null && "prompt" in value && typeof value.prompt === "string";
+}
+
+export function dependencies(run: RunState, { props, loop }: TaskInstance): Record<string, unknown> {
   const ids = Object.keys(props.deps ?? {});
   return Object.fromEntries(ids.map((id) => [id, dependencyState(run.states, id, loop)?.output]));
 }
@@ -116,30 +185,31 @@ function dependencies(run: RunState, { props, loop }: TaskInstance): Record<stri
 function textOf(child: unknown): string {
   if (Array.isArray(child)) return child.map(textOf).join("");
   if (child === null || child === undefined || typeof child === "boolean") return "";
-  return typeof child === "string"
-    ? child.trim()
-    : typeof child === "object"
-      ? JSON.stringify(child)
-      : String(child);
+  return typeof child === "string" ? child : JSON.stringify(child);
 }
 
-async function raceTimeout<T>(
-  work: Promise<T>,
-  timeout: AbortSignal | undefined,
-  id: string,
-  ms = 0,
-): Promise<T> {
-  if (timeout === undefined) return work;
-  const over = new Promise<never>((_resolve, reject) => {
-    timeout.addEventListener(
-      "abort",
-      () => reject(new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" took longer than ${ms} ms.`)),
-      { once: true },
-    );
+interface Timeout {
+  readonly signal: AbortSignal;
+  race<T>(work: Promise<T>): Promise<T>;
+}
+
+/** By the runtime's clock. What a cut-off attempt still brings is nobody's. */
+function createTimeout(run: RunState, id: string, ms: number): Timeout {
+  const over = new AbortController();
+  const ended = new AbortController();
+  const error = new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" took longer than ${ms} ms.`);
+  const expired = run.host.clock.sleep(ms, ended.signal).then((): never => {
+    over.abort(error);
+    throw error;
   });
-  // What a cut-off attempt still brings is nobody's.
-  work.catch(() => undefined);
-  return Promise.race([work, over]);
+  expired.catch(() => undefined);
+  return {
+    signal: over.signal,
+    race: (work) => {
+      work.catch(() => undefined);
+      return Promise.race([work, expired]).finally(() => ended.abort());
+    },
+  };
 }
 
 function delayOf({ props }: TaskInstance, attempt: number): number {
@@ -154,7 +224,7 @@ interface TaskChange {
   readonly status: TaskStatus;
   readonly output?: unknown;
   readonly error?: unknown;
-  readonly prompt?: string;
+  readonly prompt?: unknown;
 }
 
 /** Puts a task's state on record, and only then into memory. */
@@ -190,13 +260,9 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
   }
   const state = toTaskState(row);
   run.states.set(state);
-  run.tell({
-    type: "task-changed",
-    nodeId: props.id,
-    iteration: row.iteration,
-    attempt: row.attempt,
-    status: row.status,
-  });
+  const { nodeId, iteration, attempt, status } = row;
+  // That it runs was said when it began.
+  if (status !== "running") run.tell({ type: "task-changed", nodeId, iteration, attempt, status });
   return state;
 }
 

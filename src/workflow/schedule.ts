@@ -6,6 +6,7 @@ import { outlineOf } from "./plan-outline.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
+import { workflowError } from "./workflow-error.ts";
 import { hasRows, type LoopNode, PlanWalk, type TaskInstance } from "./walk-plan.ts";
 
 export interface ScheduleOptions {
@@ -34,7 +35,8 @@ class Schedule {
   #reads = new Set<string>();
   #iteration = 0;
   #isStale = true;
-  #isWaiting = false;
+  readonly #parked = new Set<string>();
+  readonly #justClosed: string[] = [];
   #failed: TaskState | undefined;
   #broken: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
@@ -46,18 +48,33 @@ class Schedule {
 
   async run(): Promise<ScheduleEnd> {
     for (;;) {
-      if (this.#isStale) this.#renderAnew();
-      this.#startReady();
-      if (this.#active.size === 0) {
-        if (this.#broken !== undefined) throw this.#broken.error;
-        this.#run.signal.throwIfAborted();
-        if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
-        if (this.#isStale) continue;
-        return { status: this.#walk?.isDone === true ? "finished" : "waiting-approval" };
+      await this.#goOn();
+      if (this.#active.size > 0) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
+      if (this.#broken !== undefined) throw this.#broken.error;
+      this.#run.signal.throwIfAborted();
+      if (this.#walk?.isDone === true) return { status: "finished" };
+      if (this.#parked.size > 0) return { status: "waiting-approval" };
+      const blocked = this.#walk?.blocked() ?? [];
+      throw workflowError("tasks", `wait for each other: ${blocked.join(", ")}.`);
+    }
+  }
+
+  /** What cannot be rendered is told when what runs has come to its end. */
+  async #goOn(): Promise<void> {
+    if (this.#broken !== undefined || this.#failed !== undefined) return;
+    try {
+      if (this.#isStale) this.#renderAnew();
+      // Before anything that follows a loop begins, it is on record that the loop has ended.
+      for (const name of this.#justClosed.splice(0)) await this.#run.closeLoop(name);
+      if (!this.#isStale) this.#startReady();
+    } catch (error) {
+      this.#broken = { error };
     }
   }
 
@@ -67,23 +84,30 @@ class Schedule {
       this.#isStale = false;
       this.#ready = [];
       this.#reads = new Set();
-      const plan = this.render();
-      this.#run.tell({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
-      this.#walk = new PlanWalk({
-        plan,
+      const walk = new PlanWalk({
+        plan: this.render(),
         states: this.#run.states,
         onReady: (task) => this.#ready.push(task),
         isDecided: (node, loop, index) => this.#isDecided(node, loop, index),
+        isClosed: (node, loop) => this.#run.closedLoops.has(turnName(node, loop)),
+        onClosed: (node, loop) => {
+          this.#run.closedLoops.add(turnName(node, loop));
+          this.#justClosed.push(turnName(node, loop));
+        },
         onTurn: (node, loop, index) => {
           this.#turns.set(turnName(node, loop), index);
-          this.#iteration = index;
           this.#isStale = true;
         },
         onStale: () => {
           this.#isStale = true;
         },
       });
-      this.#walk.start();
+      walk.start();
+      this.#walk = walk;
+      if (walk.pass !== this.#iteration && !walk.isDone) {
+        this.#iteration = walk.pass;
+        this.#isStale = true;
+      }
     } while (this.#isStale);
   }
 
@@ -97,14 +121,14 @@ class Schedule {
       keys: Object.keys(workflow.schemas),
       reads: this.#reads,
     });
-    return createPlan(workflow.render(context));
+    const plan = createPlan(workflow.render(context));
+    this.#run.tell({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
+    return plan;
   }
 
   #isDecided(node: LoopNode, loop: readonly number[], index: number): boolean {
     if ((this.#turns.get(turnName(node, loop)) ?? 0) >= index) return true;
-    if (!hasRows(node.body, [...loop, index], this.#run.states)) return false;
-    this.#iteration = Math.max(this.#iteration, index);
-    return true;
+    return hasRows(node.body, [...loop, index], this.#run.states);
   }
 
   #startReady(): void {
@@ -114,14 +138,16 @@ class Schedule {
       const task = this.#ready.shift();
       if (task === undefined) return;
       const place = `${task.loop.join(".")} ${task.props.id}`;
-      if (!this.#active.has(place)) this.#active.set(place, this.#perform(place, task));
+      // Who waits for a person is not asked again before somebody has decided, and that is another process's turn.
+      if (!this.#active.has(place) && !this.#parked.has(place))
+        this.#active.set(place, this.#perform(place, task));
     }
   }
 
   async #perform(place: string, task: TaskInstance): Promise<void> {
     try {
       const state = await runTask(this.#run, task);
-      this.#ended(task, state);
+      this.#ended(place, task, state);
     } catch (error) {
       this.#broken ??= { error };
     } finally {
@@ -130,20 +156,22 @@ class Schedule {
     }
   }
 
-  #ended(task: TaskInstance, state: TaskState): void {
+  #ended(place: string, task: TaskInstance, state: TaskState): void {
     if (state.status === "waiting") {
-      this.#isWaiting = true;
+      this.#parked.add(place);
       return;
     }
     if (state.status === "failed" && task.props.continueOnFail !== true) {
       this.#failed ??= state;
       return;
     }
-    if (state.outputKey !== null && this.#reads.has(state.outputKey)) this.#isStale = true;
+    const { outputKey: key, nodeId } = state;
+    const isRead = key !== null && (this.#reads.has(key) || this.#reads.has(`${key} ${nodeId}`));
+    if (isRead) this.#isStale = true;
     else this.#walk?.taskDone(task.props.id, task.loop);
   }
 }
 
 function turnName(node: LoopNode, loop: readonly number[]): string {
-  return `${loop.join(".")} ${node.name}`;
+  return `${loop.join(".")} ${node.number}`;
 }

@@ -1,14 +1,16 @@
 /** Starts a run, or goes on with one: claims it, drives it to where it can go, and writes down how it stands. */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { ToolSettings } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
-import type { Host } from "../invoke/host.ts";
+import type { Host, Limits } from "../invoke/host.ts";
 import { decodeError, messageOf } from "../invoke/error-record.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
+import { checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { readTasks } from "../store/tasks.ts";
+import { readLoopEnds, readTasks, saveLoopEnd } from "../store/tasks.ts";
 import {
   endRun,
   insertRun,
@@ -20,6 +22,7 @@ import {
 import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import { createWorkflowContext, toRow } from "./context.ts";
+import { createOutputViews } from "./output-views.ts";
 import { createPlan } from "./plan.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { toTaskState } from "./run-task.ts";
@@ -53,6 +56,7 @@ async function runIn(
   workflow: WorkflowDefinition,
   options: RunWorkflowOptions,
 ): Promise<WorkflowResult> {
+  checkOptions(options);
   const host = await hostOf(runtime);
   const runId = options.runId ?? randomUUID();
   const known = await host.store.read(() => readRun(runId));
@@ -70,30 +74,68 @@ async function runIn(
       details: { runId },
     });
   }
-  if (known?.status === "finished") return resultOf(runId, known, await loadStates(host, runId), workflow);
+  if (known?.status === "finished")
+    return resultOf(runId, known, (await loadStates(host, runId)).states, workflow);
   const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
   const start = {
     ...(options.file === undefined ? {} : { rootDir: dirname(resolve(options.file)) }),
     ...(known === undefined ? {} : (decode(known.optionsJson) as StartOptions)),
     ...startOptionsOf(options),
   };
-  const { maxConcurrency, ...settings } = start;
+  const { maxConcurrency, limits, ...settings } = start;
+  const shape = shapeOf(workflow, options.file);
+  const name = known?.workflow ?? nameOf(workflow, runId, input, options.file);
+  if (known !== undefined && known.shape !== shape && options.acceptChanges !== true) throw changed(known);
   const epoch =
     known === undefined
-      ? await begin(host, runId, workflow, input, start, options.file)
-      : await takeOver(host, known, workflow);
-  return drive({ host, runtime, runId, epoch, workflow, input, settings, maxConcurrency, options });
+      ? await begin(host, { runId, name, shape, input, start, file: options.file })
+      : await takeOver(host, known, shape);
+  for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
+    host.warnOnce(
+      `view ${view}`,
+      `another workflow stores other fields under that name; see the view "${view}".`,
+    );
+  }
+  return drive({
+    host,
+    runtime,
+    runId,
+    name,
+    epoch,
+    workflow,
+    input,
+    settings,
+    maxConcurrency,
+    limits,
+    options,
+  });
+}
+
+function checkOptions(options: RunWorkflowOptions): void {
+  const { runId, resume, rootDir, maxConcurrency, signal } = options;
+  if (resume === true && runId === undefined) throw refusal("runId", "is needed to resume a run");
+  if (runId !== undefined && (typeof runId !== "string" || runId === ""))
+    throw refusal("runId", "must be a text that is not empty");
+  if (rootDir !== undefined && typeof rootDir !== "string") throw refusal("rootDir", "must be a text");
+  if (maxConcurrency !== undefined && !(Number.isInteger(maxConcurrency) && maxConcurrency >= 1)) {
+    throw refusal("maxConcurrency", `must be a whole number from 1, not ${String(maxConcurrency)}`);
+  }
+  checkSettings({ maxOutputBytes: options.maxOutputBytes, timeoutMs: options.toolTimeoutMs });
+  checkLimits(options.limits);
+  checkSignal(signal);
 }
 
 interface Drive {
   readonly host: Host;
   readonly runtime: Runtime;
   readonly runId: string;
+  readonly name: string;
   readonly epoch: number;
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly settings: Partial<ToolSettings>;
   readonly maxConcurrency: number | undefined;
+  readonly limits: Limits | undefined;
   readonly options: RunWorkflowOptions;
 }
 
@@ -101,25 +143,33 @@ async function drive({
   host,
   runtime,
   runId,
+  name,
   epoch,
   workflow,
   input,
   settings,
   maxConcurrency = DEFAULT_CONCURRENCY,
+  limits,
   options,
 }: Drive): Promise<WorkflowResult> {
-  const states = await loadStates(host, runId);
+  const { states, closedLoops } = await loadStates(host, runId);
   let position = Date.now() * 1_000;
-  const signal = options.signal ?? new AbortController().signal;
+  const cancelled = new AbortController();
+  const signal =
+    options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
+  const watch = watchForCancel(host, runId, cancelled);
   const run: RunState = {
     runId,
+    workflow: name,
     epoch,
     runtime,
     host,
     states,
     settings,
-    limits: options.limits,
+    limits,
     signal,
+    closedLoops,
+    closeLoop: (place) => recordLoopEnd(host, runId, epoch, place),
     nextPosition: () => (position += 1),
     tell: (event) => {
       try {
@@ -129,7 +179,7 @@ async function drive({
       }
     },
   };
-  const end = await outcomeOf(run, workflow, input, maxConcurrency);
+  const end = await outcomeOf(run, workflow, input, maxConcurrency).finally(() => clearInterval(watch));
   const errorJson =
     end.error === undefined
       ? null
@@ -175,21 +225,35 @@ async function outcomeOf(
   }
 }
 
-async function begin(
-  host: Host,
-  runId: string,
-  workflow: WorkflowDefinition,
-  input: unknown,
-  start: StartOptions,
-  file: string | undefined,
-): Promise<number> {
+const CANCEL_POLL_MS = 500;
+
+/** Another process may ask for an end: it writes so, and this one looks. */
+function watchForCancel(host: Host, runId: string, cancelled: AbortController): NodeJS.Timeout {
+  const look = async (): Promise<void> => {
+    const row = await host.store.read(() => readRun(runId));
+    if (row?.isCancelRequested === true) cancelled.abort(new Error("the run was cancelled"));
+  };
+  // A look that fails says nothing; the next one, or the run itself, will.
+  return setInterval(() => void look().catch(() => undefined), CANCEL_POLL_MS).unref();
+}
+
+interface NewRun {
+  readonly runId: string;
+  readonly name: string;
+  readonly shape: string;
+  readonly input: unknown;
+  readonly start: StartOptions;
+  readonly file: string | undefined;
+}
+
+async function begin(host: Host, { runId, name, shape, input, start, file }: NewRun): Promise<number> {
   const inserted = await host.store.transaction(
     () =>
       insertRun({
         runId,
-        workflow: nameOf(workflow, runId, input) ?? (file === undefined ? "workflow" : basename(file)),
+        workflow: name,
         file: file === undefined ? null : resolve(file),
-        shape: shapeOf(workflow),
+        shape,
         inputJson: encode(input),
         optionsJson: encode(start),
         ownerId: host.ownerId,
@@ -203,8 +267,19 @@ async function begin(
   });
 }
 
+function changed(run: WorkflowRunRow): ToolwrightError {
+  return new ToolwrightError(
+    "WORKFLOW_RUN_CHANGED",
+    `${run.file ?? `Workflow "${run.workflow}"`} has changed since run "${run.runId}" was started. Finished tasks stay finished; the rest would follow the new version.`,
+    {
+      details: { runId: run.runId, file: run.file },
+      hint: "Pass acceptChanges: true, or --accept-changes on the command line.",
+    },
+  );
+}
+
 /** A live owner is never robbed; a dead one is replaced at once. */
-async function takeOver(host: Host, run: WorkflowRunRow, workflow: WorkflowDefinition): Promise<number> {
+async function takeOver(host: Host, run: WorkflowRunRow, shape: string): Promise<number> {
   if (run.ownerId !== null && (await host.isOwnerAlive(run.ownerId))) {
     throw new ToolwrightError(
       "TOOL_RUN_CONFLICT",
@@ -215,20 +290,33 @@ async function takeOver(host: Host, run: WorkflowRunRow, workflow: WorkflowDefin
     );
   }
   const epoch = await host.store.transaction(
-    () => takeRun(run, host.ownerId, shapeOf(workflow), host.clock.now()),
+    () => takeRun(run, host.ownerId, shape, host.clock.now()),
     "normal",
   );
   if (epoch > 0) return epoch;
   throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${run.runId}" was taken by another process just now.`);
 }
 
-function shapeOf(workflow: WorkflowDefinition): string {
-  return sha256(String(workflow.render) + Object.keys(workflow.schemas).join(","));
+/** What the run depends on: the file where there is one, since only that tells of all its code. */
+function shapeOf(workflow: WorkflowDefinition, file: string | undefined): string {
+  if (file !== undefined) return sha256(readFileSync(file, "utf8"));
+  return sha256(Object.keys(workflow.schemas).join(","));
 }
 
-async function loadStates(host: Host, runId: string): Promise<TaskStates> {
-  const rows = await host.store.read(() => readTasks(runId));
-  return new TaskStates(rows.map(toTaskState));
+async function loadStates(
+  host: Host,
+  runId: string,
+): Promise<{ states: TaskStates; closedLoops: Set<string> }> {
+  return host.store.read(function* () {
+    const rows = yield* readTasks(runId);
+    return { states: new TaskStates(rows.map(toTaskState)), closedLoops: yield* readLoopEnds(runId) };
+  });
+}
+
+async function recordLoopEnd(host: Host, runId: string, epoch: number, place: string): Promise<void> {
+  const changes = await host.store.transaction(() => saveLoopEnd(runId, epoch, place), "normal");
+  if (changes === 0)
+    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
 }
 
 async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
@@ -242,20 +330,25 @@ async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise
   );
 }
 
-/** What a tree that cannot be rendered is called is found out when it is run. */
-function nameOf(workflow: WorkflowDefinition, runId: string, input: unknown): string | undefined {
+/** What a tree that cannot be rendered is called does not matter: the run will say that it cannot. */
+function nameOf(
+  workflow: WorkflowDefinition,
+  runId: string,
+  input: unknown,
+  file: string | undefined,
+): string {
   try {
     const keys = Object.keys(workflow.schemas);
     const states = new TaskStates();
     const context = createWorkflowContext({ runId, input, iteration: 0, states, keys, reads: new Set() });
     return createPlan(workflow.render(context)).name;
   } catch {
-    return undefined;
+    return file === undefined ? "workflow" : basename(file);
   }
 }
 
 /** Options that are put on record: those of the start hold for a resume. */
-type StartOptions = Partial<ToolSettings> & { readonly maxConcurrency?: number };
+type StartOptions = Partial<ToolSettings> & { readonly maxConcurrency?: number; readonly limits?: Limits };
 
 function startOptionsOf(options: RunWorkflowOptions): StartOptions {
   return {
@@ -264,6 +357,7 @@ function startOptionsOf(options: RunWorkflowOptions): StartOptions {
     ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
     ...(options.toolTimeoutMs === undefined ? {} : { timeoutMs: options.toolTimeoutMs }),
     ...(options.maxConcurrency === undefined ? {} : { maxConcurrency: options.maxConcurrency }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
 }
 

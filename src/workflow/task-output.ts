@@ -30,10 +30,15 @@ export function outputOfAgent(nodeId: string, output: OutputToken | undefined, r
   // Without a structured output of its own, the AI SDK gives the text here.
   if (structured !== undefined && typeof structured !== "string") return structured;
   const text = textOf(result);
+  if (isText(output.schema)) return text;
   const json = lastJson(text);
   if (json !== undefined) return json;
-  if (output.schema.safeParse(text).success) return text;
   throw invalid(nodeId, output, "the answer holds no JSON value.");
+}
+
+/** A schema of texts takes the text as it is, also where it looks like JSON. */
+function isText(schema: z.ZodType): boolean {
+  return ["string", "template_literal", "enum", "literal"].includes(schema._zod.def.type);
 }
 
 function structuredOf(result: unknown): unknown {
@@ -41,7 +46,7 @@ function structuredOf(result: unknown): unknown {
   try {
     return (result as { output?: unknown }).output ?? (result as { object?: unknown }).object;
   } catch {
-    // The AI SDK throws here where no structured output was asked for.
+    // The AI SDK throws here where none was asked for, or where it does not fit: then the text is looked at.
     return undefined;
   }
 }
@@ -66,18 +71,28 @@ function lastJson(text: string): unknown {
   return undefined;
 }
 
-/** From each opening brace or bracket to the end of the last closing one, the longest first. */
+const MOST_TAILS = 5_000;
+
+/** What ends with the last closing brace or bracket, the shortest first: the first that parses is the last value. */
 function tails(text: string): string[] {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   if (end < 0) return [];
-  const starts = [...text.matchAll(/[{[]/g)].map((match) => match.index).slice(0, 50);
-  return starts.filter((start) => start < end).map((start) => text.slice(start, end + 1));
+  const starts = [...text.slice(0, end).matchAll(/[{[]/g)].map((match) => match.index);
+  return starts
+    .slice(-MOST_TAILS)
+    .toReversed()
+    .map((start) => text.slice(start, end + 1));
 }
 
-function invalid(nodeId: string, output: OutputToken, problem: string): ToolwrightError {
+export function invalid(
+  nodeId: string,
+  output: OutputToken,
+  problem: string,
+  cause?: unknown,
+): ToolwrightError {
   return new ToolwrightError(
     "WORKFLOW_OUTPUT_INVALID",
     `The output of task "${nodeId}" does not fit "${output.key}": ${problem}`,
-    { details: { task: nodeId, output: output.key } },
+    { details: { task: nodeId, output: output.key }, cause },
   );
 }

@@ -34,10 +34,9 @@ export class TaskStates {
     const known = this.get(state.nodeId, state.path);
     this.#byPlace.set(placeOf(state.nodeId, state.path), state);
     replaceIn(this.#byNode, state.nodeId, known, state);
-    if (state.outputKey !== null && state.status === "finished") {
-      replaceIn(this.#byKey, state.outputKey, known, state);
-      this.last = state;
-    }
+    if (state.status !== "finished") return;
+    this.last = state;
+    if (state.outputKey !== null) replaceIn(this.#byKey, state.outputKey, known, state);
   }
 
   /** All iterations of a task, oldest first. */
@@ -48,15 +47,6 @@ export class TaskStates {
   /** All finished rows of an output, in the order in which they were stored. */
   ofKey(key: string): readonly TaskState[] {
     return this.#byKey.get(key) ?? [];
-  }
-
-  keys(): string[] {
-    return [...this.#byKey.keys()];
-  }
-
-  isDone(nodeId: string, path: string): boolean {
-    const status = this.get(nodeId, path)?.status;
-    return status === "finished" || status === "skipped";
   }
 }
 

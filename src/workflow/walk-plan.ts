@@ -4,7 +4,7 @@
  */
 import type { TaskProps } from "./components.ts";
 import { dependenciesOf, type Plan, type PlanNode } from "./plan.ts";
-import type { TaskStates } from "./task-state.ts";
+import type { TaskState, TaskStates } from "./task-state.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export interface TaskInstance {
@@ -19,6 +19,9 @@ interface WalkOptions {
   readonly onReady: (task: TaskInstance) => void;
   /** Whether a pass of a loop has begun, or is known to begin. */
   readonly isDecided: (node: LoopNode, loop: readonly number[], index: number) => boolean;
+  /** A loop that has ended stays ended, whatever `until` reads later. */
+  readonly isClosed: (node: LoopNode, loop: readonly number[]) => boolean;
+  readonly onClosed: (node: LoopNode, loop: readonly number[]) => void;
   /** A loop goes on: its next pass is to be rendered with its number. */
   readonly onTurn: (node: LoopNode, loop: readonly number[], index: number) => void;
   /** The tree has to be rendered anew before it can be said how it goes on. */
@@ -31,10 +34,12 @@ export type LoopNode = Extract<PlanNode, { kind: "loop" }>;
 export class PlanWalk {
   readonly #options: WalkOptions;
   readonly #waiting = new Map<string, Done[]>();
-  readonly #after = new Map<string, (() => void)[]>();
+  readonly #after = new Map<string, { readonly id: string; readonly start: () => void }[]>();
   /** Nothing has ended since the tree was rendered. */
   #isFresh = true;
   isDone = false;
+  /** The pass of the innermost loop that is at work, 0 outside any. */
+  pass = 0;
 
   constructor(options: WalkOptions) {
     this.#options = options;
@@ -55,7 +60,7 @@ export class PlanWalk {
     for (const next of done) next();
     const after = this.#after.get(nodeId) ?? [];
     this.#after.delete(nodeId);
-    for (const start of after) start();
+    for (const { start } of after) start();
   }
 
   #enter(node: PlanNode, loop: readonly number[], done: Done): void {
@@ -67,7 +72,7 @@ export class PlanWalk {
         this.#enterParallel(node.children, node.maxConcurrency, loop, done);
         return;
       case "loop":
-        this.#enterLoop(node, loop, 0, done);
+        this.#enterLoop(node, loop, done);
         return;
       case "task":
         this.#enterTask(node.props, loop, done);
@@ -131,40 +136,65 @@ export class PlanWalk {
     go();
   }
 
-  #enterLoop(
-    node: Extract<PlanNode, { kind: "loop" }>,
-    loop: readonly number[],
-    index: number,
-    done: Done,
-  ): void {
-    this.#enter(node.body, [...loop, index], () => {
-      if (this.#options.isDecided(node, loop, index + 1)) {
-        this.#enterLoop(node, loop, index + 1, done);
-        return;
-      }
-      // What `until` says was asked before this pass ended: it has to be asked again.
-      if (!this.#isFresh) {
-        this.#options.onStale();
-        return;
-      }
-      if (node.until) {
-        done();
-        return;
-      }
-      if (index + 1 >= node.maxIterations) {
-        if (node.onMaxReached === "fail") {
-          throw workflowError(node.name, `came to its limit of ${node.maxIterations} iterations.`);
+  /** In a loop and not by recursion, as a sequence: there may be thousands of passes on record. */
+  #enterLoop(node: LoopNode, loop: readonly number[], done: Done): void {
+    const outer = this.pass;
+    let index = 0;
+    const leave = (): void => {
+      this.pass = outer;
+      done();
+    };
+    const go = (): void => {
+      for (;;) {
+        let isOver = false;
+        let isLater = false;
+        this.pass = index;
+        this.#enter(node.body, [...loop, index], () => {
+          isOver = true;
+          if (isLater && this.#turn(node, loop, index, leave)) {
+            index += 1;
+            go();
+          }
+        });
+        if (!isOver) {
+          isLater = true;
+          return;
         }
-        done();
-        return;
+        if (!this.#turn(node, loop, index, leave)) return;
+        index += 1;
       }
-      this.#options.onTurn(node, loop, index + 1);
-    });
+    };
+    go();
+  }
+
+  /** A pass has ended: whether the next one is to be entered now. */
+  #turn(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
+    const { isDecided, isClosed, onClosed, onTurn, onStale } = this.#options;
+    if (isDecided(node, loop, index + 1)) return true;
+    if (isClosed(node, loop)) {
+      leave();
+      return false;
+    }
+    // What `until` says was asked before this pass ended: it has to be asked again.
+    if (!this.#isFresh) {
+      onStale();
+      return false;
+    }
+    const isAtLimit = index + 1 >= node.maxIterations;
+    if (!node.until && !isAtLimit) {
+      onTurn(node, loop, index + 1);
+      return false;
+    }
+    if (!node.until && node.onMaxReached === "fail") {
+      throw workflowError(node.name, `came to its limit of ${node.maxIterations} iterations.`);
+    }
+    onClosed(node, loop);
+    leave();
+    return false;
   }
 
   #enterTask(props: TaskProps, loop: readonly number[], done: Done): void {
-    const { states } = this.#options;
-    if (states.isDone(props.id, loop.join("."))) {
+    if (isOver(props, this.#options.states.get(props.id, loop.join(".")))) {
       done();
       return;
     }
@@ -174,13 +204,40 @@ export class PlanWalk {
   }
 
   #startWhenFree(props: TaskProps, loop: readonly number[]): void {
-    const missing = dependenciesOf(props).find((id) => !isDoneAnywhere(this.#options.states, id, loop));
+    const { plan, states } = this.#options;
+    const missing = dependenciesOf(props).find((id) => {
+      const target = plan.tasks.get(id);
+      return target === undefined || !isOver(target, dependencyState(states, id, loop));
+    });
     if (missing === undefined) {
       this.#options.onReady({ props, loop });
       return;
     }
-    this.#after.set(missing, [...(this.#after.get(missing) ?? []), () => this.#startWhenFree(props, loop)]);
+    this.#after.set(missing, [
+      ...(this.#after.get(missing) ?? []),
+      { id: props.id, start: () => this.#startWhenFree(props, loop) },
+    ]);
   }
+
+  /** Tasks that wait for others, with what they wait for: where nothing runs any more, they wait for ever. */
+  blocked(): string[] {
+    return [...this.#after].flatMap(([missing, tasks]) =>
+      tasks.map(({ id }) => `"${id}" waits for "${missing}"`),
+    );
+  }
+}
+
+/** Done for what follows: finished, skipped, or failed for good where the run goes on without it. */
+function isOver(props: TaskProps, state: TaskState | undefined): boolean {
+  if (state === undefined) return false;
+  if (state.status === "failed") return props.continueOnFail === true && state.attempt >= attemptsOf(props);
+  return state.status === "finished" || state.status === "skipped";
+}
+
+const DEFAULT_RETRIES = 2;
+
+export function attemptsOf(props: TaskProps): number {
+  return 1 + (props.retries ?? DEFAULT_RETRIES);
 }
 
 /** A dependency is met by the same pass of the loop, or by a task outside of it. */
@@ -189,12 +246,8 @@ export function dependencyState(states: TaskStates, id: string, loop: readonly n
     const state = states.get(id, loop.slice(0, depth).join("."));
     if (state !== undefined) return state;
   }
-  return undefined;
-}
-
-function isDoneAnywhere(states: TaskStates, id: string, loop: readonly number[]): boolean {
-  const status = dependencyState(states, id, loop)?.status;
-  return status === "finished" || status === "skipped";
+  // A task of a loop, seen from outside of it: its last pass.
+  return states.ofNode(id).at(-1);
 }
 
 export function hasRows(node: PlanNode, loop: readonly number[], states: TaskStates): boolean {

@@ -1,4 +1,4 @@
-/** Databases on a real PostgreSQL server that nobody else uses. */
+/** Databases and schemas on a real PostgreSQL server that nobody else uses. */
 import { Client } from "pg";
 import { inject } from "vitest";
 
@@ -13,16 +13,39 @@ export async function freshPostgres(): Promise<string> {
 let shared: Promise<string> | undefined;
 let schemas = 0;
 
-/** An empty schema in a database that one test file has for itself: made in a tenth of the time of a database. */
+/** An empty schema in a database that one test file has for itself: much faster than a database. */
 export async function freshPostgresSchema(): Promise<string> {
   const database = await (shared ??= freshPostgres());
   const schema = `test_${(schemas += 1)}`;
-  const client = new Client({ connectionString: database });
+  await query(database, `CREATE SCHEMA ${schema}`);
+  return `${database}?options=${encodeURIComponent(`-c search_path=${schema}`)}`;
+}
+
+const emptied: string[] = [];
+
+/** One without rows that a test before may have used: for those that change nothing but rows. Faster still. */
+export async function emptyPostgresSchema(): Promise<{ address: string } & AsyncDisposable> {
+  const address = emptied.pop() ?? (await freshPostgresSchema());
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      await query(address, DELETE_ROWS);
+      emptied.push(address);
+    },
+  };
+}
+
+const DELETE_ROWS = `DO $$ DECLARE name TEXT; BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'toolwright_meta'
+  LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+END $$`;
+
+async function query(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
-    await client.query(`CREATE SCHEMA ${schema}`);
+    await client.query(sql);
   } finally {
     await client.end();
   }
-  return `${database}?options=${encodeURIComponent(`-c search_path=${schema}`)}`;
 }

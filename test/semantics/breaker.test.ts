@@ -58,6 +58,17 @@ describe("of a run", () => {
     },
   );
 
+  it("rule 25: no call slips through while another one's failure is being written, in twenty runs", async () => {
+    const world = await createWorld();
+    const { flaky } = createFlaky({ circuitBreakerThreshold: 2 });
+    const runtime = await world.runtime({ limits: { maxParallelTools: 2 } });
+    for (let run = 0; run < 20; run += 1) {
+      const calls = [1, 2, 3, 4, 5, 6].map((n) => runtime.call(flaky, { n }, { runId: `r${run}` }));
+      const ran = codes(await Promise.all(calls)).filter((code) => code === "TOOL_EXECUTION_FAILED");
+      expect(ran).toHaveLength(2);
+    }
+  });
+
   it("rule 24: its state comes from the store: a new runtime finds it open, another run does not", async () => {
     const world = await createWorld();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 });

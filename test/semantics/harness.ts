@@ -2,14 +2,14 @@
  * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
  * without one, and a clock that stands still. Only `openStores` knows which database it is.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
 import { onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
-import { freshPostgresSchema } from "../postgres/fresh-postgres.ts";
+import { emptyPostgresSchema } from "../postgres/fresh-postgres.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+
+const [sqlite] = STORE_KINDS;
 
 /** One database that can be opened more than once. */
 export interface Stores {
@@ -17,31 +17,23 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** The rules hold on every store: vitest.config.ts has a project that runs them on the other one. */
-const storeName = process.env["TOOLWRIGHT_TEST_STORE"] ?? "sqlite";
+/** The rules hold on both stores: vitest.config.ts has a project that runs them on PostgreSQL. */
+const isPostgres = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres";
 
 export async function openStores(): Promise<Stores> {
-  const { address, remove } = await freshAddress();
+  const fresh = await (isPostgres ? emptyPostgresSchema() : sqlite.fresh());
   const opened: Store[] = [];
   return {
     async open() {
-      const store = await openStore(address);
+      const store = await openStore(fresh.address);
       opened.push(store);
       return store;
     },
     async close() {
       for (const store of opened) await store.close();
-      await remove();
+      await fresh[Symbol.asyncDispose]();
     },
   };
-}
-
-async function freshAddress(): Promise<{ address: string; remove(): Promise<void> }> {
-  // The schema goes with its server.
-  if (storeName === "postgres") return { address: await freshPostgresSchema(), remove: async () => undefined };
-  if (storeName !== "sqlite") throw new Error(`TOOLWRIGHT_TEST_STORE=${storeName}: no such store`);
-  const folder = await mkdtemp(join(tmpdir(), "toolwright-semantics-"));
-  return { address: join(folder, "calls.db"), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 export interface World {
@@ -140,6 +132,8 @@ export function createClock(start = 1_000_000): ManualClock {
 /** Lets everything that can go on without time passing go on. */
 export async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  // A server answers in its own time.
+  if (isPostgres) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** Waits until the condition holds, in real time. */

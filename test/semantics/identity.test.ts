@@ -1,8 +1,8 @@
 /** Rules 1, 2, 4 and 6: which calls are one, and which are two. */
-import { defineTool } from "toolwright";
+import { defineTool, type Store } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, settle, times } from "./harness.ts";
+import { createWorld, times, until, watchStore } from "./harness.ts";
 import { createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -215,8 +215,9 @@ describe("counting", () => {
     const [one, other] = [await world.runtime(), await world.runtime()];
     for (const runtime of [one, other]) {
       const done = Promise.withResolvers<string>();
-      const first = one.run(task, () => done.promise);
-      await settle();
+      const entered = Promise.withResolvers<void>();
+      const first = one.run(task, () => (entered.resolve(), done.promise));
+      await entered.promise;
       await expect(runtime.run(task, () => "second")).rejects.toMatchObject({
         code: "TOOL_RUN_CONFLICT",
       });
@@ -231,9 +232,33 @@ describe("counting", () => {
     const [one, other] = [await world.runtime(), await world.runtime()];
     const done = Promise.withResolvers<string>();
     const runs = [one, one, other, other, one].map((runtime) => runtime.run(task, () => done.promise));
-    setTimeout(() => done.resolve("ran"), 100);
+    let refused = 0;
+    for (const run of runs) run.catch(() => (refused += 1));
+    await until(() => refused === 4);
+    done.resolve("ran");
     const settled = await Promise.allSettled(runs);
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", ...times(4, "rejected")]);
+  });
+
+  it("rule 4: of two in one runtime one is let in, also where the store takes its time to answer", async () => {
+    const world = await createWorld();
+    const store = await world.open();
+    const late: Store = {
+      ...watchStore(store, {}),
+      transaction: async (work, level) => {
+        const result = await store.transaction(work, level);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return result;
+      },
+    };
+    const runtime = await world.runtime({ store: late });
+    await runtime.ready();
+    const done = Promise.withResolvers<string>();
+    const first = runtime.run(task, () => done.promise);
+    await until(async () => (await world.rows("SELECT owner_id FROM toolwright_scopes")).length === 1);
+    await expect(runtime.run(task, () => "second")).rejects.toMatchObject({ code: "TOOL_RUN_CONFLICT" });
+    done.resolve("first");
+    expect(await first).toBe("first");
   });
 
   it("rule 4: a call that names the ids of the run around it is made in that run", async () => {

@@ -148,11 +148,13 @@ describe("an attempt that is over", () => {
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
     const replaced = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
     const first = runtime.run({ ...task, attempt: 1 }, async () => {
+      entered.resolve();
       await replaced.promise;
       return charge.execute({ amount: 1 });
     });
-    await settle();
+    await entered.promise;
     await runtime.run({ ...task, attempt: 2 }, async () => charge.execute({ amount: 2 }));
     replaced.resolve();
     await expect(first).rejects.toMatchObject({

@@ -282,7 +282,9 @@ describe("maxWallClockMs", () => {
     expect((await run(2)).outcome).toMatchObject({ status: "success" });
     const third = await run(3, 200);
     expect(third.outcome).toMatchObject({ status: "error", error: { code: "TOOL_LIMIT_EXCEEDED" } });
-    expect(await third.runtime.call(slow, { n: 4 }, task)).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
+    expect(await third.runtime.call(slow, { n: 4 }, task)).toMatchObject({
+      error: { code: "TOOL_LIMIT_EXCEEDED" },
+    });
   });
 
   it("rule 24: bounds a call with all its tries, not each of them anew", async () => {

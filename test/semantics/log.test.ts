@@ -213,7 +213,9 @@ describe("the columns", () => {
     const inner = defineTool({ name: "inner", schema: z.object({}), execute: () => 1 });
     const outer = defineTool({ name: "outer", schema: z.object({}), execute: () => inner.execute({}) });
     const outcome = await (await world.runtime()).call(outer, {}, task);
-    const [row] = await world.rows('SELECT "parentKey" FROM _smithers_tool_calls WHERE tool_name = \'inner\'');
+    const [row] = await world.rows(
+      "SELECT \"parentKey\" FROM _smithers_tool_calls WHERE tool_name = 'inner'",
+    );
     expect(row?.["parentKey"]).toBe(outcome.key);
   });
 });

@@ -1,6 +1,8 @@
 /** Faults that a review found, each with the behaviour that was missing. */
 import { execFileSync } from "node:child_process";
-import { statSync } from "node:fs";
+import { mkdtempSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createRuntime, defineTool, type RuntimeEvent, ToolwrightError } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -14,7 +16,8 @@ async function failingOnce(world: Awaited<ReturnType<typeof createWorld>>) {
   let fails = true;
   return watchStore(await world.open(), {
     onCommit(statements) {
-      if (!fails || !statements.some((sql) => /^UPDATE toolwright_calls SET status = \?5/.test(sql))) return;
+      if (!fails || !statements.some((sql) => sql.startsWith("UPDATE toolwright_calls SET status = ?5")))
+        return;
       fails = false;
       throw new ToolwrightError("TOOL_STORE_FAILED", "the disk is full");
     },
@@ -222,9 +225,6 @@ it.each([
 });
 
 it("makes a store that only its owner can read", async () => {
-  const { mkdtempSync } = await import("node:fs");
-  const { tmpdir } = await import("node:os");
-  const { join } = await import("node:path");
   const store = join(mkdtempSync(join(tmpdir(), "toolwright-mode-")), "a.db");
   await using runtime = createRuntime({ store });
   await runtime.ready();

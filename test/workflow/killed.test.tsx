@@ -72,7 +72,9 @@ async function createScenario(storeKind: StoreKind): Promise<Scenario> {
         `SELECT s.node_id AS node_id, s.iteration AS iteration, r.position AS position
          FROM toolwright_responses r JOIN toolwright_scopes s ON s.id = r.scope_id`,
       );
-      return rows.map((row) => `${String(row["node_id"])} ${String(row["iteration"])} ${String(row["position"])}`);
+      return rows.map(
+        (row) => `${String(row["node_id"])} ${String(row["iteration"])} ${String(row["position"])}`,
+      );
     },
     finishedTasks: async () => {
       const rows = await rowsOf(
@@ -153,7 +155,10 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
           result = await scenario.run(isLast ? {} : { killAfterMs });
           const asked = scenario.requests().slice(before);
           const told = `killed after ${moments.join(", ")} ms`;
-          expect(asked.filter((request) => known.has(request)), `asked again, ${told}`).toEqual([]);
+          expect(
+            asked.filter((request) => known.has(request)),
+            `asked again, ${told}`,
+          ).toEqual([]);
           expect(
             asked.filter((request) => finished.some((task) => request.startsWith(`${task} `))),
             `asked for a finished task, ${told}`,

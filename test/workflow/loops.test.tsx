@@ -2,7 +2,7 @@
 import { createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createStorePath } from "./harness.ts";
+import { createStorePath, rowsOf } from "./harness.ts";
 
 function create(dbPath = createStorePath()) {
   return createSmithers(
@@ -164,14 +164,24 @@ function nested(dbPath: string, onRun: (place: string) => void = () => undefined
   });
 }
 
+const NESTED_PLACES = ["in 0.0", "in 0.1", "in 1.0", "in 1.1", "in 2.0", "in 2.1", "out 0", "out 1", "out 2"];
+
+/** Each task that is on record, with its path of loop indices. */
+async function placesOf(dbPath: string): Promise<string[]> {
+  const rows = await rowsOf(dbPath, "SELECT node_id, path FROM toolwright_tasks ORDER BY node_id, path");
+  return rows.map((row) => `${String(row["node_id"])} ${String(row["path"])}`);
+}
+
 it("a loop in a loop begins anew in each pass of the outer one, and passes that are over stay over", async () => {
+  const dbPath = createStorePath();
   const ran: string[] = [];
   const result = await runWorkflow(
-    nested(createStorePath(), (place) => ran.push(place)),
+    nested(dbPath, (place) => ran.push(place)),
     { maxConcurrency: 1 },
   );
   expect(result.status).toBe("finished");
   expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
+  expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
 it("a loop in a loop that is cut off in the second pass goes on there", async () => {
@@ -196,6 +206,7 @@ it("a loop in a loop that is cut off in the second pass goes on there", async ()
   );
   expect(second.status).toBe("finished");
   expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
+  expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
 it("equal calls in the first pass of an inner loop are calls of their own in each pass of the outer one", async () => {
@@ -298,7 +309,9 @@ it("an earlier pass can be asked for by its number", async () => {
       </Loop>
       {ctx.outputs.inner.length < 3 ? null : (
         <Task id="end" output={outputs.outer}>
-          {{ n: ctx.output("inner", { nodeId: "t", iteration: 1 }).n + ctx.output("inner", { nodeId: "t" }).n }}
+          {{
+            n: ctx.output("inner", { nodeId: "t", iteration: 1 }).n + ctx.output("inner", { nodeId: "t" }).n,
+          }}
         </Task>
       )}
     </Workflow>
@@ -320,4 +333,56 @@ it("three thousand passes need no deep stack", { timeout: 60_000 }, async () => 
   const result = await runWorkflow(workflow);
   expect(result.error?.message).toBeUndefined();
   expect(result.outputs["inner"]).toHaveLength(3_000);
+});
+
+it("a loop that is cut off goes on with the number of its pass", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const stop = new AbortController();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop until={ctx.outputs.inner.length >= 4}>
+        <Task id="t" output={outputs.inner}>
+          {() => {
+            if (ctx.iteration === 2 && !stop.signal.aborted) {
+              stop.abort();
+              throw new Error("stopped");
+            }
+            return { n: ctx.iteration };
+          }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow, { runId: "r", signal: stop.signal })).status).toBe("cancelled");
+  const result = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(result.outputs["inner"]).toEqual([0, 1, 2, 3].map((n) => ({ n })));
+});
+
+it("a pass that is cut off behind its first task goes on with its number", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const stop = new AbortController();
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop until={ctx.outputs.other.length >= 3}>
+        <Task id="first" output={outputs.inner}>
+          {{ n: ctx.iteration }}
+        </Task>
+        <Task id="second" output={outputs.other}>
+          {() => {
+            if (ctx.iteration === 2 && !stop.signal.aborted) {
+              stop.abort();
+              throw new Error("stopped");
+            }
+            return { n: ctx.iteration };
+          }}
+        </Task>
+      </Loop>
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow, { runId: "r", signal: stop.signal })).status).toBe("cancelled");
+  const result = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(result.outputs).toMatchObject({
+    inner: [0, 1, 2].map((n) => ({ n })),
+    other: [0, 1, 2].map((n) => ({ n })),
+  });
 });

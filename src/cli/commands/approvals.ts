@@ -1,6 +1,6 @@
 /** `toolwright approvals`: what waits for a person. */
 import { type Command, Option } from "commander";
-import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import { type CommonOptions, toAge, toShortText } from "../screen.ts";
 
@@ -23,7 +23,7 @@ export function addApprovalsCommand(program: Command): void {
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
-      acting<ApprovalsOptions, []>(async ({ screen, options }) => {
+      acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
         const { storeExists, withStore } = await import("../open.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { systemClock } = await import("../../util/clock.ts");

@@ -1,6 +1,6 @@
 /** `toolwright approve <id>`: agrees to what was asked, or to an edited version of it. */
 import type { Command } from "commander";
-import { acting, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import type { DecisionOptions } from "../decide.ts";
 import { readJson } from "../parse-options.ts";
 
@@ -14,7 +14,7 @@ export function addApproveCommand(program: Command): void {
     .command("approve")
     .summary("agree to a request")
     .description("Agrees to a request. The run then goes on with: toolwright resume <run-id>.")
-    .argument("<id>", "the id of the request")
+    .argument("<id>", "the id of the request, or of a run that waits for one thing only")
     .option("--args <json>", "run it with these arguments instead: JSON, @file, or -")
     .option("--happened <json>", "an interrupted call has happened, with this output: JSON, @file, or -")
     .option("--by <name>", "who decides (default: the user of this system)")
@@ -22,10 +22,13 @@ export function addApproveCommand(program: Command): void {
   withCommonOptions(command)
     .addHelpText(
       "after",
-      examples("toolwright approve ID", `toolwright approve ID --args '{"quantity": 1}' --comment "one is enough"`),
+      examples(
+        "toolwright approve ID",
+        `toolwright approve ID --args '{"quantity": 1}' --comment "one is enough"`,
+      ),
     )
     .action(
-      acting<ApproveOptions, [string]>(async ({ screen, options }, id) => {
+      acting(async ({ screen, options }: Acting<ApproveOptions>, id: string) => {
         const { decide } = await import("../decide.ts");
         return decide(screen, options, id, {
           approved: true,

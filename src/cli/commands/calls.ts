@@ -1,6 +1,6 @@
 /** `toolwright calls <run-id>`: the tool calls of a run, in the order in which they were made. */
 import type { Command } from "commander";
-import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type CommonOptions, toDuration, toShortText, toTable } from "../screen.ts";
 
 interface CallsOptions extends CommonOptions {
@@ -17,9 +17,12 @@ export function addCallsCommand(program: Command): void {
     .option("--task <id>", "only those of one task")
     .option("--tool <name>", "only those of one tool");
   withCommonOptions(command)
-    .addHelpText("after", examples("toolwright calls order-17", "toolwright calls order-17 --tool bash --json"))
+    .addHelpText(
+      "after",
+      examples("toolwright calls order-17", "toolwright calls order-17 --tool bash --json"),
+    )
     .action(
-      acting<CallsOptions, [string]>(async ({ screen, options }, runId) => {
+      acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
         const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
         const { readCalls } = await import("../../runtime/log.ts");
         assertStoreExists(options.store);
@@ -39,7 +42,11 @@ export function addCallsCommand(program: Command): void {
           String(call.attempt),
           String(call.seq),
           call.toolName,
-          call.replayed ? `${call.status}, replayed` : call.fromCache ? `${call.status}, cached` : call.status,
+          call.replayed
+            ? `${call.status}, replayed`
+            : call.fromCache
+              ? `${call.status}, cached`
+              : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
           toShortText(call.inputJson ?? "", 40),
           toShortText(call.errorJson ?? call.outputJson ?? "", 40),

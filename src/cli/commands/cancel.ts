@@ -1,2 +1,26 @@
+/** `toolwright cancel <run-id>`: stops a run, so that it can go on later. */
 import type { Command } from "commander";
-export function addCancelCommand(_program: Command): void {}
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { nextCommand } from "../command-name.ts";
+import type { CommonOptions } from "../screen.ts";
+
+export function addCancelCommand(program: Command): void {
+  const command = program
+    .command("cancel")
+    .summary("stop a run")
+    .description("Stops a run. It can go on later, where it was.")
+    .argument("<run-id>", "the id of the run");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright cancel order-17"))
+    .action(
+      acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
+        const { withRun } = await import("../open.ts");
+        const { cancelRun } = await import("../cancel-run.ts");
+        const how = await withRun(options.store, runId, cancelRun);
+        screen.tell({ runId, ...how });
+        screen.say(how.message);
+        screen.say(`  Go on with:  ${nextCommand(options.store, "resume", runId)}`);
+        return EXIT.finished;
+      }),
+    );
+}

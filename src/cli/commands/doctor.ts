@@ -1,2 +1,30 @@
+/** `toolwright doctor`: whether everything is there that a run needs. */
 import type { Command } from "commander";
-export function addDoctorCommand(_program: Command): void {}
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import type { Colour, CommonOptions } from "../screen.ts";
+
+const COLOURS: Readonly<Record<string, Colour>> = { ok: "green", note: "yellow", wrong: "red" };
+
+export function addDoctorCommand(program: Command): void {
+  const command = program
+    .command("doctor")
+    .summary("check Node, the store, the sandbox and optional packages")
+    .description("Checks the version of Node, the store, the sandbox of commands, and optional packages.");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright doctor", "toolwright doctor --store postgres://localhost/app"))
+    .action(
+      acting(async ({ screen, options }: Acting<CommonOptions>) => {
+        const { examine } = await import("../examine.ts");
+        const checks = await examine(options.store);
+        const isOk = checks.every((check) => check.status !== "wrong");
+        screen.tell({ ok: isOk, checks });
+        for (const { name, status, detail, remedy } of checks) {
+          screen.say(
+            `${screen.paint(COLOURS[status] ?? "gray", status.padEnd(5))}  ${name.padEnd(9)}  ${detail}`,
+          );
+          if (remedy !== null) screen.say(`${" ".repeat(18)}${remedy}`);
+        }
+        return isOk ? EXIT.finished : EXIT.failed;
+      }),
+    );
+}

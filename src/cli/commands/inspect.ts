@@ -1,6 +1,6 @@
 /** `toolwright inspect <run-id>`: all that is on record of a run. */
 import type { Command } from "commander";
-import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
 export function addInspectCommand(program: Command): void {
@@ -12,7 +12,7 @@ export function addInspectCommand(program: Command): void {
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))
     .action(
-      acting<CommonOptions, [string]>(async ({ screen, options }, runId) => {
+      acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
         const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
@@ -44,7 +44,8 @@ export function addInspectCommand(program: Command): void {
         for (const task of found.tasks) {
           const pass = task.iteration === 0 ? "" : `[${task.iteration}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
-          const what = task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
+          const what =
+            task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
           screen.say(`    ${task.nodeId}${pass}  ${task.status}${attempt}  ${what}`.trimEnd());
         }
         for (const request of found.approvals) {

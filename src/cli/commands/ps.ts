@@ -1,6 +1,6 @@
 /** `toolwright ps`: the runs of a store, newest first. */
 import { type Command, Option } from "commander";
-import { acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type CommonOptions, toAge, toDuration, toTable } from "../screen.ts";
 
@@ -21,7 +21,7 @@ export function addPsCommand(program: Command): void {
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright ps", "toolwright ps --status waiting-approval --json"))
     .action(
-      acting<PsOptions, []>(async ({ screen, options }) => {
+      acting(async ({ screen, options }: Acting<PsOptions>) => {
         const { storeExists, withStore } = await import("../open.ts");
         const { describeOverview, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
         const { listRuns } = await import("../../store/workflow-queries.ts");
@@ -33,7 +33,9 @@ export function addPsCommand(program: Command): void {
             });
         screen.tell(runs);
         if (runs.length === 0) {
-          screen.say(storeExists(options.store) ? "There are no runs." : `There is no store ${options.store}.`);
+          screen.say(
+            storeExists(options.store) ? "There are no runs." : `There is no store ${options.store}.`,
+          );
           return EXIT.finished;
         }
         const rows = runs.map((run) => {

@@ -1,6 +1,6 @@
 /** `toolwright resume <run-id>`: goes on with a run where it was. */
 import type { Command } from "commander";
-import { acting, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import { type RunOptions, withRunOptions } from "../run-options.ts";
 
 export function addResumeCommand(program: Command): void {
@@ -16,7 +16,7 @@ export function addResumeCommand(program: Command): void {
   withCommonOptions(withRunOptions(command))
     .addHelpText("after", examples("toolwright resume order-17", "toolwright resume order-17 --json"))
     .action(
-      acting<RunOptions & { readonly file?: string }, [string]>(async ({ screen, options }, runId) => {
+      acting(async ({ screen, options }: Acting<RunOptions & { readonly file?: string }>, runId: string) => {
         const { resumeRun } = await import("../resume-run.ts");
         return resumeRun(screen, runId, options);
       }),

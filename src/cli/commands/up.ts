@@ -1,6 +1,6 @@
 /** `toolwright up <file>`: starts a run of a workflow. */
 import type { Command } from "commander";
-import { acting, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import { readJson } from "../parse-options.ts";
 import { type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
 
@@ -29,7 +29,7 @@ export function addUpCommand(program: Command): void {
       ),
     )
     .action(
-      acting<UpOptions, [string]>(async ({ screen, options }, file) => {
+      acting(async ({ screen, options }: Acting<UpOptions>, file: string) => {
         const { runFile } = await import("../run-file.ts");
         if (options.resume === true) {
           const { resumeRun } = await import("../resume-run.ts");

@@ -1,2 +1,28 @@
+/** `toolwright why <run-id>`: in words, why a run stands as it does, and which command comes next. */
 import type { Command } from "commander";
-export function addWhyCommand(_program: Command): void {}
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import type { CommonOptions } from "../screen.ts";
+
+export function addWhyCommand(program: Command): void {
+  const command = program
+    .command("why")
+    .summary("explain why a run waits or failed, and what comes next")
+    .description("Explains in words why a run waits, failed or stopped, and which command comes next.")
+    .argument("<run-id>", "the id of the run");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright why order-17"))
+    .action(
+      acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
+        const { withRun } = await import("../open.ts");
+        const { explainRun } = await import("../explain-run.ts");
+        const { status, because, next } = await withRun(options.store, runId, (store, run) =>
+          explainRun(store, run, options.store),
+        );
+        screen.tell({ runId, status, because, next });
+        for (const sentence of because) screen.say(sentence);
+        if (next.length > 0) screen.say("Next:");
+        for (const line of next) screen.say(`  ${line}`);
+        return EXIT.finished;
+      }),
+    );
+}

@@ -25,8 +25,7 @@ export function resolve<Result>(specifier: string, context: Context, next: Next<
     () => next(specifier, context),
     () => {
       if (isBare(specifier)) return next(specifier, { ...context, parentURL: OWN_FILE });
-      const found = withExtension(specifier, context.parentURL);
-      return found === undefined ? undefined : next(found, context);
+      return next(withExtension(specifier, context.parentURL) ?? specifier, context);
     },
   );
 }
@@ -58,33 +57,30 @@ export function load<Result>(
 }
 
 /** The second way only when the first one found nothing; its own failure is not the one to tell. */
-function orElse<Result>(first: () => Result, second: () => Result | undefined): Result {
-  const afterwards = (error: unknown): Result => {
+function orElse<Result>(first: () => Result, second: () => Result): Result {
+  return recover(first, (error) => {
     if (!isNotFound(error)) throw error;
-    let other: Result | undefined;
-    try {
-      other = second();
-    } catch {
+    return recover(second, () => {
       throw error;
-    }
-    if (other === undefined) throw error;
-    return other instanceof Promise
-      ? (other.catch(() => {
-          throw error;
-        }) as Result)
-      : other;
-  };
+    });
+  });
+}
+
+/** What `onError` makes of what `action` throws, now or later. */
+function recover<Result>(action: () => Result, onError: (error: unknown) => Result): Result {
   try {
-    const found = first();
-    return found instanceof Promise ? (found.catch(afterwards) as Result) : found;
+    const result = action();
+    return result instanceof Promise ? (result.catch(onError) as Result) : result;
   } catch (error) {
-    return afterwards(error);
+    return onError(error);
   }
 }
 
 function isNotFound(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ERR_MODULE_NOT_FOUND" || code === "ERR_UNSUPPORTED_DIR_IMPORT" || code === "MODULE_NOT_FOUND";
+  return (
+    code === "ERR_MODULE_NOT_FOUND" || code === "ERR_UNSUPPORTED_DIR_IMPORT" || code === "MODULE_NOT_FOUND"
+  );
 }
 
 function isBare(specifier: string): boolean {

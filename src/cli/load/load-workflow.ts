@@ -36,7 +36,8 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
 
 async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(file);
-  url.searchParams.set(ENTRY, "");
+  // Only where it is needed: a file that imports the workflow back would get a second copy of it.
+  if (/\.m?js$/.test(file)) url.searchParams.set(ENTRY, "");
   try {
     return (await import(url.href)) as Record<string, unknown>;
   } catch (error) {

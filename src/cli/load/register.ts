@@ -3,9 +3,7 @@ import * as nodeModule from "node:module";
 import { load, resolve } from "./hooks.ts";
 
 // Node 22.15 and later have hooks on the main thread; before that they live in a thread of their own.
-if ("registerHooks" in nodeModule) {
-  nodeModule.registerHooks({ resolve: resolve as never, load: load as never });
-} else {
-  (nodeModule as typeof import("node:module")).register(new URL("./hooks.js", import.meta.url));
-}
+const { registerHooks }: Partial<Pick<typeof nodeModule, "registerHooks">> = nodeModule;
+if (registerHooks === undefined) nodeModule.register(new URL("./hooks.js", import.meta.url));
+else registerHooks({ resolve, load });
 process.setSourceMapsEnabled(true);

@@ -6,10 +6,13 @@ import type { Progress, ShownRun } from "./show-progress.ts";
 
 export function showLines(screen: Screen, run: ShownRun): Progress {
   const began = new Map<string, number>();
-  const { say } = screen;
-  say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
+  const say = (text: string): void => screen.say(text);
+  let isBegun = false;
   return {
     onProgress: (event) => {
+      // Before it is rendered, a run may still be refused.
+      if (!isBegun) say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
+      isBegun = true;
       if (event.type === "replay-diverged") say(`task ${event.nodeId} goes another way than on record`);
       if (event.type !== "task-changed") return;
       const { nodeId, iteration, attempt, status } = event;
@@ -22,7 +25,9 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
       }
       const start = began.get(key);
       began.delete(key);
-      say(`task ${name} ${status}${start === undefined ? "" : ` after ${toDuration(performance.now() - start)}`}`);
+      say(
+        `task ${name} ${status}${start === undefined ? "" : ` after ${toDuration(performance.now() - start)}`}`,
+      );
     },
     onCall: (event) => {
       const line = callLine(event);

@@ -4,7 +4,10 @@ import { stripVTControlCharacters } from "node:util";
 type Write = typeof process.stdout.write;
 
 export class LiveArea {
-  readonly #streams = [process.stdout, process.stderr].map((stream) => ({ stream, write: stream.write }));
+  readonly #streams = [process.stdout, process.stderr].map((stream) => ({
+    stream,
+    write: stream.write.bind(stream),
+  }));
   readonly #write: Write = process.stdout.write.bind(process.stdout);
   #lines: readonly string[] = [];
 
@@ -12,7 +15,7 @@ export class LiveArea {
     for (const { stream, write } of this.#streams) {
       stream.write = ((...given: Parameters<Write>) => {
         this.#erase();
-        const result = write.apply(stream, given);
+        const result = write(...given);
         this.#paint();
         return result;
       }) as Write;
@@ -48,7 +51,8 @@ export class LiveArea {
 
 /** A line that wraps would be two lines to erase. */
 function cut(line: string): string {
-  const width = process.stdout.columns ?? 80;
+  // A terminal that does not know its width says 0.
+  const width = process.stdout.columns > 0 ? process.stdout.columns : 80;
   const plain = stripVTControlCharacters(line);
   return plain.length < width ? line : `${plain.slice(0, width - 2)}…`;
 }

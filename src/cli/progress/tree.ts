@@ -34,7 +34,9 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
   const draw = (): void => {
     const now = performance.now();
     const lines = outline.flatMap((node) => linesOf(screen, node, tasks, now, "  "));
-    const done = [...tasks.values()].filter(({ status }) => status === "finished" || status === "skipped").length;
+    const done = [...tasks.values()].filter(
+      ({ status }) => status === "finished" || status === "skipped",
+    ).length;
     const head = `${screen.paint("bold", name)} ${run.runId}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
     area.draw([head, ...fitting(lines, tasks.size)]);
   };
@@ -62,7 +64,8 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     },
     onCall: (event) => {
       if (event.type === "call-started") change(event.nodeId, { call: event.toolName });
-      if (event.type === "call-progress") change(event.nodeId, { call: `${event.toolName}: ${event.message}` });
+      if (event.type === "call-progress")
+        change(event.nodeId, { call: `${event.toolName}: ${event.message}` });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
     note: (text) => area.print(text),
@@ -92,7 +95,9 @@ function linesOf(
   const pass = task.iteration === 0 ? "" : `  pass ${task.iteration + 1}`;
   const attempt = task.attempt === 1 ? "" : `  attempt ${task.attempt}`;
   const call = task.call === undefined ? "" : `  ${screen.paint("cyan", `→ ${task.call}`)}`;
-  return [`${indent}${screen.paint(colour, mark)} ${node.id}  ${screen.paint("gray", time + pass + attempt)}${call}`];
+  return [
+    `${indent}${screen.paint(colour, mark)} ${node.id}  ${screen.paint("gray", time + pass + attempt)}${call}`,
+  ];
 }
 
 function countTasks(nodes: readonly PlanOutline[]): number {
@@ -103,7 +108,7 @@ function countTasks(nodes: readonly PlanOutline[]): number {
 
 /** A tree that is higher than the terminal cannot be drawn over: what is at work is shown, the rest is counted. */
 function fitting(lines: readonly string[], started: number): readonly string[] {
-  const most = Math.max(4, (process.stdout.rows ?? 24) - 4);
+  const most = Math.max(4, (process.stdout.rows > 0 ? process.stdout.rows : 24) - 4);
   if (lines.length <= most) return lines;
   const first = Math.max(0, Math.min(lines.length - most, started - Math.ceil(most / 2)));
   const shown = lines.slice(first, first + most);

@@ -3,7 +3,14 @@
  * probe succeeds. A call that has not started when it opens is refused, and so is the next try of one that has.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/breakers.ts";
+import {
+  type BreakerRow,
+  countFailure,
+  countSuccess,
+  lockBreaker,
+  readBreaker,
+  takeProbe,
+} from "../../store/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
 import { type Call, tell } from "../call.ts";
@@ -11,7 +18,7 @@ import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
-const LONGEST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 1_000;
 
 export const breaker: Policy = (call, next) =>
   call.spec.retry.circuitBreakerThreshold === undefined ? next() : guarded(call, next);
@@ -33,16 +40,15 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
 /** Answers whether the breaker is open for this call now. */
 export async function refusalOfBreaker(call: Call): Promise<Result | undefined> {
   if (call.spec.retry.circuitBreakerThreshold === undefined || call.scope.isDetached) return undefined;
-  const state = await call.host.store.read(() => readState(call));
-  return state === "open" ? refuse(openError(call)) : undefined;
+  const row = await call.host.store.read(() => readBreaker(scopeOf(call), call.spec.name));
+  return stateOf(call, row) === "open" ? refuse(openError(call)) : undefined;
 }
 
 function scopeOf(call: Call): string {
   return call.spec.retry.breaker?.scope === "shared" ? "" : call.scope.identity.runId;
 }
 
-function* readState(call: Call): Transaction<"closed" | "open" | "probe"> {
-  const row = yield* readBreaker(scopeOf(call), call.spec.name);
+function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "probe" {
   if (row?.openedAtMs === null || row === undefined) return "closed";
   if (call.spec.retry.breaker?.scope !== "shared") return "open";
   const now = call.host.clock.now();
@@ -57,10 +63,11 @@ function* readState(call: Call): Transaction<"closed" | "open" | "probe"> {
  */
 function* passOrRefuse(call: Call): Transaction<void> {
   const scope = scopeOf(call);
-  const state = yield* readState(call);
+  const row = yield* lockBreaker(scope, call.spec.name);
+  const state = stateOf(call, row);
   call.isProbe = false;
   if (state === "closed") {
-    const { failures = 0 } = (yield* readBreaker(scope, call.spec.name)) ?? {};
+    const { failures = 0 } = row ?? {};
     const others = (yield* readReservations(scope, placeName(call))).filter(
       ({ callKey }) => callKey !== call.key,
     );

@@ -21,13 +21,13 @@ export async function recordAnswer(call: Call, result: Result, isDecided: boolea
   }
   // Its attempt may not write any more, not even that it was refused.
   if (result.kind === "error" && result.error.code === "TOOL_ATTEMPT_STALE") return result;
+  if (result.kind === "recorded" && result.attempt !== call.scope.attempt)
+    call.note = replayNote(call, result.attempt);
   const isOpen = result.kind === "error" && result.error.code === "TOOL_OUTCOME_UNKNOWN";
   // An interrupted call stays interrupted until somebody knows better; being told so does not end it.
   if (!(isOpen && call.row !== undefined)) {
     await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
   }
-  if (result.kind === "recorded" && result.attempt !== call.scope.attempt)
-    call.note = replayNote(call, result.attempt);
   emitAnswer(call, result);
   return result.kind === "recorded"
     ? { kind: "success", output: decode(result.outputJson), replayed: true }

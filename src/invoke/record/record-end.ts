@@ -73,6 +73,7 @@ interface End {
   readonly keyRead: boolean | null;
   readonly isolation: string | null;
   readonly waitsFor: string | null;
+  readonly note: string | null;
 }
 
 function endOf(call: Call, result: Result): End {
@@ -85,6 +86,7 @@ function endOf(call: Call, result: Result): End {
     keyRead: watchesKey(call) && call.executed ? call.keyRead : null,
     isolation: call.isolation,
     waitsFor: null,
+    note: call.note ?? null,
   };
   switch (result.kind) {
     case "success":

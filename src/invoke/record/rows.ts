@@ -50,6 +50,7 @@ export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
       isolation: fields.isolation ?? null,
       waitsFor: fields.waitsFor ?? null,
       lateJson: fields.lateJson ?? null,
+      note: call.note ?? null,
     },
     scope.writer,
   );

@@ -40,6 +40,7 @@ async function latestRow(call: Call): Promise<CallRow | undefined> {
 
 /** A resume: what is finished is finished, for every tool. */
 async function sameAttempt(call: Call, row: CallRow): Promise<Result | undefined> {
+  call.note = row.note ?? undefined;
   switch (row.status) {
     case "success":
       return {

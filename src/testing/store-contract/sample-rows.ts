@@ -38,6 +38,7 @@ export function sampleCall(scope: ScopeRow, fields: Partial<NewCall> = {}): NewC
     isolation: null,
     waitsFor: null,
     lateJson: null,
+    note: null,
     ...fields,
   };
 }
@@ -53,6 +54,7 @@ export function sampleEnd(fields: Partial<CallEnd> = {}): CallEnd {
     keyRead: true,
     isolation: null,
     waitsFor: null,
+    note: null,
     ...fields,
   };
 }

@@ -113,7 +113,12 @@ await using runtime = createCrashableRuntime({ store: input.store });
 await runtime.ready();
 await pause(Math.max(0, (input.startAtMs ?? 0) - Date.now()));
 try {
-  const { status, output, outputs: rows, error } = await runWorkflow(workflow, {
+  const {
+    status,
+    output,
+    outputs: rows,
+    error,
+  } = await runWorkflow(workflow, {
     runtime,
     runId: input.runId,
     resume: input.resume,

@@ -1,0 +1,67 @@
+/** What a task costs: against the bare journal, as their number grows, and when they are found on record. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { createSmithers, runWorkflow } from "toolwright";
+import { jsx } from "toolwright/jsx-runtime";
+import { z } from "zod";
+import { openBareJournal } from "./bare-journal.ts";
+import type { Row } from "./bench.ts";
+import { inFolder } from "./measure.ts";
+
+function many(count: number, group: "sequence" | "parallel", dbPath: string) {
+  const { Workflow, Task, Sequence, Parallel, smithers, outputs } = createSmithers(
+    { n: z.number() },
+    { dbPath },
+  );
+  const tasks = Array.from({ length: count }, (_, n) =>
+    jsx(Task, { id: `t${n}`, output: outputs.n, children: () => n }),
+  );
+  return smithers(() =>
+    jsx(Workflow, {
+      name: "many",
+      children: jsx(group === "sequence" ? Sequence : Parallel, { children: tasks }),
+    }),
+  );
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+export function benchWorkflow(): Promise<Row[]> {
+  return inFolder(async (folder) => {
+    await runWorkflow(many(300, "sequence", join(folder, "warm.db")));
+    const bare = openBareJournal(join(folder, "bare.db"), false);
+    const bareMs = await timeOf(async () => {
+      for (let index = 0; index < 1_000; index += 1) bare.call({ index }, () => index);
+    });
+    bare.close();
+    const one = join(folder, "one.db");
+    const ten = join(folder, "ten.db");
+    const oneMs = await timeOf(() => runWorkflow(many(1_000, "sequence", one), { runId: "r" }));
+    const tenMs = await timeOf(() => runWorkflow(many(10_000, "sequence", ten), { runId: "r" }));
+    const resumeMs = await timeOf(() =>
+      runWorkflow(many(1_000, "sequence", one), { runId: "r", resume: true }),
+    );
+    const parallelMs = await timeOf(() =>
+      runWorkflow(many(1_000, "parallel", join(folder, "parallel.db")), { maxConcurrency: 50 }),
+    );
+    const [oneBytes, tenBytes] = [statSync(one).size, statSync(ten).size];
+    return [
+      { what: "bare journal, 1,000 steps", value: bareMs, unit: "ms", ratio: 1 },
+      { what: "1,000 tasks in a sequence", value: oneMs, unit: "ms", ratio: oneMs / bareMs, target: 3 },
+      { what: "10,000 tasks, against 1,000", value: tenMs, unit: "ms", ratio: tenMs / oneMs, target: 12 },
+      {
+        what: "file of 10,000 tasks, against 1,000",
+        value: tenBytes / 1_048_576,
+        unit: "MB",
+        ratio: tenBytes / oneBytes,
+        target: 12,
+      },
+      { what: "1,000 tasks in a parallel group", value: parallelMs, unit: "ms", ratio: parallelMs / bareMs },
+      { what: "resume of 1,000 finished tasks", value: resumeMs, unit: "ms", target: 50 },
+    ];
+  });
+}

@@ -1,0 +1,121 @@
+/** Puts into words why a run stands as it does. Says only what is on record. */
+import type { Approval } from "../invoke/approval.ts";
+import { readApprovals } from "../runtime/approvals.ts";
+import { type LoggedCall, readCalls } from "../runtime/log.ts";
+import type { Store } from "../store/store.ts";
+import { readTasks, type TaskRow } from "../store/tasks.ts";
+import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import { systemClock } from "../util/clock.ts";
+import { nextCommand } from "./command-name.ts";
+import { errorOf } from "./describe-run.ts";
+import { describeOwner, readLivingOwner } from "./owner.ts";
+import { toAge, toDuration, toShortText } from "./screen.ts";
+
+export interface Explanation {
+  readonly status: WorkflowRunRow["status"];
+  readonly because: readonly string[];
+  /** Commands, as they can be typed. */
+  readonly next: readonly string[];
+}
+
+export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
+  const { runId, status } = run;
+  const resume = nextCommand(path, "resume", runId);
+  const name = `Run ${runId} of "${run.workflow}"`;
+  switch (status) {
+    case "finished": {
+      const took = toDuration((run.finishedAtMs ?? run.updatedAtMs) - run.createdAtMs);
+      const because = [`${name} has finished after ${took}; nothing is left to do.`];
+      return { status, because, next: [nextCommand(path, "inspect", runId)] };
+    }
+    case "waiting-approval": {
+      const pending = await readApprovals({ store, clock: systemClock }, { runId, status: "pending" });
+      if (pending.length === 0) {
+        const because = [`${name} waited for a person, and everything it asked has been decided.`];
+        return { status, because, next: [resume] };
+      }
+      const next = pending.flatMap(({ id }) => [
+        nextCommand(path, "approve", id),
+        nextCommand(path, "deny", id),
+      ]);
+      return {
+        status,
+        because: [`${name} waits for a person.`, ...pending.map(asking)],
+        next: [...next, resume],
+      };
+    }
+    case "failed": {
+      const because = [`${name} has failed: ${errorOf(run.errorJson)?.message ?? "no reason is on record"}`];
+      const next = [nextCommand(path, "calls", runId), resume];
+      return { status, because: [...because, ...(await failures(store, run))], next };
+    }
+    case "cancelled": {
+      const because = [`${name} was stopped ${toAge(run.updatedAtMs)}. It goes on where it was.`];
+      return { status, because: [...because, ...(await openEnds(store, run))], next: [resume] };
+    }
+    case "running": {
+      const owner = await readLivingOwner(store, run.ownerId);
+      const ends = await openEnds(store, run);
+      if (owner === undefined) {
+        const because = [
+          `${name} was interrupted: the process that ran it is gone. It goes on where it was.`,
+        ];
+        return { status, because: [...because, ...ends], next: [resume] };
+      }
+      const because = [
+        `${name} is running in ${describeOwner(owner)} since ${toAge(run.createdAtMs)}.`,
+        ...ends,
+      ];
+      return {
+        status,
+        because,
+        next: [nextCommand(path, "inspect", runId), nextCommand(path, "cancel", runId)],
+      };
+    }
+  }
+}
+
+function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
+  const what =
+    kind === "replay"
+      ? `a call of "${toolName}" was interrupted, and nobody knows whether it happened`
+      : `"${toolName}" asks`;
+  const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
+  return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+}
+
+async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
+  const tasks = await store.read(() => readTasks(run.runId));
+  const failed = tasks.filter((task) => task.status === "failed");
+  const calls = await readCalls({ store }, { runId: run.runId });
+  return failed.flatMap((task) => {
+    const error = errorOf(task.errorJson);
+    const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
+    const hint = error === null || error.hint === "" ? "" : ` ${error.hint}`;
+    return [
+      `Task ${nameOf(task)} failed in attempt ${task.attempt}: ${error?.message ?? ""} [${error?.code ?? ""}].${hint}`,
+      ...(last === undefined ? [] : [`Its last failed call was ${describeCall(last)}.`]),
+    ];
+  });
+}
+
+/** What was begun and has not ended. */
+async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
+  const tasks = await store.read(() => readTasks(run.runId));
+  const calls = await readCalls({ store }, { runId: run.runId });
+  const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
+  const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
+  const started = calls.filter((call) => call.status === "started");
+  return [
+    `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
+    ...started.map((call) => `It was in a call of ${describeCall(call)}.`),
+  ];
+}
+
+function nameOf({ nodeId, iteration }: TaskRow): string {
+  return iteration === 0 ? `"${nodeId}"` : `"${nodeId}" (pass ${iteration + 1})`;
+}
+
+function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {
+  return `"${toolName}" in task "${nodeId}" with ${toShortText(inputJson ?? "nothing", 80)}`;
+}

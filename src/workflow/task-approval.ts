@@ -1,0 +1,45 @@
+/** A person's word before a task begins, and `<Approval>`, which is nothing but that word. In the same table as calls'. */
+import { type ApprovalRow, insertApproval, readApproval } from "../store/approvals.ts";
+import { digest } from "../util/hash.ts";
+import type { RunState } from "./run-state.ts";
+import type { TaskInstance } from "./walk-plan.ts";
+
+const NO_CONTRACT = JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] });
+
+/** The request about a task, made if there is none. Its id comes from the place, so that it is asked once. */
+export async function askAboutTask(run: RunState, { props, loop }: TaskInstance): Promise<ApprovalRow> {
+  const { host, runId } = run;
+  const path = loop.join(".");
+  const now = host.clock.now();
+  const id = `apr_${digest(["task", runId, props.id, path]).slice(0, 24)}`;
+  const approval = await host.store.transaction(function* () {
+    yield* insertApproval({
+      id,
+      kind: "task",
+      runId,
+      nodeId: props.id,
+      iteration: loop.at(-1) ?? 0,
+      scopeId: 0,
+      callKey: `task ${path} ${props.id}`,
+      parentKey: "",
+      round: 1,
+      toolName: props.id,
+      fingerprint: "",
+      argsJson: "{}",
+      argsHash: "",
+      prompt: props.approvalPrompt ?? props.prompt ?? `May task "${props.id}" begin?`,
+      defaultsJson: null,
+      contractJson: NO_CONTRACT,
+      requestedAtMs: now,
+      expiresAtMs: null,
+    });
+    return yield* readApproval(id, now);
+  }, "normal");
+  if (approval === undefined) throw new Error(`the request ${id} was not stored`);
+  return approval;
+}
+
+/** What an `<Approval>` leaves as its output. */
+export function decisionOf({ status, decidedBy, comment }: ApprovalRow): Record<string, unknown> {
+  return { approved: status === "approved", decidedBy: decidedBy ?? null, comment: comment ?? null };
+}

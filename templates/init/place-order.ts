@@ -1,0 +1,19 @@
+/** A tool: every call of it is on record, and large orders wait for a person. */
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineTool } from "toolwright";
+import { z } from "zod";
+
+export const placeOrder = defineTool({
+  name: "place_order",
+  description: "Writes an order into orders.txt.",
+  schema: z.object({ item: z.string(), quantity: z.int().min(1) }),
+  sideEffect: true,
+  idempotent: false,
+  needsApproval: ({ quantity }) => quantity > 10,
+  approvalPrompt: ({ item, quantity }) => `Order ${quantity} of ${item}?`,
+  execute: async ({ item, quantity }, ctx) => {
+    await appendFile(join(ctx.rootDir, "orders.txt"), `${quantity} ${item} ${ctx.idempotencyKey}\n`);
+    return { receipt: `${quantity} of ${item}` };
+  },
+});

@@ -1,0 +1,29 @@
+/** Run with: toolwright test */
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createRuntime, runWorkflow } from "toolwright";
+import workflow from "./workflow.tsx";
+
+test("orders once, however often the run is asked for", async () => {
+  const rootDir = await mkdtemp(join(tmpdir(), "order-"));
+  try {
+    await using runtime = createRuntime({ store: ":memory:" });
+    const input = { item: "apple", quantity: 2 };
+    const first = await runWorkflow(workflow, { runtime, runId: "test", rootDir, input });
+    assert.deepEqual(first.output, { receipt: "2 of apple", euros: 4 });
+    await runWorkflow(workflow, { runtime, runId: "test", resume: true });
+    const orders = await readFile(join(rootDir, "orders.txt"), "utf8");
+    assert.equal(orders.trim().split("\n").length, 1);
+  } finally {
+    await rm(rootDir, { recursive: true });
+  }
+});
+
+test("asks a person before a large order", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const result = await runWorkflow(workflow, { runtime, input: { item: "apple", quantity: 50 } });
+  assert.equal(result.status, "waiting-approval");
+});

@@ -1,0 +1,148 @@
+/** What cannot be done is said in a sentence, with what to do, exit code 1 and no stack trace. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createFolder, MAIN, toolwright } from "./command.ts";
+import { GREETING } from "./workflows.ts";
+import { spawnSync } from "node:child_process";
+
+const FILES: Readonly<Record<string, string>> = {
+  "good.tsx": GREETING,
+  "broken.tsx": "const a = 1;\nexport default <Workflow name=;\n",
+  "empty.ts": "export const a = 1;\n",
+  "named.tsx": GREETING.replace("export default", "export const mine ="),
+  "throws.ts": 'const a = 1;\nthrow new Error("no luck\\nsecond line");\n',
+  "missing.ts": 'import "no-such-package";\n',
+  "lost.ts": 'import "./nowhere.ts";\n',
+  "render.tsx": GREETING.replace("<Workflow", '(() => { throw new Error("cannot draw"); })() ?? <Workflow'),
+  "notes.txt": "hello",
+  "imports-broken.ts": 'import "./broken.tsx";\nexport default 1;\n',
+};
+
+const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
+  [
+    "a file that does not compile",
+    ["up", "broken.tsx"],
+    /^toolwright: broken\.tsx:2:\d+ does not compile: \S/,
+  ],
+  [
+    "an import that does not compile",
+    ["up", "imports-broken.ts"],
+    /^toolwright: broken\.tsx:2:\d+ does not compile/,
+  ],
+  [
+    "a file without a workflow",
+    ["up", "empty.ts"],
+    /empty\.ts has no workflow as its default export\.\n.*export default/,
+  ],
+  ["a workflow that is no default export", ["up", "named.tsx"], /export default mine/],
+  ["a file that throws", ["up", "throws.ts"], /throws\.ts could not be loaded: no luck\n.*throws\.ts:2/],
+  [
+    "a package that is not there",
+    ["up", "missing.ts"],
+    /needs the package "no-such-package".*\n.*npm install no-such-package/,
+  ],
+  ["an import that is not there", ["up", "lost.ts"], /lost\.ts needs nowhere\.ts, which is not there/],
+  [
+    "a tree that cannot be rendered",
+    ["up", "render.tsx", "--input", '{"name":"a"}', "--json"],
+    /cannot draw/,
+  ],
+  ["no file", ["up", "nothing.tsx"], /There is no file .*nothing\.tsx/],
+  ["a file of another kind", ["up", "notes.txt"], /must end in \.ts/],
+  ["input that is not JSON", ["up", "good.tsx", "--input", "{name}"], /--input holds is not JSON/],
+  [
+    "an input file that is not there",
+    ["up", "good.tsx", "--input", "@none.json"],
+    /none\.json cannot be read/,
+  ],
+  [
+    "input that does not fit",
+    ["up", "good.tsx", "--input", '{"name":1}'],
+    /The input does not fit the workflow: .*expected string.* name/,
+  ],
+  [
+    "a number that is none",
+    ["up", "good.tsx", "--concurrency", "many"],
+    /--concurrency.*whole number from 1/,
+  ],
+  ["--resume without an id", ["up", "good.tsx", "--resume"], /--resume needs --run-id/],
+  ["a run that is not there", ["resume", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
+  ["a run that is not there", ["why", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
+  ["a store that is not there", ["inspect", "r9"], /There is no store .*toolwright\.db/],
+  ["a request that is not there", ["approve", "a9", "--store", "good.db"], /There is no .*a9/],
+  ["a finished run", ["resume", "done", "--store", "good.db"], /Run "done" is finished/],
+  ["a finished run", ["cancel", "done", "--store", "good.db"], /has finished already/],
+  ["a damaged store", ["ps", "--store", "notes.txt"], /notes\.txt is damaged or is not a SQLite database/],
+  [
+    "a damaged store",
+    ["up", "good.tsx", "--input", '{"name":"a"}', "--store", "notes.txt"],
+    /is damaged or is not/,
+  ],
+  ["a store of a newer version", ["ps", "--store", "newer.db"], /schema version 9999/],
+  [
+    "a database that is not there",
+    ["ps", "--store", "postgres://127.0.0.1:1/none"],
+    /cannot|refused|failed/i,
+  ],
+  ["a command that is not there", ["fly"], /unknown command 'fly'/],
+];
+
+describe("bad input", () => {
+  it("is said in words, each", async () => {
+    const folder = createFolder(FILES);
+    await toolwright(folder, [
+      "up",
+      "good.tsx",
+      "--input",
+      '{"name":"a"}',
+      "--run-id",
+      "done",
+      "--store",
+      "good.db",
+    ]);
+    const newer = new DatabaseSync(join(folder, "newer.db"));
+    newer.exec("CREATE TABLE toolwright_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
+    newer.exec("INSERT INTO toolwright_meta VALUES ('version', '9999')");
+    newer.close();
+    const results = await Promise.all(
+      CASES.map(async ([what, args, words]) => {
+        const { code, stdout, stderr } = await toolwright(folder, args);
+        const text = args.includes("--json") ? stdout : stderr.replace(/^error: /, "toolwright: ");
+        return { what, args, code, isSaid: words.test(text), isTraced: /^ {4}at /m.test(stderr), text };
+      }),
+    );
+    const wrong = results.filter(({ code, isSaid, isTraced }) => code !== 1 || !isSaid || isTraced);
+    expect(wrong).toEqual([]);
+  });
+});
+
+it("shows the stack with --debug, at the author's own lines", async () => {
+  const folder = createFolder(FILES);
+  const { stderr } = await toolwright(folder, ["up", "throws.ts", "--debug"]);
+  expect(stderr).toMatch(/at .*throws\.ts:2:7/);
+});
+
+it("says the error as JSON with --json", async () => {
+  const folder = createFolder(FILES);
+  const result = await toolwright(folder, ["up", "empty.ts", "--json"]);
+  expect(result.json()).toEqual({
+    error: { code: "CLI_NO_WORKFLOW", message: expect.any(String), hint: expect.any(String) },
+  });
+});
+
+it("says at once that Node is too old", () => {
+  const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.11.0"}})';
+  const { status, stderr } = spawnSync(process.execPath, ["--import", old, MAIN, "ps"], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/Node 20\.11\.0 is too old; Node 22\.13 or later is needed/);
+});
+
+it("leaves a damaged store as it was", async () => {
+  const folder = createFolder({ "w.tsx": GREETING });
+  const path = join(folder, "toolwright.db");
+  writeFileSync(path, "not a database, and dear to somebody");
+  await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"a"}']);
+  expect(readFileSync(path, "utf8")).toBe("not a database, and dear to somebody");
+});

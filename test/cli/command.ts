@@ -1,0 +1,73 @@
+/** The real command, in a process of its own, in a folder of its own that has no node_modules. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+
+export const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
+
+/** Stripping types from the sources is most of what a start costs. */
+const COMPILED = join(tmpdir(), "toolwright-test-compiled");
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What stdout holds as JSON. */
+  json(): unknown;
+}
+
+interface Options {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Finished>;
+  /** Resolves when it has printed this; rejects when it ends without. */
+  saying(text: string): Promise<void>;
+}
+
+export function createFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolwright-cli-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+export function start(folder: string, args: readonly string[], options: Options = {}): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "", NODE_COMPILE_CACHE: COMPILED, ...options.env },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  let stderr = "";
+  let onText = (): void => undefined;
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+    onText();
+  });
+  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+  child.stdin.end(options.stdin ?? "");
+  const ended = new Promise<Finished>((resolve) => {
+    child.once("close", (code) =>
+      resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) as unknown }),
+    );
+  });
+  const saying = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      onText = () => {
+        if (stdout.includes(text)) resolve();
+      };
+      onText();
+      void ended.then(({ code }) => reject(new Error(`ended with ${code}, said:\n${stdout}${stderr}`)));
+    });
+  return { child, ended, saying };
+}
+
+export function toolwright(folder: string, args: readonly string[], options?: Options): Promise<Finished> {
+  return start(folder, args, options).ended;
+}

@@ -1,0 +1,94 @@
+/** Commands that only look: what they show to people and to programs. They never make a store. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createFolder, toolwright } from "./command.ts";
+import { EFFECTS, GREETING } from "./workflows.ts";
+
+it("lists runs newest first, with their tasks", async () => {
+  const folder = createFolder({ "w.tsx": EFFECTS, "g.tsx": GREETING });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "one"]);
+  await toolwright(folder, ["up", "g.tsx", "--run-id", "two", "--input", '{"name":"a"}']);
+  const ps = await toolwright(folder, ["ps", "--json"]);
+  expect(ps.json()).toEqual([
+    expect.objectContaining({ runId: "two", workflow: "greeting", status: "finished" }),
+    {
+      runId: "one",
+      workflow: "effects",
+      file: join(folder, "w.tsx"),
+      status: "finished",
+      interrupted: false,
+      pid: null,
+      error: null,
+      tasks: { running: 0, finished: 2, failed: 0, skipped: 0, waiting: 0 },
+      currentTask: null,
+      createdAtMs: expect.any(Number),
+      updatedAtMs: expect.any(Number),
+      finishedAtMs: expect.any(Number),
+    },
+  ]);
+  const [table, limited, failed, inspected, calls, callRows] = await Promise.all([
+    toolwright(folder, ["ps"]),
+    toolwright(folder, ["ps", "--limit", "1", "--json"]),
+    toolwright(folder, ["ps", "--status", "failed", "--json"]),
+    toolwright(folder, ["inspect", "one"]),
+    toolwright(folder, ["calls", "one"]),
+    toolwright(folder, ["calls", "one", "--task", "second", "--json"]),
+  ]);
+  expect(table.stdout).toMatch(/^RUN .*\ntwo .*finished.*1 done.*\none .*finished.*2 done/);
+  expect(limited.json()).toHaveLength(1);
+  expect(failed.json()).toEqual([]);
+  expect(inspected.stdout).toMatch(
+    /effects one\n {2}status {4}finished[^]*first {2}finished {2}\{"text":"first"\}/,
+  );
+  expect(calls.stdout).toMatch(/^TASK .*\nfirst .*write_line .*success[^]*\nsecond .*write_line/);
+  expect(callRows.json()).toMatchObject([{ runId: "one", nodeId: "second", toolName: "write_line", seq: 1 }]);
+});
+
+it("shows a run with all that is on record, as JSON", async () => {
+  const folder = createFolder({ "g.tsx": GREETING });
+  await toolwright(folder, ["up", "g.tsx", "--run-id", "g", "--input", '{"name":"ann"}']);
+  const inspected = await toolwright(folder, ["inspect", "g", "--json"]);
+  expect(inspected.json()).toMatchObject({
+    runId: "g",
+    input: { name: "ann" },
+    options: { rootDir: folder },
+    calls: 0,
+    approvals: [],
+    tasks: [{ nodeId: "greet", status: "finished", output: { text: "hello ann" }, error: null, attempt: 1 }],
+  });
+  const why = await toolwright(folder, ["why", "g", "--json"]);
+  expect(why.json()).toMatchObject({ runId: "g", status: "finished", because: [expect.any(String)] });
+});
+
+it("makes no store where there is none", async () => {
+  const folder = createFolder();
+  const [ps, approvals, doctor] = await Promise.all([
+    toolwright(folder, ["ps", "--json"]),
+    toolwright(folder, ["approvals", "--json"]),
+    toolwright(folder, ["doctor", "--json"]),
+  ]);
+  expect([ps.json(), approvals.json()]).toEqual([[], []]);
+  expect(doctor.json()).toMatchObject({ ok: true });
+  expect(existsSync(join(folder, "toolwright.db"))).toBe(false);
+});
+
+it("examines Node, the store, the sandbox and packages", async () => {
+  const folder = createFolder({ "broken.db": "this is no database at all" });
+  const good = await toolwright(folder, ["doctor"]);
+  expect(good.code).toBe(0);
+  for (const name of ["node", "store", "sandbox", "zod", "ai", "pg"]) expect(good.stdout).toContain(name);
+  const bad = await toolwright(folder, ["doctor", "--store", "broken.db", "--json"]);
+  expect(bad.code).toBe(1);
+  expect(bad.json()).toMatchObject({ ok: false });
+});
+
+it("has help with examples for every command", async () => {
+  const folder = createFolder();
+  const help = await toolwright(folder, ["--help"]);
+  const names = [...help.stdout.matchAll(/^ {2}([a-z]+) .*(?:\n|$)/gm)].map(([, name = ""]) => name);
+  const commands = names.filter((name) => !["toolwright", "help"].includes(name));
+  expect(commands).toHaveLength(13);
+  const texts = await Promise.all(commands.map((name) => toolwright(folder, [name, "--help"])));
+  expect(texts.filter(({ stdout }) => !stdout.includes("Examples:"))).toEqual([]);
+});

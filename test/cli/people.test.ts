@@ -1,0 +1,68 @@
+/** Approvals from another process: of calls and of nodes, agreed to, edited and refused. */
+import { expect, it } from "vitest";
+import { createFolder, toolwright } from "./command.ts";
+import { QUESTIONS } from "./workflows.ts";
+
+interface Request {
+  readonly id: string;
+  readonly runId: string;
+  readonly status: string;
+}
+
+async function pending(folder: string): Promise<Request[]> {
+  return (await toolwright(folder, ["approvals", "--json"])).json() as Request[];
+}
+
+it("waits with exit code 3, is decided in other processes, and goes on", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  const waiting = await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  expect(waiting.code).toBe(3);
+  expect(waiting.stdout).toMatch(/waiting q waits for a person\.[^]*approvals\n[^]*resume q/);
+
+  const why = await toolwright(folder, ["why", "q"]);
+  expect(why.stdout).toMatch(/waits for a person[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);
+
+  const [first] = await pending(folder);
+  expect(first).toMatchObject({ runId: "q", status: "pending", nodeId: "start", prompt: "Shall we begin?" });
+  expect(await toolwright(folder, ["approve", first?.id ?? ""])).toMatchObject({ code: 0 });
+  const decided = await toolwright(folder, ["why", "q", "--json"]);
+  expect(decided.json()).toMatchObject({ next: [expect.stringMatching(/resume q$/)] });
+
+  expect(await toolwright(folder, ["resume", "q"])).toMatchObject({ code: 3 });
+  const [second] = await pending(folder);
+  expect(second).toMatchObject({
+    toolName: "pay",
+    args: { euros: 70 },
+    prompt: "Pay 70 euros?",
+    decidedBy: null,
+  });
+  const bad = await toolwright(folder, ["approve", second?.id ?? "", "--args", '{"euros":"x"}']);
+  expect(bad.code).toBe(1);
+  const edited = ["approve", "q", "--args", '{"euros":7}', "--by", "ann", "--comment", "less", "--json"];
+  expect((await toolwright(folder, edited)).json()).toMatchObject({
+    id: second?.id,
+    status: "approved",
+    decidedBy: "ann",
+    comment: "less",
+    approvedArgs: { euros: 7 },
+  });
+  const again = await toolwright(folder, ["deny", second?.id ?? ""]);
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain('is "approved" already');
+
+  const done = await toolwright(folder, ["resume", "q", "--json"]);
+  expect(done.json()).toMatchObject({ status: "finished", output: { paid: 7 } });
+  const calls = await toolwright(folder, ["calls", "q", "--json"]);
+  expect(calls.json()).toMatchObject([{ toolName: "pay", status: "success", approval: "approved" }]);
+});
+
+it("fails when a person decides against it, with what they said", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  expect(await toolwright(folder, ["deny", "q", "--comment", "not today"])).toMatchObject({ code: 0 });
+  const denied = await toolwright(folder, ["resume", "q"]);
+  expect(denied.code).toBe(1);
+  expect(denied.stdout).toContain("not today");
+  const all = await toolwright(folder, ["approvals", "--status", "all", "--json"]);
+  expect(all.json()).toMatchObject([{ status: "denied", comment: "not today" }]);
+});

@@ -1,0 +1,76 @@
+/** Workflow files as a user writes them: JSX and types, without a pragma and without a tsconfig. */
+
+/** Greets whom the input names. */
+export const GREETING = `
+import { createSmithers } from "toolwright";
+import { z } from "zod";
+const { Workflow, Task, smithers, outputs } = createSmithers({
+  input: z.object({ name: z.string() }),
+  output: z.object({ text: z.string() }),
+});
+export default smithers((ctx) => (
+  <Workflow name="greeting">
+    <Task id="greet" output={outputs.output}>{() => ({ text: \`hello \${ctx.input.name}\` })}</Task>
+  </Workflow>
+));
+`;
+
+/** Writes a line to effects.txt in one task, and waits in the next one while HANG is set. */
+export const EFFECTS = `
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSmithers, defineTool } from "toolwright";
+import { z } from "zod";
+const write = defineTool({
+  name: "write_line",
+  description: "Writes a line.",
+  schema: z.object({ text: z.string() }),
+  sideEffect: true,
+  idempotent: false,
+  execute: ({ text }: { text: string }, ctx) => {
+    appendFileSync(join(ctx.rootDir, "effects.txt"), \`\${text} \${ctx.idempotencyKey}\\n\`);
+    return { text };
+  },
+});
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ text: z.string() }) });
+const hang = (): Promise<void> =>
+  process.env["HANG"] === undefined ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, 60_000));
+export default smithers(() => (
+  <Workflow name="effects">
+    <Task id="first" output={outputs.output}>{() => write.execute({ text: "first" })}</Task>
+    <Task id="second" output={outputs.output}>
+      {async () => {
+        const done = await write.execute({ text: "second" });
+        console.log("second is written");
+        await hang();
+        return done;
+      }}
+    </Task>
+  </Workflow>
+));
+`;
+
+/** A call that waits for a person, and a node that asks one. */
+export const QUESTIONS = `
+import { createSmithers, defineTool } from "toolwright";
+import { z } from "zod";
+const pay = defineTool({
+  name: "pay",
+  description: "Pays.",
+  schema: z.object({ euros: z.number() }),
+  sideEffect: true,
+  idempotent: false,
+  needsApproval: true,
+  approvalPrompt: ({ euros }) => \`Pay \${euros} euros?\`,
+  execute: ({ euros }, ctx) => ({ paid: euros, known: ctx.idempotencyKey !== null }),
+});
+const { Workflow, Task, Approval, smithers, outputs } = createSmithers({
+  output: z.object({ paid: z.number() }),
+});
+export default smithers(() => (
+  <Workflow name="questions">
+    <Approval id="start" prompt="Shall we begin?" />
+    <Task id="pay" output={outputs.output} retries={0}>{() => pay.execute({ euros: 70 })}</Task>
+  </Workflow>
+));
+`;

@@ -1,0 +1,197 @@
+/** What may stand in a tree, and what is said about what may not. Each error names the node. */
+import { createSmithers, runWorkflow, Task as RootTask } from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createStorePath } from "./harness.ts";
+
+function create() {
+  return createSmithers({ step: z.object({ at: z.string() }) }, { dbPath: createStorePath() });
+}
+
+describe("a tree", () => {
+  it("may hold fragments, own components, conditions, arrays and nested groups", async () => {
+    const { Workflow, Task, Sequence, Parallel, smithers, outputs } = create();
+    const Step = ({ id }: { id: string }) => (
+      <Task id={id} output={outputs.step}>
+        {{ at: id }}
+      </Task>
+    );
+    const Pair = ({ name, children }: { name: string; children?: unknown }) => (
+      <>
+        <Step id={`${name}-1`} />
+        {children as never}
+        <Step id={`${name}-2`} />
+      </>
+    );
+    const workflow = smithers(() => (
+      <Workflow name="w">
+        <Pair name="a">
+          <Step id="between" />
+        </Pair>
+        {[]}
+        {null}
+        {undefined}
+        {false}
+        {["x", "y"].map((id) => (
+          <Step key={id} id={id} />
+        ))}
+        <Parallel>
+          <Sequence>
+            <>
+              <>
+                <Step id="deep" />
+              </>
+            </>
+          </Sequence>
+        </Parallel>
+      </Workflow>
+    ));
+    const result = await runWorkflow(workflow);
+    expect(result.outputs["step"]).toEqual(["a-1", "between", "a-2", "x", "y", "deep"].map((at) => ({ at })));
+  });
+
+  it("may have a component or a fragment at its root", async () => {
+    const { Workflow, Task, smithers } = create();
+    const Root = () => (
+      <Workflow name="w">
+        <Task id="t">{1}</Task>
+      </Workflow>
+    );
+    expect((await runWorkflow(smithers(() => <Root />))).status).toBe("finished");
+    const inFragment = smithers(() => (
+      <>
+        <Root />
+      </>
+    ));
+    expect((await runWorkflow(inFragment)).status).toBe("finished");
+  });
+
+  it("may use the components of the package", async () => {
+    const { Workflow, smithers, outputs } = create();
+    const workflow = smithers(() => (
+      <Workflow name="w">
+        <RootTask id="t" output={outputs.step}>
+          {{ at: "root" }}
+        </RootTask>
+      </Workflow>
+    ));
+    expect((await runWorkflow(workflow)).output).toEqual({ at: "root" });
+  });
+});
+
+describe("an error", () => {
+  async function messageOf(render: Parameters<ReturnType<typeof create>["smithers"]>[0]): Promise<string> {
+    const { smithers } = create();
+    const result = await runWorkflow(smithers(render));
+    expect(result.status).toBe("failed");
+    expect(result.error?.code).toBe("WORKFLOW_INVALID");
+    return result.error?.message ?? "";
+  }
+  const { Workflow, Task, Loop, Parallel, outputs } = createSmithers({ step: z.object({ at: z.string() }) });
+
+  it("names an id that stands twice", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Task id="twin">{1}</Task>
+        <Parallel>
+          <Task id="twin">{2}</Task>
+        </Parallel>
+      </Workflow>
+    ));
+    expect(message).toMatch(/"twin".*twice/);
+  });
+
+  it("names the task whose output is missing", async () => {
+    const message = await messageOf((ctx) => (
+      <Workflow name="w">
+        <Task id="t">{ctx.output(outputs.step, { nodeId: "writer" }).at}</Task>
+      </Workflow>
+    ));
+    expect(message).toMatch(/"writer".*"step"/);
+  });
+
+  it("names a loop without an end", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Loop id="forever" until={undefined as unknown as boolean}>
+          <Task id="t">{1}</Task>
+        </Loop>
+      </Workflow>
+    ));
+    expect(message).toMatch(/forever.*no end/);
+  });
+
+  it("names a dependency that is not in the tree, and who wants it", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Task id="t" dependsOn={["nobody"]}>
+          {1}
+        </Task>
+      </Workflow>
+    ));
+    expect(message).toMatch(/"t".*"nobody"/);
+  });
+
+  it("is given for a workflow inside a workflow", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Workflow name="inner" />
+      </Workflow>
+    ));
+    expect(message).toMatch(/<Workflow>.*inside/);
+  });
+
+  it("is given where no workflow stands at the root", async () => {
+    expect(await messageOf(() => <Task id="t">{1}</Task>)).toMatch(/root.*<Workflow>/);
+    expect(await messageOf(() => null as never)).toMatch(/root.*<Workflow>/);
+  });
+
+  it("is given for a task without an id", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Task id="">{1}</Task>
+      </Workflow>
+    ));
+    expect(message).toMatch(/<Task>.*id/);
+  });
+
+  it("is given for a text between elements, with the text", async () => {
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        Hello
+        <Task id="t">{1}</Task>
+      </Workflow>
+    ));
+    expect(message).toMatch(/Hello/);
+  });
+
+  it("is given for a render that throws, with what it threw", async () => {
+    const message = await messageOf(() => {
+      throw new TypeError("no such field");
+    });
+    expect(message).toContain("no such field");
+  });
+
+  it("names a component that is asynchronous", async () => {
+    const Slow = async () => <Task id="t">{1}</Task>;
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Slow />
+      </Workflow>
+    ));
+    expect(message).toMatch(/<Slow>.*(async|promise)/i);
+  });
+
+  it("is given for a render that is asynchronous", async () => {
+    const message = await messageOf((async () => <Workflow name="w" />) as never);
+    expect(message).toMatch(/async|promise/i);
+  });
+
+  it("is given for something that is not a schema, with its key", () => {
+    expect(() => createSmithers({ wrong: { type: "object" } as unknown as z.ZodType })).toThrow(/"wrong"/);
+  });
+
+  it("is given for something that is not a workflow", async () => {
+    await expect(runWorkflow((() => 1) as never)).rejects.toThrow(/smithers/);
+  });
+});
