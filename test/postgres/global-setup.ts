@@ -2,14 +2,18 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
+import { preparePublicRoot, publicNode } from "../public-root.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** Where a test file asks for a fresh database. */
     freshPostgresUrl: string;
+    /** This project, where every user of the machine can read it. */
+    publicRoot: string;
   }
 }
 
@@ -19,6 +23,7 @@ interface PostgresServer {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const root = preparePublicRoot();
   let starting: Promise<PostgresServer> | undefined;
   let databases = 0;
   // Any program on this machine can reach the port; only the tests know the path.
@@ -29,12 +34,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
       return;
     }
     try {
-      const { address } = await (starting ??= startServer());
+      const { address } = await (starting ??= startServer(root.path));
       response.end(await createDatabase(address, `test_${(databases += 1)}`));
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }
   });
+  project.provide("publicRoot", root.path);
   project.provide("freshPostgresUrl", `http://127.0.0.1:${await listen(http)}${path}`);
   return async () => {
     http.close();
@@ -44,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       // The tests that needed it have said so.
       () => undefined,
     );
+    root.remove();
   };
 }
 
@@ -54,8 +61,8 @@ async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-async function startServer(): Promise<PostgresServer> {
-  const child = spawn(process.execPath, [new URL("./server-process.ts", import.meta.url).pathname], {
+async function startServer(root: string): Promise<PostgresServer> {
+  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts")], {
     stdio: ["pipe", "pipe", "ignore"],
     // An interrupt at the terminal ends this process, and that ends the server in order.
     detached: true,

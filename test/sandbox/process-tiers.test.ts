@@ -5,8 +5,8 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync, chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, inject } from "vitest";
+import { publicNode } from "../public-root.ts";
 import {
   countProcesses,
   createPlace,
@@ -47,7 +47,7 @@ afterAll(() => {
 });
 
 const isRoot = process.getuid?.() === 0;
-const source = (path: string): string => fileURLToPath(new URL(`../../src/sandbox/${path}`, import.meta.url));
+const source = (path: string): string => join(inject("publicRoot"), "src/sandbox", path);
 
 /** A PATH on which some programs are missing, made of links to all the others. */
 function pathWithout(names: readonly string[]): string {
@@ -81,7 +81,7 @@ async function agent(
     }
     console.log(JSON.stringify({ description: await describeIsolation(), results }));`;
   const node = [
-    process.execPath,
+    publicNode(inject("publicRoot")),
     "--experimental-strip-types",
     "--no-warnings",
     "--input-type=module",
