@@ -1,0 +1,158 @@
+/** Tasks that wait for a person, outputs as SQL, outputs that are kept, and runs that are cancelled from elsewhere. */
+import { DatabaseSync } from "node:sqlite";
+import { createRuntime, createSmithers, runWorkflow } from "toolwright";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { createStorePath } from "./harness.ts";
+
+async function decide(dbPath: string, approved: boolean): Promise<void> {
+  await using runtime = createRuntime({ store: dbPath });
+  const [request] = await runtime.approvals({ status: "pending" });
+  await runtime.resolveToolApproval(request?.id ?? "", { approved, comment: "seen" });
+}
+
+function createDeploy(dbPath: string, onDeny?: "fail" | "continue" | "skip") {
+  const ran: string[] = [];
+  const { Workflow, Task, Approval, smithers, outputs } = createSmithers(
+    {
+      decision: z.object({ approved: z.boolean(), comment: z.string().nullable() }),
+      done: z.object({ at: z.string() }),
+    },
+    { dbPath },
+  );
+  const workflow = smithers(() => (
+    <Workflow name="deploy">
+      <Approval id="gate" output={outputs.decision} prompt="Ship it?" onDeny={onDeny} />
+      <Task id="ship" output={outputs.done} needsApproval approvalPrompt="Really?">
+        {() => {
+          ran.push("ship");
+          return { at: "now" };
+        }}
+      </Task>
+    </Workflow>
+  ));
+  return { workflow, ran };
+}
+
+it("an Approval and a task that needs approval wait each for its own decision", async () => {
+  const dbPath = createStorePath();
+  const { workflow, ran } = createDeploy(dbPath);
+  expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("waiting-approval");
+  await decide(dbPath, true);
+  expect((await runWorkflow(workflow, { runId: "r", resume: true })).status).toBe("waiting-approval");
+  expect(ran).toEqual([]);
+  await decide(dbPath, true);
+  const result = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(result).toMatchObject({ status: "finished", output: { at: "now" } });
+  expect(result.outputs["decision"]).toEqual([{ approved: true, comment: "seen" }]);
+  expect(ran).toEqual(["ship"]);
+});
+
+it("a refusal fails the run by default, and nothing that follows begins", async () => {
+  const dbPath = createStorePath();
+  const { workflow, ran } = createDeploy(dbPath);
+  await runWorkflow(workflow, { runId: "r" });
+  await decide(dbPath, false);
+  const result = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(result.status).toBe("failed");
+  expect(result.error?.message).toContain("seen");
+  expect(ran).toEqual([]);
+});
+
+it("a refusal that the run goes on with is an output", async () => {
+  const dbPath = createStorePath();
+  const { workflow } = createDeploy(dbPath, "continue");
+  await runWorkflow(workflow, { runId: "r" });
+  await decide(dbPath, false);
+  const result = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(result.outputs["decision"]).toEqual([{ approved: false, comment: "seen" }]);
+  expect(result.status).toBe("waiting-approval");
+});
+
+it("each output is a SQL view with its fields; other fields under the same key get a name of their own", async () => {
+  const dbPath = createStorePath();
+  const run = async (name: string, schema: z.ZodObject, value: object) => {
+    const { Workflow, Task, smithers, outputs } = createSmithers({ row: schema }, { dbPath });
+    await runWorkflow(
+      smithers(() => (
+        <Workflow name={name}>
+          <Task id="t" output={outputs.row}>
+            {value as never}
+          </Task>
+        </Workflow>
+      )),
+      { runId: name },
+    );
+  };
+  await run("first", z.object({ title: z.string(), pages: z.number() }), { title: "it's", pages: 3 });
+  await run("second", z.object({ other: z.boolean() }), { other: true });
+  const database = new DatabaseSync(dbPath);
+  expect({ ...database.prepare("SELECT * FROM row").get() }).toEqual({
+    run_id: "first",
+    node_id: "t",
+    iteration: 0,
+    title: "it's",
+    pages: 3,
+  });
+  expect({ ...database.prepare('SELECT * FROM "second__row"').get() }).toMatchObject({
+    run_id: "second",
+    other: 1,
+  });
+  database.close();
+});
+
+it("a cached task takes the output of an equal one of an earlier run, and computes for other things", async () => {
+  const dbPath = createStorePath();
+  let runs = 0;
+  const { Workflow, Task, smithers, outputs } = createSmithers(
+    { input: z.object({ n: z.number() }), n: z.number() },
+    { dbPath },
+  );
+  const workflow = smithers((ctx) => (
+    <Workflow name="cached">
+      <Task id="given" output={outputs.n}>
+        {ctx.input.n}
+      </Task>
+      <Task id="costly" output={outputs.n} deps={{ given: outputs.n }} cache>
+        {(deps) => {
+          runs += 1;
+          return deps.given * 2;
+        }}
+      </Task>
+    </Workflow>
+  ));
+  for (const n of [1, 1, 2]) expect((await runWorkflow(workflow, { input: { n } })).output).toBe(n * 2);
+  expect(runs).toBe(2);
+});
+
+it("a run that another process cancels stops, and can be resumed", async () => {
+  const dbPath = createStorePath();
+  let isSlow = true;
+  const begun = Promise.withResolvers<void>();
+  const { Workflow, Task, smithers, outputs } = createSmithers({ n: z.number() }, { dbPath });
+  const workflow = smithers(() => (
+    <Workflow name="slow">
+      <Task id="t" output={outputs.n}>
+        {async () => {
+          begun.resolve();
+          if (isSlow) await new Promise((resolve) => setTimeout(resolve, 2_000));
+          return 1;
+        }}
+      </Task>
+      <Task id="after" output={outputs.n}>
+        {2}
+      </Task>
+    </Workflow>
+  ));
+  const running = runWorkflow(workflow, { runId: "r" });
+  await begun.promise;
+  const database = new DatabaseSync(dbPath);
+  database.exec("UPDATE toolwright_workflow_runs SET cancel_requested = 1");
+  database.close();
+  expect((await running).status).toBe("cancelled");
+  isSlow = false;
+  expect(await runWorkflow(workflow, { runId: "r", resume: true })).toMatchObject({
+    status: "finished",
+    output: 2,
+  });
+});
