@@ -1,6 +1,5 @@
 /** Starts a run, or goes on with one: claims it, drives it to where it can go, and writes down how it stands. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { ToolSettings } from "../definition/context.ts";
@@ -11,16 +10,9 @@ import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import { checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readLoopEnds, readTasks, saveLoopEnd } from "../store/tasks.ts";
-import {
-  endRun,
-  insertRun,
-  readRun,
-  type RunStatus,
-  takeRun,
-  type WorkflowRunRow,
-} from "../store/workflow-runs.ts";
-import { decode, encode } from "../util/encode.ts";
-import { sha256 } from "../util/hash.ts";
+import { endRun, readRun, type RunStatus, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { decode } from "../util/encode.ts";
+import { beginRun, changedError, shapeOf, takeOverRun } from "./claim-run.ts";
 import { createWorkflowContext, toRow } from "./context.ts";
 import { createOutputViews } from "./output-views.ts";
 import { createPlan } from "./plan.ts";
@@ -85,11 +77,12 @@ async function runIn(
   const { maxConcurrency, limits, ...settings } = start;
   const shape = shapeOf(workflow, options.file);
   const name = known?.workflow ?? nameOf(workflow, runId, input, options.file);
-  if (known !== undefined && known.shape !== shape && options.acceptChanges !== true) throw changed(known);
+  if (known !== undefined && known.shape !== shape && options.acceptChanges !== true)
+    throw changedError(known);
   const epoch =
     known === undefined
-      ? await begin(host, { runId, name, shape, input, start, file: options.file })
-      : await takeOver(host, known, shape);
+      ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
+      : await takeOverRun(host, known, shape);
   for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
     host.warnOnce(
       `view ${view}`,
@@ -235,72 +228,6 @@ function watchForCancel(host: Host, runId: string, cancelled: AbortController): 
   };
   // A look that fails says nothing; the next one, or the run itself, will.
   return setInterval(() => void look().catch(() => undefined), CANCEL_POLL_MS).unref();
-}
-
-interface NewRun {
-  readonly runId: string;
-  readonly name: string;
-  readonly shape: string;
-  readonly input: unknown;
-  readonly start: StartOptions;
-  readonly file: string | undefined;
-}
-
-async function begin(host: Host, { runId, name, shape, input, start, file }: NewRun): Promise<number> {
-  const inserted = await host.store.transaction(
-    () =>
-      insertRun({
-        runId,
-        workflow: name,
-        file: file === undefined ? null : resolve(file),
-        shape,
-        inputJson: encode(input),
-        optionsJson: encode(start),
-        ownerId: host.ownerId,
-        createdAtMs: host.clock.now(),
-      }),
-    "normal",
-  );
-  if (inserted === 1) return 1;
-  throw new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" is on record already.`, {
-    details: { runId },
-  });
-}
-
-function changed(run: WorkflowRunRow): ToolwrightError {
-  return new ToolwrightError(
-    "WORKFLOW_RUN_CHANGED",
-    `${run.file ?? `Workflow "${run.workflow}"`} has changed since run "${run.runId}" was started. Finished tasks stay finished; the rest would follow the new version.`,
-    {
-      details: { runId: run.runId, file: run.file },
-      hint: "Pass acceptChanges: true, or --accept-changes on the command line.",
-    },
-  );
-}
-
-/** A live owner is never robbed; a dead one is replaced at once. */
-async function takeOver(host: Host, run: WorkflowRunRow, shape: string): Promise<number> {
-  if (run.ownerId !== null && (await host.isOwnerAlive(run.ownerId))) {
-    throw new ToolwrightError(
-      "TOOL_RUN_CONFLICT",
-      `Run "${run.runId}" is running in another process that is alive.`,
-      {
-        details: { runId: run.runId },
-      },
-    );
-  }
-  const epoch = await host.store.transaction(
-    () => takeRun(run, host.ownerId, shape, host.clock.now()),
-    "normal",
-  );
-  if (epoch > 0) return epoch;
-  throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${run.runId}" was taken by another process just now.`);
-}
-
-/** What the run depends on: the file where there is one, since only that tells of all its code. */
-function shapeOf(workflow: WorkflowDefinition, file: string | undefined): string {
-  if (file !== undefined) return sha256(readFileSync(file, "utf8"));
-  return sha256(Object.keys(workflow.schemas).join(","));
 }
 
 async function loadStates(

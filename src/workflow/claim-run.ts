@@ -1,0 +1,79 @@
+/** Makes a run this process's own: a new one, or one that nobody alive is at work on. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { ToolwrightError } from "../errors.ts";
+import type { Host } from "../invoke/host.ts";
+import { insertRun, takeRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { encode } from "../util/encode.ts";
+import { sha256 } from "../util/hash.ts";
+import type { WorkflowDefinition } from "./create-smithers.ts";
+
+export interface NewRun {
+  readonly runId: string;
+  readonly name: string;
+  readonly shape: string;
+  readonly input: unknown;
+  /** Options that hold for a resume. */
+  readonly start: object;
+  readonly file: string | undefined;
+}
+
+export async function beginRun(
+  host: Host,
+  { runId, name, shape, input, start, file }: NewRun,
+): Promise<number> {
+  const inserted = await host.store.transaction(
+    () =>
+      insertRun({
+        runId,
+        workflow: name,
+        file: file === undefined ? null : resolve(file),
+        shape,
+        inputJson: encode(input),
+        optionsJson: encode(start),
+        ownerId: host.ownerId,
+        createdAtMs: host.clock.now(),
+      }),
+    "normal",
+  );
+  if (inserted === 1) return 1;
+  throw new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" is on record already.`, {
+    details: { runId },
+  });
+}
+
+export function changedError(run: WorkflowRunRow): ToolwrightError {
+  return new ToolwrightError(
+    "WORKFLOW_RUN_CHANGED",
+    `${run.file ?? `Workflow "${run.workflow}"`} has changed since run "${run.runId}" was started. Finished tasks stay finished; the rest would follow the new version.`,
+    {
+      details: { runId: run.runId, file: run.file },
+      hint: "Pass acceptChanges: true, or --accept-changes on the command line.",
+    },
+  );
+}
+
+/** A live owner is never robbed; a dead one is replaced at once. */
+export async function takeOverRun(host: Host, run: WorkflowRunRow, shape: string): Promise<number> {
+  if (run.ownerId !== null && (await host.isOwnerAlive(run.ownerId))) {
+    throw new ToolwrightError(
+      "TOOL_RUN_CONFLICT",
+      `Run "${run.runId}" is running in another process that is alive.`,
+      {
+        details: { runId: run.runId },
+      },
+    );
+  }
+  const epoch = await host.store.transaction(
+    () => takeRun(run, host.ownerId, shape, host.clock.now()),
+    "normal",
+  );
+  if (epoch > 0) return epoch;
+  throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${run.runId}" was taken by another process just now.`);
+}
+
+/** What the run depends on: the file where there is one, since only that tells of all its code. */
+export function shapeOf(workflow: WorkflowDefinition, file: string | undefined): string {
+  if (file !== undefined) return sha256(readFileSync(file, "utf8"));
+  return sha256(Object.keys(workflow.schemas).join(","));
+}
