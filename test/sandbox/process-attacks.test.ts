@@ -333,7 +333,10 @@ describe("resources", () => {
   test("where control groups can be made, a command has a bounded number of processes", async () => {
     const group = commandGroups.open();
     group?.close();
-    const text = `for i in $(seq ${MAX_PROCESSES + 200}); do sleep 60 & done; echo all`;
+    // A command is put into its group after a moment: before that it is not bounded yet.
+    const isMember = `grep -qE '^[0-9]+:(pids)?:.*toolwright-' /proc/self/cgroup`;
+    const joined = group === undefined ? "" : `until ${isMember}; do sleep 0.1; done; `;
+    const text = `${joined}for i in $(seq ${MAX_PROCESSES + 200}); do sleep 60 & done; echo all`;
     const outcome = await script(place.root, text, { timeoutMs: 25_000 });
     // Elsewhere the timeout is the limit, as documented.
     expect(outcome.text).toMatch(group === undefined ? /all/ : /Cannot fork/);

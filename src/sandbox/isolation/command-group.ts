@@ -2,6 +2,7 @@
  * A control group for one command, where this process may make one: it bounds memory and the number of processes, which
  * no ulimit does for root. Where none can be made there is no bound but time; it must never stop a command from running.
  */
+import { randomUUID } from "node:crypto";
 import {
   accessSync,
   constants,
@@ -27,12 +28,10 @@ export const MAX_MEMORY_BYTES = Math.floor(totalmem() * 0.75);
 /** Where groups can be made is found out once, by the first command. */
 export function createCommandGroups(): { open(): CommandGroup | undefined } {
   let parents: readonly Parent[] | undefined;
-  let count = 0;
   return {
     open() {
       parents ??= findParents();
-      count += 1;
-      const name = `${PREFIX}${process.pid}-${count}`;
+      const name = freshName();
       const folders = parents.flatMap((parent) => makeGroup(join(parent.folder, name), parent.limits) ?? []);
       if (folders.length === 0) return undefined;
       return {
@@ -55,6 +54,9 @@ const PREFIX = "toolwright-";
 const REMOVE_TRIES = 20;
 const REMOVE_PAUSE_MS = 25;
 
+/** Random, as threads of one process share its id, and the group of an ended command may stay for a moment. */
+const freshName = (): string => `${PREFIX}${process.pid}-${randomUUID()}`;
+
 /** The groups below which ours can be made, tried by making one. */
 function findParents(): Parent[] {
   const lines = readText("/proc/self/cgroup").split("\n");
@@ -71,7 +73,7 @@ function findParents(): Parent[] {
   return found.filter(({ folder, limits }) => {
     if (!isWritable(folder)) return false;
     removeLeftovers(folder);
-    const trial = makeGroup(join(folder, `${PREFIX}${process.pid}-0`), limits);
+    const trial = makeGroup(join(folder, freshName()), limits);
     if (trial !== undefined) removeSoon(trial, REMOVE_TRIES);
     return trial !== undefined;
   });
