@@ -10,6 +10,7 @@ export default defineConfig({
       { find: /^toolwright$/, replacement: source("index.ts") },
       { find: /^toolwright\/jsx-runtime$/, replacement: source("jsx-runtime.ts") },
       { find: /^toolwright\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
+      { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],

@@ -156,6 +156,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolMetadata",
     ],
   },
+  "effect.ts": { values: ["runWorkflow"], types: [] },
   "testing/index.ts": {
     values: [
       "CRASH_POINTS",

@@ -17,7 +17,7 @@ const LAYERS = [
   ["agent", "workflow"],
   ["worker", "server"],
   ["cli"],
-  ["index.ts", "jsx-runtime.ts"],
+  ["index.ts", "effect.ts", "jsx-runtime.ts"],
   ["jsx-dev-runtime.ts"],
 ];
 

@@ -36,7 +36,7 @@ import {
 import { Ownership } from "./ownership.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { takeScopeFor } from "./take-scope.ts";
+import { takeScopeFor, taskOver } from "./take-scope.ts";
 
 export class StoreRuntime {
   readonly #host: Host;
@@ -121,8 +121,16 @@ export class StoreRuntime {
       return this.#runIn(task, () => eager, work, eager.scope.ready);
     }
     let opened: OpenedScope | undefined;
-    const open = (): OpenedScope => (opened ??= this.#openScope(task, options.guard));
-    return this.#runIn(task, open, work, undefined, () => opened);
+    let isOver = false;
+    const open = (): OpenedScope => {
+      // What goes on after its task was cut off must not open it again.
+      if (isOver && opened === undefined) throw taskOver(identityOf(task));
+      return (opened ??= this.#openScope(task, options.guard));
+    };
+    return this.#runIn(task, open, work, undefined, () => {
+      isOver = true;
+      return opened;
+    });
   }
 
   async #runIn<T>(

@@ -58,3 +58,17 @@ function stale({ runId, nodeId }: ScopeIdentity, attempt: number, current: numbe
     { details: { runId, nodeId, attempt, current } },
   );
 }
+
+export function taskOver({
+  identity: { runId, nodeId },
+  attempt,
+}: {
+  readonly identity: ScopeIdentity;
+  readonly attempt: number;
+}): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_ATTEMPT_STALE",
+    `Attempt ${attempt} of task "${nodeId}" in run "${runId}" is over: it calls nothing any more.`,
+    { details: { runId, nodeId, attempt } },
+  );
+}

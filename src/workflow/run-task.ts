@@ -8,6 +8,7 @@ import { readRun } from "../store/workflow-runs.ts";
 import { deleteResponsesOfTask } from "../store/responses.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
+import { limitAttempt } from "./attempt-limit.ts";
 import { instructionsOf, runAgentTask } from "./agent-task.ts";
 import { askAboutTask, decisionOf } from "./task-approval.ts";
 import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
@@ -98,8 +99,8 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
   if (isValue(props)) {
     return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
   }
-  const timeout = props.timeoutMs === undefined ? undefined : createTimeout(run, props.id, props.timeoutMs);
-  const signal = timeout === undefined ? run.signal : AbortSignal.any([run.signal, timeout.signal]);
+  const limit = limitAttempt(run, props);
+  const { signal } = limit;
   const place = {
     runId: run.runId,
     nodeId: props.id,
@@ -130,8 +131,8 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
     });
   };
   const guard = (): Transaction<void> => assertOwned(run);
-  const work = runTaskScope(run.runtime, scope, inScope, { isLazy: !isAgent, guard });
-  return timeout === undefined ? work : timeout.race(work);
+  const untilStopped = (): Promise<AttemptResult> => limit.untilStopped(inScope());
+  return limit.inTime(runTaskScope(run.runtime, scope, untilStopped, { isLazy: !isAgent, guard }));
 }
 
 /** A process that lost its run may not take its tasks either. */
@@ -186,30 +187,6 @@ function textOf(child: unknown): string {
   if (Array.isArray(child)) return child.map(textOf).join("");
   if (child === null || child === undefined || typeof child === "boolean") return "";
   return typeof child === "string" ? child : JSON.stringify(child);
-}
-
-interface Timeout {
-  readonly signal: AbortSignal;
-  race<T>(work: Promise<T>): Promise<T>;
-}
-
-/** By the runtime's clock. What a cut-off attempt still brings is nobody's. */
-function createTimeout(run: RunState, id: string, ms: number): Timeout {
-  const over = new AbortController();
-  const ended = new AbortController();
-  const error = new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" took longer than ${ms} ms.`);
-  const expired = run.host.clock.sleep(ms, ended.signal).then((): never => {
-    over.abort(error);
-    throw error;
-  });
-  expired.catch(() => undefined);
-  return {
-    signal: over.signal,
-    race: (work) => {
-      work.catch(() => undefined);
-      return Promise.race([work, expired]).finally(() => ended.abort());
-    },
-  };
 }
 
 function delayOf({ props }: TaskInstance, attempt: number): number {

@@ -1,0 +1,39 @@
+/** `runWorkflow` for those who write in Effect. A run that cannot be run fails with a ToolwrightError. */
+import { Effect } from "effect";
+import { ToolwrightError } from "./errors.ts";
+import { messageOf } from "./invoke/error-record.ts";
+import type { WorkflowDefinition } from "./workflow/create-smithers.ts";
+import type { Schemas } from "./workflow/output-token.ts";
+import {
+  runWorkflow as runAsPromise,
+  type RunWorkflowOptions,
+  type WorkflowResult,
+} from "./workflow/run-workflow.ts";
+
+/** Each time the Effect is run, it is another run, unless `runId` says which. Interrupted, it leaves a run that resumes. */
+export function runWorkflow<S extends Schemas>(
+  workflow: WorkflowDefinition<S>,
+  options: RunWorkflowOptions = {},
+): Effect.Effect<WorkflowResult, ToolwrightError> {
+  return Effect.suspend(() => {
+    const interrupted = new AbortController();
+    const { signal } = options;
+    const run = runAsPromise(workflow, {
+      ...options,
+      signal: signal === undefined ? interrupted.signal : AbortSignal.any([signal, interrupted.signal]),
+    });
+    // The fiber ends when the run has put on record how it stands, not before.
+    const stop = Effect.promise(async () => {
+      interrupted.abort(new Error("the fiber was interrupted"));
+      await run.catch(() => undefined);
+    });
+    return Effect.tryPromise({ try: () => run, catch: toError }).pipe(Effect.onInterrupt(() => stop));
+  });
+}
+
+function toError(cause: unknown): ToolwrightError {
+  if (ToolwrightError.is(cause)) return cause;
+  return new ToolwrightError("WORKFLOW_INVALID", `The workflow could not be run: ${messageOf(cause)}`, {
+    cause,
+  });
+}
