@@ -101,6 +101,15 @@ export const ERROR_CODES = {
     meaning: "The same run and task is already open elsewhere.",
     hint: "Wait until it has ended, or use another run id.",
   },
+  TOOL_RUN_DELETED: {
+    meaning: "The run was deleted by retention. Its id stays taken.",
+    hint: "Start another run with another id.",
+  },
+  TOOL_RESULT_DELETED: {
+    meaning:
+      "The business key was used in a run that retention has deleted, so the result is no longer on record. Nothing was run.",
+    hint: "Look up the result where the effect happened, or use another business key.",
+  },
   TOOL_RUN_FENCED: {
     meaning: "Another process has taken over this run, and this one may not write any more.",
     hint: "This process lost the run; the other one goes on with it.",

@@ -49,6 +49,7 @@ export { write } from "./tools/write.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
+export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { CallFilter, LoggedCall } from "./runtime/log.ts";

@@ -65,6 +65,8 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "Effect",
       "ErrorCode",
       "ForeignPolicy",
+      "GcOptions",
+      "GcReport",
       "Limits",
       "LoggedCall",
       "LoopProps",

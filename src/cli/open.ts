@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
+import { assertNotDeleted } from "../store/tombstones.ts";
 import { readRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -42,6 +43,7 @@ export async function withRun<T>(
 export async function readKnownRun(store: Store, path: string, runId: string): Promise<WorkflowRunRow> {
   const run = await store.read(() => readRun(runId));
   if (run !== undefined) return run;
+  await store.read(() => assertNotDeleted(runId));
   throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in ${path}.`, {
     hint: "toolwright ps lists the runs of a store.",
   });

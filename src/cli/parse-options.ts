@@ -13,6 +13,16 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+
+/** Commander's parser of a length of time, such as `30d`, in milliseconds. */
+export function timeSpan(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new InvalidArgumentError("It must be a number with a unit: s, m, h, d or w, as in 30d.");
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
 /** JSON itself, `@file`, or `-` for stdin. */
 export function readJson(option: string, given: string): unknown {
   const text =

@@ -6,6 +6,7 @@ import { addCallsCommand } from "./commands/calls.ts";
 import { addCancelCommand } from "./commands/cancel.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { addPsCommand } from "./commands/ps.ts";
@@ -50,6 +51,7 @@ Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a pers
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addGcCommand,
     addInitCommand,
     addTestCommand,
     addDoctorCommand,

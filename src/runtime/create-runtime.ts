@@ -8,6 +8,7 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import { ToolwrightError } from "../errors.ts";
 import { Lazy } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
+import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "./log.ts";
 import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
@@ -97,6 +98,14 @@ class LazyRuntime implements Runtime {
 
   retryWarning(task: TaskIdentity): Promise<string> {
     return this.#use((inner) => inner.retryWarning(task));
+  }
+
+  gc(options: GcOptions = {}): Promise<GcReport> {
+    return this.#use(async (inner) => {
+      const { collectGarbage } = await import("./collect-garbage.ts");
+      await inner.ready();
+      return collectGarbage(inner.host, options);
+    });
   }
 
   ready(): Promise<void> {

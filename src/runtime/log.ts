@@ -1,7 +1,8 @@
 /** Reads the log back: rows as documented, and the full values that it shows truncated. */
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
-import { callsAnywhere, readPayload } from "../store/calls.ts";
+import { callsAnywhere } from "../store/calls.ts";
+import { readPayload } from "../store/payloads.ts";
 import { all, type Row, type SqlValue } from "../store/statement.ts";
 import { decode } from "../util/encode.ts";
 import { CALL_STATUSES, type CallStatus } from "../store/calls.ts";

@@ -178,6 +178,7 @@ const KNOWN = {
     "isolation",
     "protectedPaths",
   ],
+  "runtime.gc": ["olderThanMs", "replayOlderThanMs", "dryRun"],
   "runtime.calls": ["runId", "nodeId", "toolName", "status", "limit"],
   "runtime.approvals": ["runId", "status"],
   "a decision": ["approved", "approvedArgs", "decidedBy", "comment", "happened", "argsHash"],

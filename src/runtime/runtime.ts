@@ -8,6 +8,7 @@ import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import type { Tool, TOOL_SPEC } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
+import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "./log.ts";
 
 export interface TaskIdentity {
@@ -57,6 +58,8 @@ export interface Runtime extends AsyncDisposable {
   fullOutput(key: string): Promise<unknown>;
   /** What a retried agent has to know: the non-idempotent calls of earlier attempts. `""` when there are none. */
   retryWarning(task: TaskIdentity): Promise<string>;
+  /** Deletes what is old: runs that have ended, and what stopped ones would go on with. Never what is unfinished. */
+  gc(options?: GcOptions): Promise<GcReport>;
   /** Returns how to stop listening. Listeners that throw harm nobody. */
   subscribe(listener: EventListener): () => void;
   /** Opens the store now, to learn at once that it cannot be opened. */

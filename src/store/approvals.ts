@@ -29,6 +29,8 @@ export interface ApprovalRow {
   readonly defaultsJson: string | null;
   /** What a decision is checked against. */
   readonly contractJson: string;
+  /** Whether the arguments hold what the log does not show. */
+  readonly hasClearArgs: boolean;
   readonly status: ApprovalStatus;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | null;
@@ -50,8 +52,8 @@ export function* insertApproval(approval: NewApproval): Transaction<void> {
   yield* change(
     `INSERT INTO toolwright_approvals (id, kind, run_id, node_id, iteration, scope_id, call_key, parent_key, round,
        tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, contract_json, status,
-       requested_at_ms, expires_at_ms)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18)
+       requested_at_ms, expires_at_ms, clear_args)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18, ?19)
      ON CONFLICT DO NOTHING`,
     approval.id,
     approval.kind,
@@ -71,6 +73,7 @@ export function* insertApproval(approval: NewApproval): Transaction<void> {
     approval.contractJson,
     approval.requestedAtMs,
     approval.expiresAtMs,
+    approval.hasClearArgs ? 1 : 0,
   );
 }
 
@@ -233,6 +236,7 @@ function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
     prompt: text(row, "prompt"),
     defaultsJson: textOrNull(row, "defaults_json"),
     contractJson: text(row, "contract_json"),
+    hasClearArgs: integer(row, "clear_args") === 1,
     status: stored === "pending" && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : stored,
     requestedAtMs: integer(row, "requested_at_ms"),
     expiresAtMs,

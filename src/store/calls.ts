@@ -294,48 +294,6 @@ export function* pendingByToolCallId(scopeId: number): Transaction<Map<string, s
   return new Map(rows.map((row) => [text(row, "tool_call_id"), text(row, "key")]));
 }
 
-/** Whether a recorded call of this tool has ended without reading its key. */
-export function* hasUnreadKey(toolName: string): Transaction<boolean> {
-  const rows = yield* all(
-    "SELECT 1 AS found FROM toolwright_calls WHERE tool_name = ?1 AND key_read = 0 LIMIT 1",
-    toolName,
-  );
-  return rows.length > 0;
-}
-
-/** Keeps a value that the log shows truncated. */
-export function savePayload(
-  key: string,
-  attempt: number,
-  part: "input" | "output",
-  body: string,
-): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_payloads VALUES (?1, ?2, ?3, ?4)
-     ON CONFLICT (key, attempt, part) DO UPDATE SET body = excluded.body`,
-    key,
-    attempt,
-    part,
-    body,
-  );
-}
-
-export function* readPayload(
-  key: string,
-  attempt: number | null,
-  part: "input" | "output",
-): Transaction<string | undefined> {
-  const rows = yield* all(
-    `SELECT body FROM toolwright_payloads
-     WHERE key = ?1 AND part = ?2 AND (CAST(?3 AS BIGINT) IS NULL OR attempt = ?3) ORDER BY attempt DESC LIMIT 1`,
-    key,
-    part,
-    attempt,
-  );
-  const row = rows[0];
-  return row === undefined ? undefined : text(row, "body");
-}
-
 export function toCallRow(row: Row): CallRow {
   const keyRead = integerOrNull(row, "key_read");
   return {

@@ -1,5 +1,5 @@
 /** Business keys: which call holds a key in the whole store. */
-import { integer, text } from "./columns.ts";
+import { integer, integerOrNull, text } from "./columns.ts";
 import { change, first } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
@@ -12,9 +12,15 @@ export interface Claim {
   readonly attempt: number;
 }
 
-export function* readClaim(idempotencyKey: string): Transaction<Claim | undefined> {
+export interface HeldClaim extends Claim {
+  /** Set when retention has deleted the call that holds it. */
+  readonly deleted: { readonly atMs: number; readonly happened: boolean } | undefined;
+}
+
+export function* readClaim(idempotencyKey: string): Transaction<HeldClaim | undefined> {
   const row = yield* first("SELECT * FROM toolwright_claims WHERE idempotency_key = ?1", idempotencyKey);
   if (row === undefined) return undefined;
+  const deletedAtMs = integerOrNull(row, "deleted_at_ms");
   return {
     idempotencyKey: text(row, "idempotency_key"),
     toolName: text(row, "tool_name"),
@@ -22,6 +28,8 @@ export function* readClaim(idempotencyKey: string): Transaction<Claim | undefine
     scopeId: integer(row, "scope_id"),
     callKey: text(row, "call_key"),
     attempt: integer(row, "attempt"),
+    deleted:
+      deletedAtMs === null ? undefined : { atMs: deletedAtMs, happened: integer(row, "happened") === 1 },
   };
 }
 

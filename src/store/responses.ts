@@ -47,14 +47,3 @@ export function saveResponse(
     writer.epoch,
   );
 }
-
-/** What a task needed to go on after an interruption is not kept once it has its output. */
-export function deleteResponsesOfTask(runId: string, nodeId: string, path: string): Transaction<number> {
-  return change(
-    `DELETE FROM toolwright_responses WHERE scope_id IN
-       (SELECT id FROM toolwright_scopes WHERE run_id = ?1 AND node_id = ?2 AND path = ?3)`,
-    runId,
-    nodeId,
-    path,
-  );
-}

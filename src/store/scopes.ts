@@ -5,6 +5,7 @@
 import { integer, text, textOrNull } from "./columns.ts";
 import { all, change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
+import { assertNotDeleted } from "./tombstones.ts";
 
 export interface ScopeKey {
   readonly runId: string;
@@ -87,12 +88,13 @@ export function* keysOfScope(id: number): Transaction<Set<string>> {
 }
 
 function* touchRun(runId: string, nowMs: number): Transaction<void> {
-  yield* change(
+  const made = yield* change(
     `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms) VALUES (?1, 'open', ?2, ?2)
      ON CONFLICT DO NOTHING`,
     runId,
     nowMs,
   );
+  if (made === 0) yield* assertNotDeleted(runId);
 }
 
 function toScopeRow(row: Row): ScopeRow {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
+import { assertNotDeleted } from "../store/tombstones.ts";
 import { insertRun, takeRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
@@ -22,20 +23,19 @@ export async function beginRun(
   host: Host,
   { runId, name, shape, input, start, file }: NewRun,
 ): Promise<number> {
-  const inserted = await host.store.transaction(
-    () =>
-      insertRun({
-        runId,
-        workflow: name,
-        file: file === undefined ? null : resolve(file),
-        shape,
-        inputJson: encode(input),
-        optionsJson: encode(start),
-        ownerId: host.ownerId,
-        createdAtMs: host.clock.now(),
-      }),
-    "normal",
-  );
+  const inserted = await host.store.transaction(function* () {
+    yield* assertNotDeleted(runId);
+    return yield* insertRun({
+      runId,
+      workflow: name,
+      file: file === undefined ? null : resolve(file),
+      shape,
+      inputJson: encode(input),
+      optionsJson: encode(start),
+      ownerId: host.ownerId,
+      createdAtMs: host.clock.now(),
+    });
+  }, "normal");
   if (inserted === 1) return 1;
   throw new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" is on record already.`, {
     details: { runId },

@@ -46,7 +46,7 @@ function* isTaken(dialect: Store["dialect"], name: string): Transaction<boolean>
   const sql =
     dialect === "sqlite"
       ? "SELECT 1 AS found FROM sqlite_master WHERE lower(name) = lower(?1)"
-      : "SELECT 1 AS found FROM pg_class WHERE relname = ?1";
+      : "SELECT 1 AS found FROM pg_class WHERE relname = ?1 AND relnamespace = CAST(current_schema() AS regnamespace)";
   return (yield* all(sql, name)).length > 0;
 }
 

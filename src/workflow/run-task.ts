@@ -5,7 +5,7 @@ import { messageOf } from "../invoke/error-record.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { readRun } from "../store/workflow-runs.ts";
-import { deleteResponsesOfTask } from "../store/responses.ts";
+import { forgetReplayOfTask } from "../store/retention.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
 import { limitAttempt } from "./attempt-limit.ts";
@@ -229,7 +229,7 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
     const saved = yield* saveTask(run.runId, run.epoch, row);
     // What an interrupted task needs to go on is not kept beyond its end.
     if (saved > 0 && change.status === "finished")
-      yield* deleteResponsesOfTask(run.runId, props.id, path === "" ? "0" : path);
+      yield* forgetReplayOfTask(run.runId, props.id, path === "" ? "0" : path);
     return saved;
   }, "normal");
   if (changes === 0) {

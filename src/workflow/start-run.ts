@@ -10,6 +10,7 @@ import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import { checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readLoopEnds, readTasks, saveLoopEnd } from "../store/tasks.ts";
+import { assertNotDeleted } from "../store/tombstones.ts";
 import { endRun, readRun, type RunStatus, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
 import { beginRun, changedError, shapeOf, takeOverRun } from "./claim-run.ts";
@@ -62,6 +63,7 @@ async function runIn(
     );
   }
   if (known === undefined && options.resume === true) {
+    await host.store.read(() => assertNotDeleted(runId));
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in this store.`, {
       details: { runId },
     });

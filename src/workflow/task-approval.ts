@@ -30,6 +30,7 @@ export async function askAboutTask(run: RunState, { props, loop }: TaskInstance)
       prompt: props.approvalPrompt ?? props.prompt ?? `May task "${props.id}" begin?`,
       defaultsJson: null,
       contractJson: NO_CONTRACT,
+      hasClearArgs: false,
       requestedAtMs: now,
       expiresAtMs: null,
     });

@@ -33,6 +33,7 @@ async function claimKey(
   for (;;) {
     const held = await call.host.store.read(() => readClaim(call.idempotencyKey));
     if (held === undefined || held.callKey === call.key) return nextWith(call, held, next);
+    if (held.deleted !== undefined) return refuse(forgotten(call, held.deleted));
     const row = await rowOf(call, held);
     if (row === undefined) return nextWith(call, held, next);
     if (held.argsHash !== executedHash(call)) return refuse(conflict(call, held, row));
@@ -113,6 +114,21 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
       },
       effect: "none",
     },
+  );
+}
+
+function forgotten(
+  call: Call,
+  deleted: { readonly atMs: number; readonly happened: boolean },
+): ToolwrightError {
+  const day = new Date(deleted.atMs).toISOString().slice(0, 10);
+  const what = deleted.happened
+    ? "its effect happened, and its result"
+    : "nobody knows whether its effect happened, and what is known of it";
+  return new ToolwrightError(
+    "TOOL_RESULT_DELETED",
+    `Tool "${call.spec.name}": the business key was used before; ${what} was deleted by retention on ${day}.`,
+    { details: { tool: call.spec.name, ...deleted }, effect: "none" },
   );
 }
 

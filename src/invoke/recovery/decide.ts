@@ -4,7 +4,8 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval } from "../../store/approvals.ts";
-import { callsByKey, type CallRow, moveToAttempt, readPayload } from "../../store/calls.ts";
+import { callsByKey, type CallRow, moveToAttempt } from "../../store/calls.ts";
+import { readPayload } from "../../store/payloads.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { decodeError } from "../error-record.ts";

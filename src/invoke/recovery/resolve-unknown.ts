@@ -5,7 +5,9 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
-import { type CallRow, closeCall, hasUnreadKey, savePayload } from "../../store/calls.ts";
+import { type CallRow, closeCall } from "../../store/calls.ts";
+import { savePayload } from "../../store/payloads.ts";
+import { hasUnreadKey } from "../../store/unread-keys.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { truncateJson } from "../../util/truncate.ts";
 import { requestApproval } from "../approvals/request.ts";

@@ -5,19 +5,18 @@ import {
   callsByKey,
   closeCall,
   finishCall,
-  hasUnreadKey,
   highestSeq,
   highestSeqOfTask,
   insertCall,
   insertStarted,
   markUnknown,
   moveToAttempt,
-  readPayload,
   recordLate,
-  savePayload,
   startAgain,
   type CallRow,
 } from "../../store/calls.ts";
+import { readPayload, savePayload } from "../../store/payloads.ts";
+import { hasUnreadKey } from "../../store/unread-keys.ts";
 import type { Store } from "../../store/store.ts";
 import { takeScope } from "../../store/scopes.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";

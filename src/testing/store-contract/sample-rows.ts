@@ -77,6 +77,7 @@ export function sampleApproval(scope: ScopeRow, fields: Partial<NewApproval> = {
     prompt: "May it?",
     defaultsJson: null,
     contractJson: "{}",
+    hasClearArgs: false,
     requestedAtMs: 1_000,
     expiresAtMs: null,
     ...fields,

@@ -1,0 +1,171 @@
+/**
+ * Retention. What is at work or waits for a person is never touched; the rest goes when it is old enough, run by run,
+ * each in a transaction of its own that looks again before it deletes.
+ */
+import type { Host } from "../invoke/host.ts";
+import {
+  deleteExpiredCache,
+  deleteOwner,
+  deleteRun,
+  forgetReplayOfRun,
+  listBareRunsBefore,
+  listPastOwners,
+  listWorkflowRunsBefore,
+  readRunAge,
+  type RunAge,
+} from "../store/retention.ts";
+import type { Transaction } from "../store/store.ts";
+import { checkNames, refusal } from "./options.ts";
+
+export interface GcOptions {
+  /** Runs that ended longer ago are deleted. Default 30 days. */
+  readonly olderThanMs?: number | undefined;
+  /** What a run that failed, was stopped or was left would go on with is deleted after this. Default 7 days. */
+  readonly replayOlderThanMs?: number | undefined;
+  /** Count, and change nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface GcReport {
+  readonly deletedRuns: number;
+  readonly deletedCalls: number;
+  /** Runs whose model responses were deleted: they can be resumed, and begin another attempt. */
+  readonly clearedRuns: number;
+  readonly expiredCacheEntries: number;
+  readonly pastOwners: number;
+}
+
+type GcHost = Pick<Host, "store" | "clock" | "isOwnerAlive">;
+
+const DAY_MS = 86_400_000;
+const RUN_AGE_MS = 30 * DAY_MS;
+const REPLAY_AGE_MS = 7 * DAY_MS;
+
+export async function collectGarbage(host: GcHost, options: GcOptions): Promise<GcReport> {
+  checkNames(options, "runtime.gc");
+  const { olderThanMs = RUN_AGE_MS, replayOlderThanMs = REPLAY_AGE_MS, dryRun = false } = options;
+  checkAge("olderThanMs", olderThanMs);
+  checkAge("replayOlderThanMs", replayOlderThanMs);
+  const sweep = new Sweep(host, dryRun);
+  const now = host.clock.now();
+  const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
+  return {
+    deletedRuns: deletedRuns.size,
+    deletedCalls,
+    clearedRuns: await clearRuns(sweep, deletedRuns, now - replayOlderThanMs),
+    expiredCacheEntries: await sweep.commit(() => deleteExpiredCache(now)),
+    pastOwners: await deleteOwners(sweep, olderThanMs),
+  };
+}
+
+async function deleteRuns(
+  sweep: Sweep,
+  now: number,
+  before: number,
+): Promise<{ deletedRuns: Set<string>; deletedCalls: number }> {
+  const deletedRuns = new Set<string>();
+  let deletedCalls = 0;
+  const remove = async (runId: string, mayGo: (age: RunAge) => boolean): Promise<void> => {
+    const calls = await sweep.changeRun(runId, before, mayGo, () => deleteRun(runId, now));
+    if (calls === undefined) return;
+    deletedRuns.add(runId);
+    deletedCalls += calls;
+  };
+  for (const status of ["finished", "failed", "cancelled"] as const) {
+    for await (const runId of sweep.pages((after) => listWorkflowRunsBefore(status, before, after)))
+      await remove(runId, (age) => age.status === status);
+  }
+  for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after)))
+    await remove(runId, (age) => age.status === undefined && age.openCalls === 0);
+  return { deletedRuns, deletedCalls };
+}
+
+const FORGOTTEN = JSON.stringify({
+  code: "WORKFLOW_TASK_FAILED",
+  message: "It was interrupted, and what it would have gone on with was deleted by retention.",
+  hint: "Resume the run: another attempt begins, and is told what this one has done.",
+});
+
+async function clearRuns(sweep: Sweep, deletedRuns: ReadonlySet<string>, before: number): Promise<number> {
+  let cleared = 0;
+  for (const status of ["failed", "cancelled", "running"] as const) {
+    for await (const runId of sweep.pages((after) => listWorkflowRunsBefore(status, before, after))) {
+      if (deletedRuns.has(runId)) continue;
+      const forget = (): Transaction<number> => forgetReplayOfRun(runId, FORGOTTEN);
+      const rows = await sweep.changeRun(runId, before, (age) => age.status === status, forget);
+      if (rows !== undefined && rows > 0) cleared += 1;
+    }
+  }
+  return cleared;
+}
+
+async function deleteOwners(sweep: Sweep, olderThanMs: number): Promise<number> {
+  let deleted = 0;
+  for (const id of await sweep.host.store.read(() => listPastOwners(olderThanMs))) {
+    // A process that was stopped for long has let its lease run out and is still there.
+    if (!(await sweep.host.isOwnerAlive(id))) deleted += await sweep.commit(() => deleteOwner(id));
+  }
+  return deleted;
+}
+
+const ROLLED_BACK = new Error("a dry run changes nothing");
+
+class Sweep {
+  readonly host: GcHost;
+  readonly #dryRun: boolean;
+
+  constructor(host: GcHost, dryRun: boolean) {
+    this.host = host;
+    this.#dryRun = dryRun;
+  }
+
+  /** A dry run does the same, and takes it back. */
+  async commit<T>(work: () => Transaction<T>): Promise<T> {
+    if (!this.#dryRun) return this.host.store.transaction(work, "normal");
+    const done: T[] = [];
+    try {
+      await this.host.store.transaction(function* () {
+        done.push(yield* work());
+        throw ROLLED_BACK;
+      }, "normal");
+    } catch (error) {
+      if (error !== ROLLED_BACK) throw error;
+    }
+    return done.at(-1) as T;
+  }
+
+  /** `undefined` when the run was left as it is: not old, not as it should be, or in the hands of somebody alive. */
+  async changeRun<T>(
+    runId: string,
+    before: number,
+    mayChange: (age: RunAge) => boolean,
+    work: () => Transaction<T>,
+  ): Promise<T | undefined> {
+    const { store, isOwnerAlive } = this.host;
+    const isDue = (age: RunAge | undefined): age is RunAge =>
+      age !== undefined && age.lastActiveMs < before && mayChange(age);
+    const seen = await store.read(() => readRunAge(runId));
+    if (!isDue(seen)) return undefined;
+    for (const ownerId of seen.ownerIds) if (await isOwnerAlive(ownerId)) return undefined;
+    return this.commit(function* () {
+      const age = yield* readRunAge(runId);
+      // Somebody may have taken it in the meantime.
+      if (!isDue(age) || age.ownerIds.join() !== seen.ownerIds.join()) return undefined;
+      return yield* work();
+    });
+  }
+
+  async *pages(list: (after: string) => Transaction<string[]>): AsyncGenerator<string> {
+    for (let after = ""; ;) {
+      const ids = await this.host.store.read(() => list(after));
+      yield* ids;
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
+    }
+  }
+}
+
+function checkAge(name: string, ms: unknown): void {
+  if (typeof ms !== "number" || !(ms >= 0)) throw refusal(name, "must be a number of milliseconds from 0");
+}

@@ -1,0 +1,336 @@
+/** Rule 30: what is old goes, what is unfinished stays, and nothing that was done once can be done again by forgetting. */
+import {
+  createRuntime,
+  createSmithers,
+  defineTool,
+  fromTool,
+  runWorkflow,
+  Task,
+  type Runtime,
+  type WorkflowDefinition,
+  write,
+} from "toolwright";
+import { createFakeClock, type FakeClock, type ScriptedTurn } from "toolwright/testing";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { STORE_KINDS } from "../store-kinds.ts";
+import { createFolder, endAllOwners, rowsOf, scriptedAgent } from "./harness.ts";
+
+const DAY = 86_400_000;
+
+let address: string;
+let clock: FakeClock;
+let runtime: Runtime;
+let sent: string[];
+
+describe.each(STORE_KINDS)("on $name", (kind) => {
+  beforeEach(async () => {
+    const store = await kind.fresh();
+    onTestFinished(() => store[Symbol.asyncDispose]());
+    address = store.address;
+    clock = createFakeClock();
+    sent = [];
+    runtime = open();
+  });
+
+  function open(): Runtime {
+    const opened = createRuntime({ store: address, clock });
+    onTestFinished(() => opened[Symbol.asyncDispose]());
+    return opened;
+  }
+
+  const send = defineTool({
+    name: "send",
+    schema: z.object({ to: z.string() }),
+    outputSchema: z.string(),
+    sideEffect: true,
+    idempotent: false,
+    idempotencyKey: ({ to }) => to,
+    async execute({ to }, ctx) {
+      sent.push(`${to} ${ctx.idempotencyKey}`);
+      return `sent to ${to}`;
+    },
+  });
+
+  function computing(work: () => unknown): WorkflowDefinition {
+    const { Workflow, smithers, outputs } = createSmithers({ result: z.string() });
+    return smithers(() => (
+      <Workflow name="w">
+        <Task id="t" output={outputs.result} retries={0}>
+          {async () => String(await work())}
+        </Task>
+      </Workflow>
+    ));
+  }
+
+  const TABLES = [
+    "toolwright_calls",
+    "toolwright_scopes",
+    "toolwright_payloads",
+    "toolwright_approvals",
+    "toolwright_responses",
+    "toolwright_tasks",
+    "toolwright_workflow_runs",
+  ];
+
+  async function counts(): Promise<Record<string, unknown>> {
+    const found = TABLES.map(async (table) => {
+      const [row] = await rowsOf(address, `SELECT CAST(count(*) AS INTEGER) AS n FROM ${table}`);
+      return [table.replace("toolwright_", ""), row?.["n"]] as const;
+    });
+    return Object.fromEntries(await Promise.all(found));
+  }
+
+  const EMPTY = Object.fromEntries(TABLES.map((table) => [table.replace("toolwright_", ""), 0]));
+
+  describe("a run that ended long ago", () => {
+    test("is deleted with all its rows", async () => {
+      await runWorkflow(
+        computing(() => send.invoke({ to: "ann" })),
+        { runtime, runId: "old" },
+      );
+      await clock.advance(29 * DAY);
+      expect(await runtime.gc()).toMatchObject({ deletedRuns: 0 });
+      await clock.advance(2 * DAY);
+      expect(await runtime.gc()).toMatchObject({ deletedRuns: 1, deletedCalls: 1 });
+      expect(await counts()).toEqual(EMPTY);
+    });
+
+    test("leaves its id: it can be neither resumed nor started again", async () => {
+      const workflow = computing(() => "done");
+      await runWorkflow(workflow, { runtime, runId: "old" });
+      await clock.advance(31 * DAY);
+      await runtime.gc();
+      for (const resume of [true, false]) {
+        await expect(runWorkflow(workflow, { runtime, runId: "old", resume })).rejects.toMatchObject({
+          code: "TOOL_RUN_DELETED",
+          message: expect.stringContaining('Run "old" was deleted by retention on ') as string,
+        });
+      }
+      const outcome = await runtime
+        .call(send, { to: "ann" }, { runId: "old" })
+        .catch((error: unknown) => error);
+      expect(outcome).toMatchObject({ code: "TOOL_RUN_DELETED" });
+      expect(sent).toEqual([]);
+    });
+
+    test("leaves its business keys: what was done is not done again, and that is said", async () => {
+      await runWorkflow(
+        computing(() => send.invoke({ to: "ann" })),
+        { runtime, runId: "old" },
+      );
+      await clock.advance(31 * DAY);
+      await runtime.gc();
+      const outcome = await runtime.call(send, { to: "ann" }, { runId: "new" });
+      expect(outcome).toMatchObject({
+        status: "error",
+        error: {
+          code: "TOOL_RESULT_DELETED",
+          message: expect.stringContaining("its effect happened") as string,
+        },
+      });
+      expect(sent).toHaveLength(1);
+    });
+
+    test("leaves the knowledge that a tool does not pass its key on", async () => {
+      const blind = defineTool({
+        name: "blind",
+        schema: z.object({}),
+        sideEffect: true,
+        idempotent: false,
+        async execute(_args, ctx) {
+          ctx.log.info("does not look at its key");
+        },
+      });
+      await runtime.call(blind, {}, { runId: "old" });
+      await clock.advance(31 * DAY);
+      expect(await runtime.gc()).toMatchObject({ deletedRuns: 1 });
+      const { hasUnreadKey } = await import("../../src/store/unread-keys.ts");
+      const { openStore } = await import("../../src/store/open-store.ts");
+      const store = await openStore(address);
+      expect(await store.read(() => hasUnreadKey("blind"))).toBe(true);
+      expect(await store.read(() => hasUnreadKey("send"))).toBe(false);
+      await store.close();
+    });
+
+    test("is only counted by a dry run", async () => {
+      await runWorkflow(
+        computing(() => send.invoke({ to: "ann" })),
+        { runtime, runId: "old" },
+      );
+      await clock.advance(31 * DAY);
+      const before = await counts();
+      expect(await runtime.gc({ dryRun: true })).toMatchObject({ deletedRuns: 1, deletedCalls: 1 });
+      expect(await counts()).toEqual(before);
+      expect(await runtime.gc({ olderThanMs: 40 * DAY })).toMatchObject({ deletedRuns: 0 });
+    });
+  });
+
+  describe("what is unfinished stays, however old", () => {
+    test("a run that waits for a person", async () => {
+      const careful = fromTool(send, { needsApproval: true });
+      const turns = [[{ toolName: "send", input: { to: "ann" } }], '"the end"'];
+      await runWorkflow(asking(turns, { send: careful }), { runtime, runId: "waits" });
+      const before = await counts();
+      await clock.advance(400 * DAY);
+      expect(await runtime.gc()).toMatchObject({ deletedRuns: 0, clearedRuns: 0 });
+      expect(await counts()).toEqual(before);
+    });
+
+    test("a run that is at work", async () => {
+      const started = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      const run = runWorkflow(
+        computing(async () => {
+          await send.invoke({ to: "ann" });
+          started.resolve();
+          await go.promise;
+          return "done";
+        }),
+        { runtime, runId: "long" },
+      );
+      await started.promise;
+      await clock.advance(400 * DAY);
+      const other = open();
+      expect(await other.gc()).toMatchObject({ deletedRuns: 0, clearedRuns: 0 });
+      go.resolve();
+      expect(await run).toMatchObject({ status: "finished" });
+    });
+
+    test("calls outside of workflows of which nobody knows how they ended", async () => {
+      await runtime.call(send, { to: "ann" }, { runId: "ended" });
+      const cut = new AbortController();
+      const slow = defineTool({
+        name: "slow",
+        schema: z.object({}),
+        sideEffect: true,
+        execute: (_args, ctx) =>
+          new Promise<never>((_resolve, reject) => {
+            ctx.signal.addEventListener("abort", () => reject(new Error(`cut ${ctx.idempotencyKey}`)));
+            cut.abort();
+          }),
+      });
+      await runtime.call(slow, {}, { runId: "cut", signal: cut.signal }).catch(() => undefined);
+      await clock.advance(400 * DAY);
+      await endAllOwners(address);
+      expect(await open().gc()).toMatchObject({ deletedRuns: 1, deletedCalls: 1 });
+      const runs = await rowsOf(address, "SELECT DISTINCT run_id FROM toolwright_scopes");
+      expect(runs).toEqual([{ run_id: "cut" }]);
+    });
+
+    test("a run that ended long ago, and was resumed since", async () => {
+      let isBroken = true;
+      const workflow = computing(() => {
+        if (isBroken) throw new Error("no paper");
+        return "done";
+      });
+      await runWorkflow(workflow, { runtime, runId: "r" });
+      await clock.advance(31 * DAY);
+      isBroken = false;
+      await runWorkflow(workflow, { runtime, runId: "r", resume: true });
+      expect(await runtime.gc()).toMatchObject({ deletedRuns: 0 });
+    });
+  });
+
+  function asking(script: readonly ScriptedTurn[], tools: Record<string, unknown>): WorkflowDefinition {
+    const { agent } = scriptedAgent(script, { tools: tools as never });
+    const { Workflow, smithers, outputs } = createSmithers({ result: z.string() });
+    return smithers(() => (
+      <Workflow name="asking">
+        <Task id="t" output={outputs.result} agent={agent}>
+          Do it.
+        </Task>
+      </Workflow>
+    ));
+  }
+
+  describe("what only a replay needs", () => {
+    test("is gone when the task has its output: responses, prompts, the content of files that a person saw", async () => {
+      const rootDir = createFolder();
+      const careful = fromTool(write, { needsApproval: true });
+      const call = { toolName: "write", input: { path: "a.txt", content: "SECRET-CONTENT" } };
+      const workflow = asking([[call], '"the end"'], { write: careful });
+      const options = { runtime, runId: "r", rootDir };
+      expect(await runWorkflow(workflow, options)).toMatchObject({ status: "waiting-approval" });
+      const [request] = await runtime.approvals({ status: "pending" });
+      expect(request?.args).toMatchObject({ content: "SECRET-CONTENT" });
+      await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
+      expect(await runWorkflow(workflow, { ...options, resume: true })).toMatchObject({ status: "finished" });
+      expect(await counts()).toMatchObject({ responses: 0, approvals: 1, calls: 1 });
+      expect(await wholeStore()).not.toContain("SECRET-CONTENT");
+      const [decided] = await runtime.approvals({ status: "approved" });
+      expect(decided?.args).toMatchObject({ path: "a.txt", bytes: 14 });
+    });
+
+    test("of a run that was stopped is kept for 7 days; then a resume begins another attempt, which is warned", async () => {
+      const stop = new AbortController();
+      const asked: string[] = [];
+      const workflow = asking(
+        [
+          [{ toolName: "send", input: { to: "ann" } }],
+          ({ prompt }) => {
+            asked.push(JSON.stringify(prompt));
+            if (asked.length > 1) return '"the end"';
+            stop.abort();
+            throw new Error("cut off");
+          },
+        ],
+        { send },
+      );
+      expect(await runWorkflow(workflow, { runtime, runId: "r", signal: stop.signal })).toMatchObject({
+        status: "cancelled",
+      });
+      await clock.advance(6 * DAY);
+      expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
+      expect(await counts()).not.toMatchObject({ responses: 0 });
+      await clock.advance(2 * DAY);
+      expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
+      expect(await counts()).toMatchObject({ responses: 0, calls: 1 });
+      expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
+      expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
+        status: "finished",
+      });
+      expect(sent).toHaveLength(1);
+      const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");
+      expect(task).toEqual({ attempt: 2, status: "finished" });
+      expect(asked.at(-1)).toContain("send");
+    });
+  });
+
+  describe("what is left behind", () => {
+    test("cache entries go when they have expired, owners when they are dead", async () => {
+      const look = defineTool({
+        name: "look",
+        schema: z.object({ at: z.string() }),
+        cache: { scope: "global", ttlMs: 1_000 },
+        execute: async ({ at }) => at,
+      });
+      await runtime.call(look, { at: "x" }, { runId: "r" });
+      await open().ready();
+      await endAllOwners(address);
+      await clock.advance(2_000);
+      const gone = await open().gc({ olderThanMs: 0 });
+      expect(gone).toMatchObject({ expiredCacheEntries: 1 });
+      expect(gone.pastOwners).toBeGreaterThanOrEqual(2);
+      expect(await rowsOf(address, "SELECT 1 AS one FROM toolwright_cache")).toEqual([]);
+      expect(await rowsOf(address, "SELECT 1 AS one FROM toolwright_owners")).toHaveLength(1);
+    });
+
+    test.each([
+      [{ olderThanMs: -1 }, /olderThanMs must be a number of milliseconds from 0/],
+      [{ replayOlderThanMs: "7d" as never }, /replayOlderThanMs must be a number/],
+      [{ days: 3 } as never, /days/],
+    ])("%o is refused", async (options, message) => {
+      await expect(runtime.gc(options)).rejects.toMatchObject({
+        code: "TOOL_OPTION_INVALID",
+        message: expect.stringMatching(message) as string,
+      });
+    });
+  });
+
+  /** All that stands in the tables, as one text. */
+  async function wholeStore(): Promise<string> {
+    const found = await Promise.all(TABLES.map((table) => rowsOf(address, `SELECT * FROM ${table}`)));
+    return JSON.stringify(found);
+  }
+});
