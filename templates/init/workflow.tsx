@@ -15,7 +15,7 @@ export default smithers((ctx) => (
       {() => ({ euros: ctx.input.quantity * 2 })}
     </Task>
     <Task id="order" output={outputs.output} deps={{ price: outputs.price }}>
-      {async ({ price }: { price: { euros: number } }) => {
+      {async ({ price }) => {
         const { receipt } = await placeOrder.execute(ctx.input);
         return { receipt, euros: price.euros };
       }}
