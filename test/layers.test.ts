@@ -7,7 +7,7 @@ const SOURCE = resolve(import.meta.dirname, "../src");
 
 /** Lowest first. Folders on one layer do not import each other. */
 const LAYERS = [
-  ["errors.ts", "util"],
+  ["errors.ts", "util", "load"],
   ["store", "sandbox"],
   ["definition"],
   ["invoke"],

@@ -6,7 +6,7 @@ import { describeIsolation } from "../sandbox/isolation/isolation.ts";
 import { isFullIsolation } from "../sandbox/isolation/tier.ts";
 import { countRuns } from "../store/workflow-queries.ts";
 import { toComplaint } from "./cli-error.ts";
-import { readManifest } from "./load/package-root.ts";
+import { readManifest } from "../load/package-root.ts";
 import { storeExists, withStore } from "./open.ts";
 
 export interface Check {

@@ -14,7 +14,7 @@ import { addResumeCommand } from "./commands/resume.ts";
 import { addTestCommand } from "./commands/test.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
-import { readManifest } from "./load/package-root.ts";
+import { readManifest } from "../load/package-root.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();

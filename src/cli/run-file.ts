@@ -11,7 +11,7 @@ import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand, withoutPassword } from "./command-name.ts";
-import { loadWorkflow } from "./load/load-workflow.ts";
+import { loadWorkflow } from "./load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import type { Screen } from "./screen.ts";

@@ -1,5 +1,8 @@
 /** The crash kit itself. */
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { createCrashProgram } from "../../src/testing/index.ts";
 
 const say = new URL("./programs/say.ts", import.meta.url);
@@ -21,4 +24,18 @@ test("a program that fails by itself rejects with its last words", async () => {
 test("a program that takes too long is killed, and that is not taken for a crash", async () => {
   const program = createCrashProgram(say, { args: ["slow", "0", "60000"], timeoutMs: 1_500 });
   await expect(program.run()).rejects.toThrow("did not end within 1500 ms");
+});
+
+test("a program may hold a workflow in JSX, and goes on with it after a crash", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "toolwright-crash-kit-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const program = createCrashProgram(new URL("./programs/write-line.tsx", import.meta.url));
+  const args = (resume: string): string[] => [folder, resume];
+  expect(await program.run({ crashAt: "after-outcome", args: args("") })).toMatchObject({ crashed: true });
+  expect(await program.run({ args: args("resume") })).toEqual({
+    crashed: false,
+    stdout: "finished\n",
+    stderr: "",
+  });
+  expect(readFileSync(join(folder, "lines.txt"), "utf8")).toBe("hello\n");
 });

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
 import { commandName, quoted } from "../command-name.ts";
-import { readManifest } from "../load/package-root.ts";
+import { readManifest } from "../../load/package-root.ts";
 import type { CommonOptions } from "../screen.ts";
 
 const TEMPLATE = new URL("../../../templates/init/", import.meta.url);

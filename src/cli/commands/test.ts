@@ -1,6 +1,7 @@
 /** `toolwright test [files]`: Node's test runner, on files that import workflows. */
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
+import { preloadFlags } from "../../load/preload.ts";
 import { type Acting, acting, EXIT, examples } from "../command.ts";
 
 export function addTestCommand(program: Command): void {
@@ -17,10 +18,8 @@ export function addTestCommand(program: Command): void {
     .addHelpText("after", examples("toolwright test", "toolwright test workflow.test.ts"))
     .action(
       acting(async (_context: Acting<object>, files: string[]) => {
-        const isSource = import.meta.url.endsWith(".ts");
-        const register = new URL(`../load/register.${isSource ? "ts" : "js"}`, import.meta.url);
         const found = files.length > 0 ? files : ["**/*.test.{js,jsx,mjs,ts,tsx}"];
-        const options = ["--disable-warning=ExperimentalWarning", "--import", register.href, "--test"];
+        const options = [...preloadFlags(), "--test"];
         // A test runner that is run by a test runner would report to that one.
         const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
         const node = spawn(process.execPath, [...options, ...found], { stdio: "inherit", env });

@@ -1,6 +1,7 @@
 /** Runs a program in a process of its own, lets it die at a named point or after a delay, and runs it again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { preloadFlags } from "../../load/preload.ts";
 import { CRASH_VARIABLE, type CrashPoint } from "./crash-point.ts";
 
 export interface CrashProgramOptions {
@@ -35,7 +36,7 @@ export interface CrashProgram {
 }
 
 /**
- * @param file a program that makes its runtime with `createCrashableRuntime`; `.ts` files need no build
+ * @param file a program that makes its runtime with `createCrashableRuntime`; `.ts` and `.tsx` files need no build
  * @example
  * const program = createCrashProgram(new URL("./program.ts", import.meta.url), { args: [storePath] });
  * expect((await program.run({ crashAt: "after-effect" })).crashed).toBe(true);
@@ -60,8 +61,9 @@ export function createCrashProgram(file: string | URL, options: CrashProgramOpti
   };
 }
 
-/** The first versions of Node that can run TypeScript do so only when they are told to. */
 function flagsFor(path: string): string[] {
+  if (/\.[jt]sx$/.test(path)) return preloadFlags();
+  // The first versions of Node that can run TypeScript do so only when they are told to.
   return path.endsWith(".ts") && process.features.typescript === false ? ["--experimental-strip-types"] : [];
 }
 

@@ -1,7 +1,7 @@
 /**
  * The workflow that is killed: agents that place orders side by side, a loop of agents, and a task that calls tools by
- * itself. Each request to the model is written down outside of the store, before it is answered. A child process knows
- * no JSX, so the tree is made by hand. Takes one argument, in JSON; prints the result in JSON.
+ * itself. Each request to the model is written down outside of the store, before it is answered. The tree is made
+ * by hand: a file without JSX needs no compiler at each of its many starts. Takes one argument, in JSON; prints the result in JSON.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";

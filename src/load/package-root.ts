@@ -1,7 +1,7 @@
 /** Where this very package lies, and which of its files stands behind each of its import paths. */
 import { readFileSync } from "node:fs";
 
-const ROOT = new URL("../../../", import.meta.url);
+const ROOT = new URL("../../", import.meta.url);
 
 interface Manifest {
   readonly version: string;

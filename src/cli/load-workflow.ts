@@ -2,10 +2,10 @@
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { messageOf } from "../../invoke/error-record.ts";
-import { isWorkflowDefinition, type WorkflowDefinition } from "../../workflow/create-smithers.ts";
-import { CliError } from "../cli-error.ts";
-import { ENTRY } from "./hooks.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { ENTRY } from "../load/hooks.ts";
+import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { CliError } from "./cli-error.ts";
 
 const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
 
@@ -21,7 +21,7 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
       "It must end in .ts, .tsx, .js, .jsx or .mjs.",
     );
   }
-  await import("./register.ts");
+  await import("../load/register.ts");
   const exported = await importFile(file);
   if (isWorkflowDefinition(exported["default"])) return exported["default"];
   const found = Object.keys(exported).find((name) => isWorkflowDefinition(exported[name]));
