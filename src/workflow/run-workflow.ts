@@ -10,8 +10,8 @@ import type { WorkflowEvent } from "./run-state.ts";
 export interface RunWorkflowOptions {
   readonly input?: unknown;
   readonly runId?: string | undefined;
-  /** Go on with the run of this id. */
-  readonly resume?: boolean | undefined;
+  /** Go on with the run of this id. `"auto"`: where it is on record, with this input; else it is started. */
+  readonly resume?: boolean | "auto" | undefined;
   readonly runtime?: Runtime | undefined;
   /** The file that the workflow came from. Put on record, so that it can be found again; its folder is the default `rootDir`. */
   readonly file?: string | undefined;

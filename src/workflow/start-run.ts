@@ -1,7 +1,6 @@
 /** Starts a run, or goes on with one: claims it, drives it to where it can go, and writes down how it stands. */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
-import { z } from "zod";
 import type { ToolSettings } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host, Limits } from "../invoke/host.ts";
@@ -17,6 +16,7 @@ import { beginRun, changedError, shapeOf, takeOverRun } from "./claim-run.ts";
 import { createWorkflowContext, toRow } from "./context.ts";
 import { createOutputViews } from "./output-views.ts";
 import { createPlan } from "./plan.ts";
+import { checkSameInput, parseInput } from "./run-input.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { toTaskState } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
@@ -53,7 +53,7 @@ async function runIn(
   const host = await hostOf(runtime);
   const runId = options.runId ?? randomUUID();
   const known = await host.store.read(() => readRun(runId));
-  if (known !== undefined && options.resume !== true) {
+  if (known !== undefined && (options.resume ?? false) === false) {
     throw new ToolwrightError(
       "WORKFLOW_RUN_EXISTS",
       `A run "${runId}" is on record already; it is "${known.status}".`,
@@ -68,6 +68,7 @@ async function runIn(
       details: { runId },
     });
   }
+  if (known !== undefined && options.resume === "auto") await checkSameInput(workflow, known, options.input);
   if (known?.status === "finished")
     return resultOf(runId, known, (await loadStates(host, runId)).states, workflow);
   const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
@@ -108,7 +109,10 @@ async function runIn(
 
 function checkOptions(options: RunWorkflowOptions): void {
   const { runId, resume, rootDir, maxConcurrency, signal } = options;
-  if (resume === true && runId === undefined) throw refusal("runId", "is needed to resume a run");
+  if (![undefined, true, false, "auto"].includes(resume))
+    throw refusal("resume", `must be true, false or "auto", not ${JSON.stringify(resume)}`);
+  if (resume !== undefined && resume !== false && runId === undefined)
+    throw refusal("runId", "is needed to resume a run");
   if (runId !== undefined && (typeof runId !== "string" || runId === ""))
     throw refusal("runId", "must be a text that is not empty");
   if (rootDir !== undefined && typeof rootDir !== "string") throw refusal("rootDir", "must be a text");
@@ -246,17 +250,6 @@ async function recordLoopEnd(host: Host, runId: string, epoch: number, place: st
   const changes = await host.store.transaction(() => saveLoopEnd(runId, epoch, place), "normal");
   if (changes === 0)
     throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
-}
-
-async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  const schema = workflow.schemas["input"];
-  if (schema === undefined) return input ?? {};
-  const parsed = await schema.safeParseAsync(input ?? {});
-  if (parsed.success) return parsed.data;
-  throw new ToolwrightError(
-    "WORKFLOW_INPUT_INVALID",
-    `The input does not fit the workflow: ${z.prettifyError(parsed.error)}`,
-  );
 }
 
 /** What a tree that cannot be rendered is called does not matter: the run will say that it cannot. */

@@ -1,5 +1,12 @@
 /** What an interrupted run finds again: finished tasks, responses, calls; and what it is told when something differs. */
-import { createRuntime, createSmithers, defineTool, runWorkflow, type WorkflowEvent } from "toolwright";
+import {
+  createRuntime,
+  createSmithers,
+  defineTool,
+  runWorkflow,
+  type RunWorkflowOptions,
+  type WorkflowEvent,
+} from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { ToolLoopAgent } from "ai";
 import { describe, expect, it } from "vitest";
@@ -76,6 +83,43 @@ describe("finding runs", () => {
     const again = await runWorkflow(workflow, { runId: "r", resume: true });
     expect(again).toEqual(first);
     expect(again.output).toEqual({ at: "1" });
+  });
+
+  it("with resume: auto, a program that is started again goes on with its run, and starts it the first time", async () => {
+    const { Workflow, Task, smithers, outputs } = createSmithers(
+      { input: z.object({ a: z.number(), b: z.number().default(7) }), step: schemas.step },
+      { dbPath: createStorePath() },
+    );
+    const stop = new AbortController();
+    const ran: string[] = [];
+    const step = (name: string) => (
+      <Task id={name} output={outputs.step}>
+        {() => {
+          ran.push(name);
+          if (name === "first") stop.abort();
+          return { at: name };
+        }}
+      </Task>
+    );
+    const workflow = smithers(() => (
+      <Workflow name="w">
+        {step("first")}
+        {step("second")}
+      </Workflow>
+    ));
+    const start = (options: RunWorkflowOptions) =>
+      runWorkflow(workflow, { runId: "r", resume: "auto", ...options });
+    expect((await start({ input: { a: 1, b: 7 }, signal: stop.signal })).status).toBe("cancelled");
+    const again = await start({ input: { a: 1 } });
+    expect(again).toMatchObject({ status: "finished", output: { at: "second" } });
+    expect(await start({ input: { a: 1 } })).toEqual(again);
+    expect(ran).toEqual(["first", "second"]);
+    await expect(start({ input: { a: 2 } })).rejects.toMatchObject({
+      code: "WORKFLOW_RUN_EXISTS",
+      message: expect.stringContaining("another input") as string,
+    });
+    await expect(runWorkflow(workflow, { resume: "auto" })).rejects.toThrow(/runId/);
+    await expect(runWorkflow(workflow, { runId: "r", resume: "yes" as "auto" })).rejects.toThrow(/"auto"/);
   });
 
   it("a run that is at work in this process is not started a second time by a resume", async () => {
