@@ -1,69 +1,112 @@
-/** An agent places orders, is killed at every point of a call, and is started again. No order is lost or placed twice. */
+/**
+ * A workflow in which an agent places orders is killed at every point of a call, waits for a person, and is started again
+ * each time. At the end the shop's own ledger shows each order once. Run: npm run demo
+ */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime } from "toolwright";
-import { createCrashProgram } from "toolwright/testing";
+import { type CrashPoint, createCrashProgram } from "toolwright/testing";
 import { openShop } from "./shop.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "toolwright-demo-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const store = join(folder, "demo.db");
+const requestsFile = join(folder, "requests.txt");
 const shop = await openShop();
-const program = createCrashProgram(new URL("./agent.ts", import.meta.url), { args: [store, shop.url] });
+const program = createCrashProgram(new URL("./agent.tsx", import.meta.url), {
+  args: [store, shop.url, requestsFile],
+  env: { NODE_COMPILE_CACHE: join(folder, "compiled") },
+});
+let starts = 0;
 
-console.log(
-  "An agent shall order apples, bread and milk at a small shop. We kill it, again and again, with SIGKILL.\n",
-);
+console.log(`An agent shall order apples, bread, milk and 40 lemonades at a small shop. It is a task of a workflow.
+We kill its process, again and again, with SIGKILL, and start it again in the same way.
+`);
 
-const deaths = [
-  { crashAt: "before-intent", occurrence: 1, words: "before it has written down that it wants to order" },
-  { crashAt: "after-intent", occurrence: 1, words: "with that written down, before it calls the shop" },
-  { crashAt: "in-effect", occurrence: 1, words: "when the shop has taken the order, before anybody knows" },
-  { crashAt: "after-effect", occurrence: 1, words: "with the shop's answer in hand, before it is on record" },
-  { crashAt: "after-outcome", occurrence: 1, words: "right after the record, before the model hears of it" },
-  { crashAt: "in-effect", occurrence: 2, words: "in the middle of two orders at once" },
-] as const;
+await killed("before-intent", 1, "before it has written down that it wants to order");
+await killed("after-intent", 1, "with that written down, before it calls the shop");
+await killed("in-effect", 1, "when the shop has taken the order, before anybody knows");
+await killed("after-effect", 1, "with the shop's answer in hand, before it is on record");
+await killed("after-outcome", 1, "right after the record, before the model hears of it");
+await killed("in-effect", 2, "in the middle of two orders at once");
+await left("waiting-approval", "it stops by itself and waits: 40 lemonades need a person's word");
 
-for (const [index, { crashAt, occurrence, words }] of deaths.entries()) {
-  const { crashed } = await program.run({ crashAt, occurrence });
-  assert.ok(crashed, `the agent did not get to ${crashAt}`);
-  console.log(
-    `  start ${index + 1}: killed ${words.padEnd(58)} the shop has ${count(shop.ledger.length, "order")}`,
-  );
-}
-const { stdout } = await program.run();
-console.log(`  start ${deaths.length + 1}: comes to its end: "${stdout.trim()}"\n`);
+await using runtime = createRuntime({ store });
+const [request, ...others] = await runtime.approvals({ status: "pending" });
+assert.ok(request !== undefined && others.length === 0, "one question was expected");
+console.log(`\n  In another process a person is asked: "${request.prompt}" They say yes.\n`);
+await runtime.resolveToolApproval(request.id, { approved: true, decidedBy: "Ann" });
+
+await killed("in-effect", 1, "when the shop has taken the large order");
+const { summary } = await left("finished", "it comes to its end");
+console.log(`           "${summary}"\n`);
 
 console.log(`The shop was asked ${shop.requests()} times. Its own ledger:`);
 console.table(
-  shop.ledger.map(({ number, item, idempotencyKey }) => ({
+  shop.ledger.map(({ number, item, quantity, idempotencyKey }) => ({
     number,
     item,
-    key: `${idempotencyKey.slice(0, 12)}…`,
+    quantity,
+    key: shorten(idempotencyKey),
   })),
 );
 
-await using runtime = createRuntime({ store });
-const calls = await runtime.calls({ runId: "groceries" });
+const calls = await runtime.calls({ runId: "party" });
 console.log("The record, as any SQL client sees it (SELECT … FROM _smithers_tool_calls):");
 console.table(
-  calls.map(({ seq, toolName, inputJson, status, outputJson, key }) => ({
+  calls.map(({ nodeId, seq, toolName, inputJson, status, outputJson, approval, key }) => ({
+    task: nodeId,
     seq,
     tool: toolName,
     input: inputJson,
     status,
     output: outputJson,
-    key: `${key.slice(0, 12)}…`,
+    approval,
+    key: shorten(key),
   })),
 );
 
-assert.deepEqual(shop.ledger.map(({ item }) => item).toSorted(), ["apples", "bread", "milk"]);
-assert.ok(calls.length === 3 && calls.every(({ status }) => status === "success"));
-console.log("Each order was placed once.");
+const asked = readFileSync(requestsFile, "utf8").trim().split("\n");
+assert.deepEqual(
+  shop.ledger.map(({ item }) => item).toSorted(),
+  ["apples", "bread", "lemonade", "milk"],
+  "each order is in the shop's ledger once",
+);
+assert.ok(shop.requests() > shop.ledger.length, "the shop was asked again for orders that it had");
+assert.deepEqual(
+  calls.map(({ status }) => status),
+  ["success", "success", "success", "success"],
+  "each order is on record once",
+);
+assert.deepEqual(asked, ["1", "2", "3", "4"], "the model is asked once for each of its answers");
+console.log(`The process was started ${starts} times; the model was asked ${asked.length} times, once for each of its answers.
+What is on record is never asked for, or paid for, again. Each order was placed once.`);
 shop.close();
-rmSync(folder, { recursive: true });
 
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
+async function killed(crashAt: CrashPoint, occurrence: number, words: string): Promise<void> {
+  const { crashed, stdout } = await program.run({ crashAt, occurrence });
+  assert.ok(crashed, `the agent did not get to ${crashAt}, it said: ${stdout}`);
+  tell(`killed ${words}`);
+}
+
+async function left(status: string, words: string): Promise<{ readonly summary?: string }> {
+  const run = await program.run();
+  const said = JSON.parse(run.stdout) as { status: string; output?: { summary?: string } };
+  assert.equal(said.status, status);
+  tell(words);
+  return said.output ?? {};
+}
+
+function tell(words: string): void {
+  starts += 1;
+  const orders = shop.ledger.length;
+  console.log(
+    `  start ${starts}: ${words.padEnd(64)} the shop has ${orders} ${orders === 1 ? "order" : "orders"}`,
+  );
+}
+
+function shorten(key: string): string {
+  return `${key.slice(0, 12)}…`;
 }
