@@ -207,7 +207,7 @@ async function outcomeOf(
       status: "failed",
       error: new ToolwrightError(
         "WORKFLOW_TASK_FAILED",
-        `Task "${nodeId}" failed after ${attempt} attempts: ${error?.message ?? "unknown"}`,
+        `Task "${nodeId}" failed after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${error?.message ?? "unknown"}`,
         {
           details: { task: nodeId, code: error?.code },
         },

@@ -494,7 +494,7 @@ describe("values", () => {
       },
     });
     expect(result.status).toBe("failed");
-    expect(result.error?.message).toContain("numbers");
+    expect(result.error?.message).toMatch(/failed after 1 attempt: .*numbers/);
     expect(new Set(attempts).size).toBe(1);
   });
 
