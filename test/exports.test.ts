@@ -187,6 +187,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ScriptedParts",
       "ScriptedRequest",
       "ScriptedToolCall",
+      "ScriptedToolResult",
       "ScriptedTurn",
       "StoreContractOptions",
     ],

@@ -36,8 +36,7 @@ const order = (item: string, quantity: number) => ({
   input: { item, quantity },
 });
 
-// A real model would do: it is scripted so that the demo needs no network and no key. It looks at how many answers it has
-// given so far, as far as the conversation shows, and gives the next one.
+// A real model would do: it is scripted so that the demo needs no network and no key.
 const ANSWERS = [
   [order("apples", 3)],
   [order("bread", 1), order("milk", 2)],
@@ -46,8 +45,7 @@ const ANSWERS = [
 ];
 const model = createScriptedModel(
   [
-    ({ prompt }) => {
-      const turn = prompt.filter(({ role }) => role === "assistant").length;
+    ({ turn }) => {
       appendFileSync(requestsFile, `${turn + 1}\n`);
       return ANSWERS[turn] ?? new Error("There is nothing left to say.");
     },

@@ -9,6 +9,7 @@ export type {
   ScriptedParts,
   ScriptedRequest,
   ScriptedToolCall,
+  ScriptedToolResult,
   ScriptedTurn,
 } from "./model/script.ts";
 

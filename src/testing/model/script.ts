@@ -22,8 +22,20 @@ export interface ScriptedRequest {
   readonly mode: "generate" | "stream";
   /** The messages as the provider gets them. */
   readonly prompt: readonly ScriptedMessage[];
+  /** How many answers the conversation holds so far. Unlike `index`, the same after a restart. */
+  readonly turn: number;
+  /** What the user said last. */
+  readonly text: string;
+  /** What came of the calls of the last answer, in order. */
+  readonly toolResults: readonly ScriptedToolResult[];
   readonly toolNames: readonly string[];
   readonly signal: AbortSignal | undefined;
+}
+
+export interface ScriptedToolResult {
+  readonly toolName: string;
+  /** The text or the JSON value that the provider gets. */
+  readonly output: unknown;
 }
 
 export interface ScriptedMessage {

@@ -26,6 +26,49 @@ test("says its turns in order and keeps what it was asked", async () => {
   ]);
 });
 
+test("tells a turn what was said, what came of its calls, and how many answers came before", async () => {
+  const model = createScriptedModel([
+    ({ turn, text, toolResults }) => JSON.stringify({ turn, text, toolResults }),
+  ]);
+  const result = (toolName: string, output: object) => ({
+    type: "tool-result",
+    toolCallId: "c",
+    toolName,
+    output,
+  });
+  const { content } = await model.doGenerate({
+    prompt: [
+      { role: "system", content: "Be short." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look " },
+          { type: "text", text: "around." },
+        ],
+      },
+      { role: "assistant", content: [] },
+      { role: "tool", content: [result("earlier", { type: "text", value: "gone" })] },
+      { role: "assistant", content: [] },
+      {
+        role: "tool",
+        content: [
+          result("look", { type: "json", value: { seen: 2 } }),
+          result("move", { type: "execution-denied", reason: "not now" }),
+        ],
+      },
+    ],
+  });
+  expect(JSON.parse((content[0] as { text: string }).text)).toEqual({
+    turn: 2,
+    text: "Look around.",
+    toolResults: [
+      { toolName: "look", output: { seen: 2 } },
+      { toolName: "move", output: "not now" },
+    ],
+  });
+  expect(model.requests[0]).toMatchObject({ turn: 2, text: "Look around." });
+});
+
 test("streams the same turns", async () => {
   const model = createScriptedModel([{ text: "Hi", toolCalls: [{ toolName: "look", input: {} }] }]);
   const { stream } = await model.doStream(asked);

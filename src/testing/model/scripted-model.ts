@@ -2,6 +2,7 @@
  * A model that says what a test wrote down, in the shape of the AI SDK (LanguageModelV4). Nothing of `ai` is
  * imported: it is an optional peer, and the shape is all that it takes.
  */
+import { readPrompt } from "./read-prompt.ts";
 import {
   playScript,
   type ScriptedMessage,
@@ -85,6 +86,7 @@ export function createScriptedModel(
     player.answer({
       mode,
       prompt: [...prompt],
+      ...readPrompt(prompt),
       toolNames: tools.map(({ name }) => name),
       signal: abortSignal,
     });
