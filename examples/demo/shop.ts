@@ -17,8 +17,8 @@ export interface Shop {
   close(): void;
 }
 
-/** @param onOrder called when an order is in the ledger, before the answer is sent */
-export async function openShop(onOrder: (order: Order) => void = () => undefined): Promise<Shop> {
+/** @param onOrder awaited when an order is in the ledger, before the answer is sent */
+export async function openShop(onOrder?: (order: Order) => Promise<void>): Promise<Shop> {
   const ledger: Order[] = [];
   let requests = 0;
   const server = createServer(async (request, response) => {
@@ -31,7 +31,7 @@ export async function openShop(onOrder: (order: Order) => void = () => undefined
     if (order === undefined) {
       order = { number: ledger.length + 1, item, quantity, idempotencyKey };
       ledger.push(order);
-      onOrder(order);
+      await onOrder?.(order);
     }
     response.setHeader("content-type", "application/json").end(JSON.stringify({ number: order.number }));
   });
