@@ -6,6 +6,7 @@ import { benchAiSdk, benchPerCall } from "./per-call.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchPostgres } from "./postgres.ts";
+import { benchPs } from "./ps.ts";
 import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchWorkflow } from "./workflow.ts";
@@ -28,6 +29,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   postgres: benchPostgres,
   sandbox: benchSandbox,
   workflow: benchWorkflow,
+  ps: benchPs,
   import: benchImport,
 };
 

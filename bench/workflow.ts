@@ -1,6 +1,8 @@
 /** What a task costs: against the bare journal, as their number grows, and when they are found on record. */
+import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createSmithers, runWorkflow } from "toolwright";
 import { jsx } from "toolwright/jsx-runtime";
 import { z } from "zod";
@@ -8,7 +10,7 @@ import { openBareJournal } from "./bare-journal.ts";
 import type { Row } from "./bench.ts";
 import { inFolder } from "./measure.ts";
 
-function many(count: number, group: "sequence" | "parallel", dbPath: string) {
+export function manyTasks(count: number, group: "sequence" | "parallel", dbPath: string) {
   const { Workflow, Task, Sequence, Parallel, smithers, outputs } = createSmithers(
     { n: z.number() },
     { dbPath },
@@ -30,9 +32,21 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
+/** The most memory that a process needs for so many tasks. */
+function memoryOf(count: number, folder: string): number {
+  const program = fileURLToPath(new URL("./workflow-memory.ts", import.meta.url));
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, String(count), join(folder, `memory-${count}.db`)],
+    { encoding: "utf8" },
+  );
+  if (stdout === "") throw new Error(stderr);
+  return Number(stdout);
+}
+
 export function benchWorkflow(): Promise<Row[]> {
   return inFolder(async (folder) => {
-    await runWorkflow(many(300, "sequence", join(folder, "warm.db")));
+    await runWorkflow(manyTasks(300, "sequence", join(folder, "warm.db")));
     const bare = openBareJournal(join(folder, "bare.db"), false);
     const bareMs = await timeOf(async () => {
       for (let index = 0; index < 1_000; index += 1) bare.call({ index }, () => index);
@@ -40,14 +54,17 @@ export function benchWorkflow(): Promise<Row[]> {
     bare.close();
     const one = join(folder, "one.db");
     const ten = join(folder, "ten.db");
-    const oneMs = await timeOf(() => runWorkflow(many(1_000, "sequence", one), { runId: "r" }));
-    const tenMs = await timeOf(() => runWorkflow(many(10_000, "sequence", ten), { runId: "r" }));
+    const oneMs = await timeOf(() => runWorkflow(manyTasks(1_000, "sequence", one), { runId: "r" }));
+    const tenMs = await timeOf(() => runWorkflow(manyTasks(10_000, "sequence", ten), { runId: "r" }));
     const resumeMs = await timeOf(() =>
-      runWorkflow(many(1_000, "sequence", one), { runId: "r", resume: true }),
+      runWorkflow(manyTasks(1_000, "sequence", one), { runId: "r", resume: true }),
     );
     const parallelMs = await timeOf(() =>
-      runWorkflow(many(1_000, "parallel", join(folder, "parallel.db")), { maxConcurrency: 50 }),
+      runWorkflow(manyTasks(1_000, "parallel", join(folder, "parallel.db")), { maxConcurrency: 50 }),
     );
+    const base = memoryOf(1, folder);
+    const oneMemory = memoryOf(1_000, folder);
+    const tenMemory = memoryOf(10_000, folder);
     const [oneBytes, tenBytes] = [statSync(one).size, statSync(ten).size];
     return [
       { what: "bare journal, 1,000 steps", value: bareMs, unit: "ms", ratio: 1 },
@@ -58,6 +75,13 @@ export function benchWorkflow(): Promise<Row[]> {
         value: tenBytes / 1_048_576,
         unit: "MB",
         ratio: tenBytes / oneBytes,
+        target: 12,
+      },
+      {
+        what: "memory of 10,000 tasks, against 1,000",
+        value: (tenMemory - base) / 1_048_576,
+        unit: "MB",
+        ratio: (tenMemory - base) / (oneMemory - base),
         target: 12,
       },
       { what: "1,000 tasks in a parallel group", value: parallelMs, unit: "ms", ratio: parallelMs / bareMs },

@@ -1,7 +1,7 @@
 /** Puts into words why a run stands as it does. Says only what is on record. */
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
-import { type LoggedCall, readCalls } from "../runtime/log.ts";
+import { type LoggedCall, readCallLog } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
 import type { WorkflowRunRow } from "../store/workflow-runs.ts";
@@ -87,7 +87,7 @@ function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: App
 async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
   const tasks = await store.read(() => readTasks(run.runId));
   const failed = tasks.filter((task) => task.status === "failed");
-  const calls = await readCalls({ store }, { runId: run.runId });
+  const calls = await store.read(() => readCallLog({ runId: run.runId }));
   return failed.flatMap((task) => {
     const error = errorOf(task.errorJson);
     const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
@@ -102,7 +102,7 @@ async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
 /** What was begun and has not ended. */
 async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
   const tasks = await store.read(() => readTasks(run.runId));
-  const calls = await readCalls({ store }, { runId: run.runId });
+  const calls = await store.read(() => readCallLog({ runId: run.runId }));
   const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
   const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
   const started = calls.filter((call) => call.status === "started");

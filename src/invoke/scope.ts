@@ -4,7 +4,8 @@
  */
 import { callKey, type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { highestSeqOfTask, pendingByToolCallId, type Writer } from "../store/calls.ts";
+import { highestSeqOfTask, pendingByToolCallId } from "../store/calls.ts";
+import { type Writer } from "../store/write-calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import { sha256 } from "../util/hash.ts";

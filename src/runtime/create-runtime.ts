@@ -9,7 +9,7 @@ import { ToolwrightError } from "../errors.ts";
 import { Lazy } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
-import type { CallFilter, LoggedCall } from "./log.ts";
+import type { CallFilter, LoggedCall } from "../store/call-log.ts";
 import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";

@@ -9,7 +9,7 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import type { Tool, TOOL_SPEC } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
-import type { CallFilter, LoggedCall } from "./log.ts";
+import type { CallFilter, LoggedCall } from "../store/call-log.ts";
 
 export interface TaskIdentity {
   readonly runId: string;

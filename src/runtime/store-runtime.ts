@@ -23,7 +23,8 @@ import { systemClock, wholeClock } from "../util/clock.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { createCapabilities } from "./capabilities.ts";
-import { type CallFilter, type LoggedCall, readCalls, readFullOutput } from "./log.ts";
+import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
+import { readFullOutput } from "./full-output.ts";
 import {
   checkLimits,
   checkSettings,
@@ -206,7 +207,7 @@ export class StoreRuntime {
     if (filter.limit !== undefined && !(Number.isInteger(filter.limit) && filter.limit >= 0)) {
       throw refusal("limit", "must be a whole number from 0");
     }
-    return readCalls(this.#host, filter);
+    return this.#store.read(() => readCallLog(filter));
   }
 
   async fullOutput(key: string): Promise<unknown> {

@@ -1,7 +1,7 @@
-/** Each output of a workflow as a SQL view: one column per field, so that any client can ask what was stored. */
+/** Each output of a workflow as a SQL view, with the fields of its schema. */
 import { z } from "zod";
-import { all, change, first } from "../store/statement.ts";
-import type { Store, Transaction } from "../store/store.ts";
+import { createOutputView, WHOLE_VALUE } from "../store/output-views.ts";
+import type { Store } from "../store/store.ts";
 import type { Schemas } from "./output-token.ts";
 
 /** Makes what is missing. Answers the names of views that another workflow's outputs kept from their own name. */
@@ -10,7 +10,7 @@ export async function createOutputViews(store: Store, workflow: string, schemas:
   for (const [key, schema] of Object.entries(schemas)) {
     if (key === "input") continue;
     const name = await store.transaction(
-      () => createView(store.dialect, workflow, key, fieldsOf(schema)),
+      () => createOutputView(store.dialect, workflow, key, fieldsOf(schema)),
       "normal",
     );
     if (name !== key) renamed.push(name);
@@ -18,74 +18,9 @@ export async function createOutputViews(store: Store, workflow: string, schemas:
   return renamed;
 }
 
-/** The name that the view has: the key, or, where other fields are stored under that one, the workflow's and the key. */
-function* createView(
-  dialect: Store["dialect"],
-  workflow: string,
-  key: string,
-  fields: readonly string[],
-): Transaction<string> {
-  const shape = JSON.stringify(fields);
-  for (const name of [key, `${workflow}__${key}`]) {
-    const known = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
-    if (known?.["value"] === shape) return name;
-    if (known !== undefined || (yield* isTaken(dialect, name))) continue;
-    yield* change(viewSql(dialect, name, key, fields, name === key ? undefined : workflow));
-    yield* change(
-      "INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-      `view ${name}`,
-      shape,
-    );
-    return name;
-  }
-  return `${workflow}__${key}`;
-}
-
-/** A table or view of somebody else's is never replaced. */
-function* isTaken(dialect: Store["dialect"], name: string): Transaction<boolean> {
-  const sql =
-    dialect === "sqlite"
-      ? "SELECT 1 AS found FROM sqlite_master WHERE lower(name) = lower(?1)"
-      : "SELECT 1 AS found FROM pg_class WHERE relname = ?1 AND relnamespace = CAST(current_schema() AS regnamespace)";
-  return (yield* all(sql, name)).length > 0;
-}
-
-function viewSql(
-  dialect: Store["dialect"],
-  name: string,
-  key: string,
-  fields: readonly string[],
-  workflow: string | undefined,
-): string {
-  const columns = fields.map((field) => `${fieldSql(dialect, field)} AS ${identifier(field)}`);
-  const only =
-    workflow === undefined
-      ? ""
-      : ` AND run_id IN (SELECT run_id FROM toolwright_workflow_runs WHERE workflow = ${literal(workflow)})`;
-  return `CREATE VIEW ${identifier(name)} AS SELECT ${["run_id", "node_id", "iteration", ...columns].join(", ")}
-    FROM toolwright_tasks WHERE status = 'finished' AND output_key = ${literal(key)}${only}`;
-}
-
-function fieldSql(dialect: Store["dialect"], field: string): string {
-  if (field === VALUE) return "output_json";
-  return dialect === "sqlite"
-    ? `json_extract(output_json, ${literal(`$."${field.replaceAll('"', '\\"')}"`)})`
-    : `(CAST(output_json AS JSONB) ->> ${literal(field)})`;
-}
-
-const VALUE = "value";
-
 /** The fields of an object, or one column for anything else. Names that the view has already are left to it. */
 function fieldsOf(schema: z.ZodType): string[] {
   const shape = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const own = shape.filter((field) => !["run_id", "node_id", "iteration"].includes(field.toLowerCase()));
-  return own.length === 0 ? [VALUE] : own;
-}
-
-function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return own.length === 0 ? [WHOLE_VALUE] : own;
 }

@@ -24,10 +24,12 @@ export function addCallsCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
         const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
-        const { readCalls } = await import("../../runtime/log.ts");
+        const { readCallLog } = await import("../../store/call-log.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {
-          const found = await readCalls({ store }, { runId, nodeId: options.task, toolName: options.tool });
+          const found = await store.read(() =>
+            readCallLog({ runId, nodeId: options.task, toolName: options.tool }),
+          );
           // A run of a program has calls without being a workflow's.
           if (found.length === 0) await readKnownRun(store, options.store, runId);
           return found;

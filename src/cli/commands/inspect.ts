@@ -16,7 +16,7 @@ export function addInspectCommand(program: Command): void {
         const { withRun } = await import("../open.ts");
         const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
-        const { readCalls } = await import("../../runtime/log.ts");
+        const { readCallLog } = await import("../../store/call-log.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { decode } = await import("../../util/encode.ts");
         const { systemClock } = await import("../../util/clock.ts");
@@ -25,7 +25,7 @@ export function addInspectCommand(program: Command): void {
           input: decode(run.inputJson),
           options: decode(run.optionsJson),
           tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-          calls: (await readCalls({ store }, { runId })).length,
+          calls: (await store.read(() => readCallLog({ runId }))).length,
           approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
         }));
         screen.tell(found);

@@ -6,7 +6,7 @@ import {
   readApproval,
   voidApproval,
 } from "../../store/approvals.ts";
-import { closeCall } from "../../store/calls.ts";
+import { closeCall } from "../../store/write-calls.ts";
 import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";

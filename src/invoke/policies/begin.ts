@@ -5,7 +5,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { startAgain } from "../../store/calls.ts";
+import { startAgain } from "../../store/write-calls.ts";
 import type { CommitLevel, Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";

@@ -3,7 +3,7 @@
  * after that is recorded as late and never used.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { recordLate } from "../../store/calls.ts";
+import { recordLate } from "../../store/write-calls.ts";
 import { type Call, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { maskOutput } from "../redact.ts";

@@ -1,5 +1,5 @@
 /** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
-import { finishCall, recordLate } from "../../store/calls.ts";
+import { finishCall, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { type Call, tell, watchesKey } from "../call.ts";

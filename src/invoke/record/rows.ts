@@ -1,7 +1,8 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { type CallStatus, insertCall, insertStarted } from "../../store/calls.ts";
+import { type CallStatus } from "../../store/calls.ts";
+import { insertCall, insertStarted } from "../../store/write-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import { readScope } from "../../store/scopes.ts";
 import type { Transaction } from "../../store/store.ts";

@@ -4,7 +4,8 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval } from "../../store/approvals.ts";
-import { callsByKey, type CallRow, moveToAttempt } from "../../store/calls.ts";
+import { callsByKey, type CallRow } from "../../store/calls.ts";
+import { moveToAttempt } from "../../store/write-calls.ts";
 import { readPayload } from "../../store/payloads.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";

@@ -5,7 +5,8 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
-import { type CallRow, closeCall } from "../../store/calls.ts";
+import { type CallRow } from "../../store/calls.ts";
+import { closeCall } from "../../store/write-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import { hasUnreadKey } from "../../store/unread-keys.ts";
 import { decode, encode } from "../../util/encode.ts";

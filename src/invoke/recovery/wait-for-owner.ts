@@ -3,7 +3,8 @@
  * a live one is never robbed.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { callsByKey, type CallRow, markUnknown } from "../../store/calls.ts";
+import { callsByKey, type CallRow } from "../../store/calls.ts";
+import { markUnknown } from "../../store/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";

@@ -1,20 +1,16 @@
 /** Rows of calls: one per key and attempt, written by the current owner only. */
 import assert from "node:assert/strict";
+import { callsAnywhere, callsByKey, highestSeq, highestSeqOfTask, type CallRow } from "../../store/calls.ts";
 import {
-  callsAnywhere,
-  callsByKey,
   closeCall,
   finishCall,
-  highestSeq,
-  highestSeqOfTask,
   insertCall,
   insertStarted,
   markUnknown,
   moveToAttempt,
   recordLate,
   startAgain,
-  type CallRow,
-} from "../../store/calls.ts";
+} from "../../store/write-calls.ts";
 import { readPayload, savePayload } from "../../store/payloads.ts";
 import { hasUnreadKey } from "../../store/unread-keys.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,7 +1,7 @@
 /** Opening a store: migrations once, by whoever comes first; a newer store is left alone. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
-import { finishCall, insertCall } from "../../store/calls.ts";
+import { finishCall, insertCall } from "../../store/write-calls.ts";
 import { all, change, first } from "../../store/statement.ts";
 import { addUsage, peekUsage } from "../../store/usage.ts";
 import { commit, type StoreCase } from "./contract-case.ts";

@@ -1,6 +1,7 @@
 /** Rows to write, complete and plain; a case names only what it is about. */
 import type { NewApproval } from "../../store/approvals.ts";
-import type { CallEnd, NewCall, Writer } from "../../store/calls.ts";
+import type { NewCall } from "../../store/calls.ts";
+import type { CallEnd, Writer } from "../../store/write-calls.ts";
 import { ensureScope, type ScopeKey, type ScopeRow } from "../../store/scopes.ts";
 import type { Store } from "../../store/store.ts";
 

@@ -1,6 +1,6 @@
 /** Scopes and owners: who may write where. */
 import assert from "node:assert/strict";
-import { insertCall } from "../../store/calls.ts";
+import { insertCall } from "../../store/write-calls.ts";
 import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../../store/owners.ts";
 import {
   ensureScope,

@@ -1,12 +1,8 @@
-/** Reads the log back: rows as documented, and the full values that it shows truncated. */
-import { ToolwrightError } from "../errors.ts";
-import type { Host } from "../invoke/host.ts";
-import { callsAnywhere } from "../store/calls.ts";
-import { readPayload } from "../store/payloads.ts";
-import { all, type Row, type SqlValue } from "../store/statement.ts";
-import { decode } from "../util/encode.ts";
-import { CALL_STATUSES, type CallStatus } from "../store/calls.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "../store/columns.ts";
+/** The log, as its view shows it. */
+import { CALL_STATUSES, type CallStatus } from "./calls.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { all, type Row, type SqlValue } from "./statement.ts";
+import type { Transaction } from "./store.ts";
 
 /** One row of `_smithers_tool_calls`. */
 export interface LoggedCall {
@@ -46,7 +42,7 @@ export interface CallFilter {
 const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
 
 /** In the order in which they were made. */
-export async function readCalls(host: Pick<Host, "store">, filter: CallFilter): Promise<LoggedCall[]> {
+export function* readCallLog(filter: CallFilter): Transaction<LoggedCall[]> {
   const conditions: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
@@ -55,31 +51,11 @@ export async function readCalls(host: Pick<Host, "store">, filter: CallFilter): 
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
-  const rows = await host.store.read(() =>
-    all(
-      `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
-      ...parameters,
-    ),
+  const rows = yield* all(
+    `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
+    ...parameters,
   );
   return rows.map(toLoggedCall);
-}
-
-/** The whole output of a call, decoded, however the log shows it. */
-export async function readFullOutput(host: Host, key: string): Promise<unknown> {
-  const found = await host.store.read(function* () {
-    const whole = yield* readPayload(key, null, "output");
-    if (whole !== undefined) return { exists: true, text: whole };
-    const rows = yield* callsAnywhere(key);
-    return {
-      exists: rows.length > 0,
-      text: rows.find((row) => row.outputJson !== null)?.outputJson ?? undefined,
-    };
-  });
-  if (!found.exists)
-    throw new ToolwrightError("TOOL_NOT_FOUND", `There is no call with the key "${key}" in this store.`, {
-      hint: "Use the key of an outcome or of a row of the log.",
-    });
-  return found.text === undefined ? undefined : decode(found.text);
 }
 
 function toLoggedCall(row: Row): LoggedCall {
