@@ -211,6 +211,18 @@ describe("how often", () => {
     expect(effects).toHaveLength(1);
   });
 
+  it("does not try it again where its author says that nobody honours the key that it read", async () => {
+    const world = await createWorld();
+    const policies = { acceptsIdempotencyKey: false, retry: { maxRetries: 3, backoffMs: 0 } };
+    const { charge, effects } = createCharge(policies, () => {
+      throw new Error("reset");
+    });
+    expect(await (await world.runtime()).call(charge, { amount: 1 }, task)).toMatchObject({
+      status: "error",
+    });
+    expect(effects).toHaveLength(1);
+  });
+
   it("tries it again, with the same key, where it has read its key", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ retry: { maxRetries: 3, backoffMs: 0 } }, (count) => {

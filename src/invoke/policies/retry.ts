@@ -41,7 +41,7 @@ async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Pr
   const { spec } = call;
   if (error.effect === "happened" || error.code === "TOOL_LIMIT_EXCEEDED" || error.code === "TOOL_RUN_FENCED")
     return false;
-  if (isUnrepeatable(spec) && error.effect !== "none" && !call.keyRead) return false;
+  if (isUnrepeatable(spec) && error.effect !== "none" && !isKeyed(call)) return false;
   const { shouldRetry } = spec.retry;
   if (shouldRetry === undefined) return true;
   try {
@@ -50,6 +50,11 @@ async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Pr
     // A predicate that fails has not said yes.
     return false;
   }
+}
+
+/** A key that was read makes a repetition harmless, unless the author says that nobody out there honours it. */
+function isKeyed({ keyRead, spec }: Call): boolean {
+  return keyRead && spec.options.acceptsIdempotencyKey !== false;
 }
 
 /** The author's predicate sees what the author's tool threw. */
