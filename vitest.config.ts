@@ -12,6 +12,7 @@ export default defineConfig({
       { find: /^toolwright\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
       { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
+      { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
   },

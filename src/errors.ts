@@ -21,6 +21,10 @@ export const ERROR_CODES = {
     meaning: "No tool of that name is offered.",
     hint: "Call one of the tools that are offered.",
   },
+  TOOL_CHANGED: {
+    meaning: "A tool of somebody else's server is not what it was when it was pinned. Nothing was run.",
+    hint: "Use another tool, and report that this one has changed; a person has to look at it and pin it anew.",
+  },
   TOOL_INPUT_INVALID: {
     meaning: "The arguments do not fit the tool's input schema. Nothing was run.",
     hint: "Correct the named fields and call the tool again.",

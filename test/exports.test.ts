@@ -159,6 +159,27 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
     ],
   },
   "effect.ts": { values: ["runWorkflow"], types: [] },
+  "adapters/mcp/index.ts": {
+    values: [
+      "MCP_IDEMPOTENCY_KEY",
+      "createMcpServer",
+      "importMcpTools",
+      "mcpTools",
+      "pinMcpTools",
+      "serveMcpHttp",
+      "serveMcpStdio",
+    ],
+    types: [
+      "McpClient",
+      "McpHttpOptions",
+      "McpHttpServer",
+      "McpImportPolicy",
+      "McpServerOptions",
+      "McpStdioOptions",
+      "McpStdioServer",
+      "McpTools",
+    ],
+  },
   "testing/index.ts": {
     values: [
       "CRASH_POINTS",

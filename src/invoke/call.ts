@@ -176,9 +176,7 @@ export function createCall(
 export function identify(call: Call): void {
   const { spec, scope } = call;
   call.text =
-    spec.redactInput.length === 0
-      ? call.likeness
-      : likenessOf(spec.name, () => maskInput(spec, call.args, call.host.store.secret));
+    spec.redactInput.length === 0 ? call.likeness : textOfCall(spec, call.args, call.host.store.secret);
   const waiting =
     call.toolCallId === undefined ? undefined : scope.placeOfPending(call.toolCallId, call.text);
   if (waiting !== undefined && typeof call.place === "number") {
@@ -190,12 +188,17 @@ export function identify(call: Call): void {
   if (scope.parent !== undefined) scope.assigned.add(call.key);
 }
 
+/** The tool and its arguments as text, redacted: what the key of a call is made of. */
+export function textOfCall(spec: ToolSpec, args: unknown, secret: string): string {
+  return likenessOf(spec.name, () => maskInput(spec, args, secret));
+}
+
 /** What the tool is run with: what a person put in the place of the arguments, or the arguments. */
 export function executedHash(call: Call): string {
   const { spec, editedArgsJson } = call;
   if (editedArgsJson === null) return argumentsHash(call);
   const edited = unmask(decode(editedArgsJson), call.args);
-  return sha256(likenessOf(spec.name, () => maskInput(spec, edited, call.host.store.secret)));
+  return sha256(textOfCall(spec, edited, call.host.store.secret));
 }
 
 /** What a decision is bound to. */

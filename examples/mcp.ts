@@ -1,0 +1,52 @@
+/** A tool, served to an MCP client and imported back: sent twice under one key, the order is placed once. */
+import assert from "node:assert/strict";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { createRuntime, defineTool } from "toolwright";
+import { createMcpServer, importMcpTools, MCP_IDEMPOTENCY_KEY } from "toolwright/mcp";
+import { z } from "zod";
+
+const placed: string[] = [];
+
+const placeOrder = defineTool({
+  name: "place_order",
+  description: "Place an order at the shop",
+  schema: z.object({ sku: z.string() }),
+  outputSchema: z.object({ orderId: z.string() }),
+  sideEffect: true,
+  idempotent: false,
+  execute: ({ sku }, ctx) => ({ orderId: `${placed.push(sku)}-${ctx.idempotencyKey?.slice(0, 4)}` }),
+});
+
+await using runtime = createRuntime({ store: ":memory:" });
+const [near, far] = InMemoryTransport.createLinkedPair();
+const server = createMcpServer({ tools: [placeOrder], runtime });
+await server.connect(far);
+
+const client = new Client({ name: "example", version: "1.0.0" });
+await client.connect(near);
+
+// What a client does whose connection broke before the answer came.
+const request = {
+  name: "place_order",
+  arguments: { sku: "apple" },
+  _meta: { [MCP_IDEMPOTENCY_KEY]: "order-17" },
+};
+const first = await client.callTool(request);
+const second = await client.callTool(request);
+console.log(first.structuredContent, second.structuredContent);
+assert.deepEqual(second.structuredContent, first.structuredContent);
+assert.deepEqual(placed, ["apple"]);
+
+const conflict = await client.callTool({ ...request, arguments: { sku: "pear" } });
+assert.equal(conflict.isError, true);
+assert.deepEqual(placed, ["apple"]);
+
+// The other way round: a server's tool as one of ours, with a policy that the server has no say in.
+const [imported] = await importMcpTools(client, { needsApproval: true });
+assert.ok(imported);
+const outcome = await runtime.call(imported, { sku: "plum" }, { runId: "monday" });
+console.log(outcome.status);
+assert.equal(outcome.status, "pending");
+assert.deepEqual(placed, ["apple"]);
+
+await client.close();

@@ -1,0 +1,110 @@
+/** One call of a server's tool: our key goes with it, its progress comes back, and what it answers is checked. */
+import type { BaseToolContext } from "../../../definition/context.ts";
+import { ToolwrightError } from "../../../errors.ts";
+import { messageOf } from "../../../invoke/error-record.ts";
+import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
+import {
+  type CallResult,
+  callResult,
+  isDisconnected,
+  type McpClient,
+  type RemoteTool,
+} from "./mcp-client.ts";
+
+const LONGEST_MESSAGE = 10_000;
+/** The pipeline has its own, which ends the call through the signal. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+export async function callRemoteTool(
+  client: McpClient,
+  tool: RemoteTool,
+  args: Record<string, unknown>,
+  ctx: BaseToolContext,
+): Promise<unknown> {
+  if (isDisconnected(client)) throw unsent(tool);
+  const key = ctx.idempotencyKey;
+  const { outputSchema: _checkedByUs, ...definition } = tool;
+  let answer: unknown;
+  try {
+    answer = await client.callTool(
+      {
+        name: tool.name,
+        arguments: args,
+        ...(key === null ? {} : { _meta: { [MCP_IDEMPOTENCY_KEY]: key } }),
+      },
+      {
+        signal: ctx.signal,
+        timeout: NO_TIMEOUT_MS,
+        toolDefinition: definition,
+        onprogress: ({ message, ...numbers }: { message?: string }) => ctx.progress(message ?? "", numbers),
+      },
+    );
+  } catch (cause) {
+    throw unanswered(tool, cause);
+  }
+  const parsed = callResult.safeParse(answer);
+  if (!parsed.success) throw unanswered(tool, new Error("its answer is no result of a tool"));
+  if (parsed.data.isError === true) throw failed(tool, parsed.data);
+  return outputOf(parsed.data);
+}
+
+/** Structured content as it is; else the text; else all there is. */
+function outputOf({ structuredContent, content }: CallResult): unknown {
+  if (structuredContent !== undefined) return structuredContent;
+  return content.every(isText) ? textOf(content) : { content };
+}
+
+function isText(block: Readonly<Record<string, unknown>>): boolean {
+  return block["type"] === "text" && typeof block["text"] === "string";
+}
+
+function textOf(content: CallResult["content"]): string {
+  return content
+    .filter(isText)
+    .map((block) => String(block["text"]))
+    .join("\n");
+}
+
+function unanswered(tool: RemoteTool, cause: unknown): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    `The MCP server did not answer the call of "${tool.name}": ${messageOf(cause).slice(0, LONGEST_MESSAGE)}`,
+    {
+      details: { tool: tool.name },
+      hint: "The call may have had its effect all the same: check before you repeat it.",
+      cause,
+    },
+  );
+}
+
+function unsent(tool: RemoteTool): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    `"${tool.name}" was not called: the client of its MCP server is not connected.`,
+    { details: { tool: tool.name }, hint: "Go on with other tools; this server is gone.", effect: "none" },
+  );
+}
+
+/** In the server's own words, and with its hint, where it has one in our shape. What it says of effects is not believed. */
+function failed(tool: RemoteTool, { structuredContent, content }: CallResult): ToolwrightError {
+  const told = (structuredContent ?? parsedText(content)) as Record<string, unknown> | null | undefined;
+  const message = typeof told?.["message"] === "string" ? told["message"] : textOf(content);
+  const hint = told?.["next_action_hint"];
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    message === "" ? `Tool "${tool.name}" failed and did not say why.` : message.slice(0, LONGEST_MESSAGE),
+    {
+      details: { tool: tool.name, errorType: told?.["error_type"] },
+      ...(typeof hint === "string" ? { hint: hint.slice(0, LONGEST_MESSAGE) } : {}),
+    },
+  );
+}
+
+function parsedText(content: CallResult["content"]): unknown {
+  try {
+    return JSON.parse(textOf(content));
+  } catch {
+    // Words of its own: they are the message.
+    return undefined;
+  }
+}

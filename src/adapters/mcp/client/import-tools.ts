@@ -1,0 +1,119 @@
+/**
+ * A server's tools as tools of ours. The server is not trusted: its hints change nothing, its schemas are checked here
+ * before and after a call, and what it says nothing about is a side effect that must not be repeated.
+ */
+import type { z } from "zod";
+import { checkUnknownOptions } from "../../../definition/check-options.ts";
+import type { BaseToolContext } from "../../../definition/context.ts";
+import { createToolSpec } from "../../../definition/tool-spec.ts";
+import { ToolwrightError } from "../../../errors.ts";
+import { messageOf } from "../../../invoke/error-record.ts";
+import { createCallable } from "../../../tool/create-callable.ts";
+import type { ForeignPolicy } from "../../../tool/from-tool.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { callRemoteTool } from "./call-remote-tool.ts";
+import { listRemoteTools } from "./list-remote-tools.ts";
+import type { McpClient, RemoteTool } from "./mcp-client.ts";
+import { changeOf } from "./pins.ts";
+import { toZod } from "./remote-schema.ts";
+
+/** Policies for all tools of a server, and for single ones, by the names that the server gives them. */
+export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description"> & {
+  /** `false` leaves a tool out. */
+  readonly tools?: Readonly<Record<string, ForeignPolicy | false>> | undefined;
+  /** From `pinMcpTools`. A tool that has changed since, or is new, is refused at each call. */
+  readonly pins?: Readonly<Record<string, string>> | undefined;
+  /** Put before every name, to keep the tools of several servers apart. */
+  readonly prefix?: string | undefined;
+  /** How long the server may take to list its tools. Default 30,000. */
+  readonly listTimeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const CALL_TIMEOUT_MS = 60_000;
+
+/**
+ * @throws TOOL_EXECUTION_FAILED where the server's tools cannot be listed
+ *
+ * @example
+ * const tools = await importMcpTools(client, { tools: { get_weather: { sideEffect: false } } });
+ */
+export async function importMcpTools(client: McpClient, policy: McpImportPolicy = {}): Promise<Tool[]> {
+  checkPolicy(policy);
+  const { tools, unusable } = await listRemoteTools(client, {
+    timeoutMs: policy.listTimeoutMs,
+    signal: policy.signal,
+  });
+  for (const problem of unusable) warn(problem);
+  return tools.flatMap((tool) => {
+    try {
+      return importTool(client, tool, policy) ?? [];
+    } catch (error) {
+      // One that cannot be used keeps no other from being used.
+      warn(`"${tool.name}" cannot be used: ${messageOf(error)}`);
+      return [];
+    }
+  });
+}
+
+/** `undefined` where the policy leaves it out. */
+export function importTool(client: McpClient, tool: RemoteTool, policy: McpImportPolicy): Tool | undefined {
+  const { tools, pins, prefix = "", listTimeoutMs: _timeout, signal: _signal, ...forAll } = policy;
+  const own = tools !== undefined && Object.hasOwn(tools, tool.name) ? tools[tool.name] : {};
+  if (own === false) return undefined;
+  const { name = `${prefix}${tool.name}`, description = tool.description, ...forThis } = own ?? {};
+  const change = pins === undefined ? undefined : changeOf(tool, pins);
+  return createCallable(
+    createToolSpec(
+      {
+        name,
+        description,
+        schema: toZod(tool.inputSchema),
+        inputJsonSchema: tool.inputSchema,
+        outputSchema: tool.outputSchema === undefined ? undefined : toZodIfPossible(tool.outputSchema),
+        execute: (args: Record<string, unknown>, ctx: BaseToolContext) => {
+          if (change !== undefined) throw changed(tool, change);
+          return callRemoteTool(client, tool, args, ctx);
+        },
+      },
+      {
+        sideEffect: true,
+        // Our key is sent; whether the server honours it is for its users to say.
+        acceptsIdempotencyKey: false,
+        timeoutMs: CALL_TIMEOUT_MS,
+        ...forAll,
+        ...forThis,
+        // Nobody is asked about what is refused anyway.
+        ...(change === undefined ? {} : { needsApproval: false, retry: {} }),
+      },
+    ),
+  );
+}
+
+function checkPolicy(policy: McpImportPolicy): void {
+  const { tools = {}, ...forAll } = policy;
+  checkUnknownOptions(forAll, "of an MCP server", ["pins", "prefix", "listTimeoutMs", "signal"]);
+  for (const [name, own] of Object.entries(tools)) {
+    if (own !== false) checkUnknownOptions(own, name, ["name", "description"]);
+  }
+}
+
+/** An output that cannot be checked is still only somebody's word. */
+function toZodIfPossible(schema: RemoteTool["inputSchema"]): z.ZodType | undefined {
+  try {
+    return toZod(schema);
+  } catch {
+    return undefined;
+  }
+}
+
+function changed(tool: RemoteTool, change: string): ToolwrightError {
+  return new ToolwrightError("TOOL_CHANGED", `Tool "${tool.name}" of the MCP server is refused: ${change}.`, {
+    details: { tool: tool.name, change },
+    effect: "none",
+  });
+}
+
+function warn(problem: string): void {
+  console.warn(`toolwright: MCP server: ${problem}.`);
+}

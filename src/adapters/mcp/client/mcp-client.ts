@@ -1,0 +1,47 @@
+/** What is needed of a client: the official one has it, and so have others. Everything it answers is somebody else's word. */
+import { z } from "zod";
+
+export interface McpClient {
+  /** The official client has one while it is connected. */
+  readonly transport?: unknown;
+  listTools(params?: { cursor: string }, options?: object): Promise<unknown>;
+  callTool(
+    params: {
+      name: string;
+      arguments: Record<string, unknown>;
+      _meta?: Record<string, unknown>;
+    },
+    options?: object,
+  ): Promise<unknown>;
+}
+
+/** The official client's list is empty when it is not connected, which is something else than a server without tools. */
+export function isDisconnected(client: McpClient): boolean {
+  return "transport" in client && client.transport === undefined;
+}
+
+const jsonSchema = z.record(z.string(), z.unknown());
+
+export const remoteTool = z.object({
+  name: z.string().min(1),
+  description: z.string().optional(),
+  inputSchema: jsonSchema,
+  outputSchema: jsonSchema.optional(),
+  /** Hints that nobody has to keep. */
+  annotations: jsonSchema.optional(),
+});
+
+export type RemoteTool = z.output<typeof remoteTool>;
+
+export const toolPage = z.object({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional(),
+});
+
+export const callResult = z.object({
+  content: z.array(z.looseObject({ type: z.string() })).default([]),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+
+export type CallResult = z.output<typeof callResult>;

@@ -1,0 +1,134 @@
+/** One request of a client, from its key to its result. Whatever goes wrong is this request's result and nobody else's. */
+import { randomUUID } from "node:crypto";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpServer,
+  ServerContext,
+} from "@modelcontextprotocol/server";
+import { ToolwrightError } from "../../../errors.ts";
+import type { Approval } from "../../../invoke/approval.ts";
+import { toToolwrightError } from "../../../invoke/error-record.ts";
+import type { Outcome } from "../../../invoke/outcome.ts";
+import type { Runtime } from "../../../runtime/runtime.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
+import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
+import { runIdOf, runKeyed } from "./keyed-run.ts";
+import { reportProgress } from "./report-progress.ts";
+import { toFailure, toSuccess } from "./to-result.ts";
+import type { WaitingCalls } from "./waiting-calls.ts";
+
+export interface CallDesk {
+  readonly runtime: Runtime;
+  readonly server: McpServer;
+  readonly waiting: WaitingCalls;
+  /** `elicit`: the client's person may decide. `wait`: only the store's other users may. */
+  readonly approvals: "elicit" | "wait";
+}
+
+export interface ToolRequest {
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly ctx: ServerContext;
+  /** The client was shown a schema of the output. */
+  readonly isPromised: boolean;
+}
+
+export async function answerCall(
+  desk: CallDesk,
+  request: ToolRequest,
+): Promise<CallToolResult | InputRequiredResult> {
+  try {
+    const key = keyOf(desk, request);
+    const progress = reportProgress(desk.runtime, runIdOf(key), request.ctx);
+    try {
+      return await answerUnder(desk, request, key);
+    } finally {
+      await progress.end();
+    }
+  } catch (error) {
+    return toFailure(toToolwrightError(error, request.tool.name));
+  }
+}
+
+async function answerUnder(
+  desk: CallDesk,
+  request: ToolRequest,
+  key: string,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { tool, args, ctx, isPromised } = request;
+  for (;;) {
+    const outcome = await runKeyed(desk.runtime, { tool, args, key, signal: ctx.mcpReq.signal });
+    if (outcome.status !== "pending") {
+      desk.waiting.forget(tool, args, key);
+      if (outcome.status === "success") return toSuccess(outcome, key, isPromised);
+      return toFailure(outcome.error, { [MCP_IDEMPOTENCY_KEY]: key });
+    }
+    const answer = await ask(desk, ctx, key);
+    if (answer === "settled") continue;
+    if (answer !== undefined) return answer;
+    return wait(desk, request, key, outcome);
+  }
+}
+
+/** `undefined` where the client cannot ask, or its person will not say. */
+async function ask(
+  { runtime, server, approvals }: CallDesk,
+  ctx: ServerContext,
+  key: string,
+): Promise<InputRequiredResult | "settled" | undefined> {
+  if (approvals === "wait" || !canAsk(server, ctx)) return undefined;
+  const questions = await questionsOf(runtime, runIdOf(key));
+  const answers = await takeAnswers(runtime, questions, server, ctx);
+  if (answers === "settled") return "settled";
+  return answers === "put off" || questions.length === 0 ? undefined : askClient(questions, key);
+}
+
+function wait(
+  desk: CallDesk,
+  { tool, args, ctx }: ToolRequest,
+  key: string,
+  { approval }: Extract<Outcome, { status: "pending" }>,
+): CallToolResult {
+  if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined) desk.waiting.keep(tool, args, key);
+  return toFailure(pending(tool, approval, key), {
+    [MCP_IDEMPOTENCY_KEY]: key,
+    "toolwright/approval-id": approval.id,
+  });
+}
+
+function pending(tool: Tool, { id, kind, prompt }: Approval, key: string): ToolwrightError {
+  const decide =
+    kind === "replay"
+      ? `toolwright approve ${id} (run it again), toolwright approve ${id} --happened <output as JSON>, or toolwright deny ${id}`
+      : `toolwright approve ${id}, or toolwright deny ${id}`;
+  return new ToolwrightError(
+    "TOOL_APPROVAL_PENDING",
+    `Tool "${tool.name}" waits for a person's decision (request ${id}): ${prompt}`,
+    {
+      details: { tool: tool.name, approvalId: id },
+      hint:
+        `A person decides with: ${decide}. After that make the same call again, with the same arguments and ` +
+        `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it goes on where it waits.`,
+      effect: "none",
+    },
+  );
+}
+
+const LONGEST_KEY = 500;
+
+/**
+ * The client's own key, or that of the call which this request goes on with, or a new one. What comes back as state is
+ * the client's word like the key itself: it names a call and grants nothing.
+ */
+function keyOf({ waiting }: CallDesk, { tool, args, ctx }: ToolRequest): string {
+  const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();
+  if (given === undefined) return waiting.keyOf(tool, args) ?? randomUUID();
+  if (typeof given === "string" && given !== "" && given.length <= LONGEST_KEY) return given;
+  throw new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `_meta["${MCP_IDEMPOTENCY_KEY}"] must be a text of 1 to ${LONGEST_KEY} characters, not ${typeof given === "string" ? `one of ${given.length}` : typeof given}.`,
+    { details: { tool: tool.name }, effect: "none" },
+  );
+}

@@ -1,0 +1,100 @@
+/** Serves tools to MCP clients, through the official server and over any of its transports. */
+import { McpServer } from "@modelcontextprotocol/server";
+import { createRuntime } from "../../../runtime/create-runtime.ts";
+import type { Runtime } from "../../../runtime/runtime.ts";
+import { toTools, type ToolLike } from "../../../tool/from-tool.ts";
+import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
+import { describeTool, unservable } from "./describe-tool.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
+
+export interface McpServerOptions {
+  /** A list, or an object keyed by name. */
+  readonly tools?: readonly ToolLike[] | Readonly<Record<string, ToolLike>> | undefined;
+  /** Default: the global one. */
+  readonly registry?: Pick<Registry, "all"> | undefined;
+  /** Default: one on `toolwright.db`, opened and closed by each request. */
+  readonly runtime?: Runtime | undefined;
+  /** What the server calls itself. */
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly instructions?: string | undefined;
+  /**
+   * Who decides what needs approval. `"elicit"` (the default): the person at the client, where the client can ask one.
+   * `"wait"`: only those who have the store, for clients that are not trusted with it.
+   */
+  readonly approvals?: "elicit" | "wait" | undefined;
+}
+
+/**
+ * A server of the official package with these tools; connect it to a transport, or return it from the factory of
+ * `serveStdio` or `createMcpHandler`.
+ *
+ * @example
+ * const server = createMcpServer({ tools: [placeOrder], runtime });
+ * await server.connect(new StdioServerTransport());
+ */
+export function createMcpServer(options: McpServerOptions): McpServer {
+  return createServerFactory(options)();
+}
+
+/** Servers for many connections, or many requests, that are one to their clients. */
+export function createServerFactory(options: McpServerOptions): () => McpServer {
+  const { registry, tools } = options;
+  // Two tools of one name are refused here, when the program starts.
+  const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(toTools(tools));
+  const waiting = new WaitingCalls();
+  const warned = new Set<string>();
+  return () => {
+    const server = new McpServer(
+      { name: options.name ?? "toolwright", version: options.version ?? "0.0.0" },
+      {
+        capabilities: { tools: { listChanged: false } },
+        ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      },
+    );
+    const answer = (request: ToolRequest): ReturnType<typeof answerCall> =>
+      withRuntime(options.runtime, (runtime) =>
+        answerCall({ runtime, server, waiting, approvals: options.approvals ?? "elicit" }, request),
+      );
+    for (const tool of offered.all()) {
+      const reason = unservable(tool);
+      if (reason === undefined) offer(server, tool, answer);
+      else if (!warned.has(tool.name)) {
+        warned.add(tool.name);
+        console.warn(`toolwright: tool "${tool.name}" is not served over MCP: ${reason}.`);
+      }
+    }
+    return server;
+  };
+}
+
+function offer(
+  server: McpServer,
+  tool: Tool,
+  answer: (request: ToolRequest) => ReturnType<typeof answerCall>,
+): void {
+  const { name, description, annotations, outputSchema, _meta } = describeTool(tool);
+  server.registerTool(
+    name,
+    {
+      description,
+      annotations,
+      // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
+      inputSchema: tool.inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...(_meta === undefined ? {} : { _meta }),
+    },
+    (args, ctx) => answer({ tool, args, ctx, isPromised: outputSchema !== undefined }),
+  );
+}
+
+async function withRuntime<T>(
+  given: CallDesk["runtime"] | undefined,
+  work: (runtime: Runtime) => Promise<T>,
+): Promise<T> {
+  if (given !== undefined) return work(given);
+  await using runtime = createRuntime();
+  return work(runtime);
+}
