@@ -22,6 +22,7 @@ const PACKAGES = {
   zod: "schemas of tools and outputs",
   ai: "agents of the AI SDK",
   pg: "PostgreSQL stores",
+  "@modelcontextprotocol/server": "toolwright mcp",
 } as const;
 
 export async function examine(store: string): Promise<Check[]> {

@@ -9,6 +9,7 @@ import { addDoctorCommand } from "./commands/doctor.ts";
 import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
 import { addTestCommand } from "./commands/test.ts";
@@ -52,6 +53,7 @@ Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a pers
     addDenyCommand,
     addCancelCommand,
     addGcCommand,
+    addMcpCommand,
     addInitCommand,
     addTestCommand,
     addDoctorCommand,

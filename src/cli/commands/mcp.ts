@@ -1,0 +1,41 @@
+/** `toolwright mcp`: serves the tools of this folder's config to MCP clients. */
+import { type Command, Option } from "commander";
+import { type Acting, acting, examples } from "../command.ts";
+import { wholeNumber } from "../parse-options.ts";
+
+interface McpOptions {
+  readonly http?: number | true;
+  readonly host?: string;
+  readonly store?: string;
+  readonly approvals: "elicit" | "wait";
+}
+
+export function addMcpCommand(program: Command): void {
+  program
+    .command("mcp")
+    .summary("serve tools to MCP clients")
+    .description(
+      "Serves the tools of toolwright.config.ts to an MCP client: over stdin and stdout, or over HTTP on this machine.",
+    )
+    .option("--http [port]", "serve over HTTP, with a bearer token (default: a free port)", wholeNumber(0))
+    .option("--host <address>", "where HTTP listens (default: 127.0.0.1)")
+    .option("--store <path>", "a SQLite file, or postgres://… (default: the config's, else toolwright.db)")
+    .addOption(
+      new Option("--approvals <who>", "who approves: the client's person, or only those who have the store")
+        .choices(["elicit", "wait"])
+        .default("elicit"),
+    )
+    .option("--debug", "print stack traces")
+    .addHelpText(
+      "after",
+      `${examples("toolwright mcp", "TOOLWRIGHT_MCP_TOKEN=… toolwright mcp --http 7010")}
+
+The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is printed on stderr.`,
+    )
+    .action(
+      acting(async ({ options }: Acting<McpOptions>) => {
+        const { serveMcp } = await import("../serve-mcp.ts");
+        return serveMcp(process.cwd(), options);
+      }),
+    );
+}

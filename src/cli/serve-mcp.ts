@@ -1,0 +1,82 @@
+/** Serves the tools of a folder's config to MCP clients, until the client has gone or the process is told to stop. */
+import { resolve } from "node:path";
+import { keepStdout } from "../adapters/mcp/server/keep-stdout.ts";
+import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
+import { serveMcpStdio } from "../adapters/mcp/server/serve-stdio.ts";
+import type { McpServerOptions } from "../adapters/mcp/server/create-server.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { createRuntime } from "../runtime/create-runtime.ts";
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./command.ts";
+import { type Config, loadConfig } from "./load-config.ts";
+import { readManifest } from "./load/package-root.ts";
+import { stopOnSignals } from "./stop-on-signals.ts";
+
+export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
+
+export interface ServeMcpOptions {
+  readonly store?: string | undefined;
+  /** `true`: a port that is free. */
+  readonly http?: number | true | undefined;
+  readonly host?: string | undefined;
+  readonly approvals: "elicit" | "wait";
+}
+
+export async function serveMcp(folder: string, options: ServeMcpOptions): Promise<number> {
+  // Before anything of the user's is loaded: stdout carries the protocol and nothing else.
+  using kept = keepStdout();
+  outliveTools();
+  const config = await readConfig(folder);
+  await using runtime = createRuntime({
+    store: options.store ?? config.store,
+    rootDir: resolve(folder, config.rootDir ?? "."),
+  });
+  await runtime.ready();
+  const served: McpServerOptions = {
+    tools: config.tools,
+    runtime,
+    approvals: options.approvals,
+    version: readManifest().version,
+  };
+  using stop = stopOnSignals((signal) => note(`${signal}: stopping; once more to leave at once.`));
+  const stopped = new Promise<void>((done) => stop.signal.addEventListener("abort", () => done()));
+  if (options.http === undefined) {
+    await using server = serveMcpStdio({ ...served, output: kept.stream });
+    await Promise.race([server.closed, stopped]);
+    return EXIT.finished;
+  }
+  const given = process.env[TOKEN_VARIABLE];
+  await using server = await serveMcpHttp({
+    ...served,
+    host: options.host,
+    port: options.http === true ? undefined : options.http,
+    token: given === "" ? undefined : given,
+  });
+  note(`serving ${config.tools.length} tools at ${server.url}`);
+  // One that was given is known to whoever gave it.
+  if (given === undefined || given === "") note(`Authorization: Bearer ${server.token}`);
+  await stopped;
+  return EXIT.finished;
+}
+
+async function readConfig(folder: string): Promise<Config> {
+  const config = await loadConfig(folder);
+  if (config !== undefined) return config;
+  throw new CliError(
+    "CLI_CONFIG_MISSING",
+    `There is no toolwright.config.ts in ${folder}.`,
+    "Write one: export default { tools: [ … ] };",
+  );
+}
+
+/** A promise that one tool has left behind must not end the server for the others; every call is on record. */
+function outliveTools(): void {
+  for (const name of ["uncaughtException", "unhandledRejection"] as const) {
+    process.removeAllListeners(name);
+    process.on(name, (error: unknown) => note(`a tool threw where nobody waits for it: ${messageOf(error)}`));
+  }
+}
+
+function note(text: string): void {
+  process.stderr.write(`toolwright: ${text}\n`);
+}

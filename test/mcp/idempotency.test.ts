@@ -1,0 +1,120 @@
+/** One key, one effect: however often, by whomever, and whatever was killed in between. */
+import { describe, expect, it } from "vitest";
+import {
+  connect,
+  crashAfterNextEffect,
+  createServerFolder,
+  type Era,
+  errorOf,
+  keyed,
+  ledgerOf,
+  openRuntime,
+} from "./harness.ts";
+
+const order = (sku: string, name = "place_order"): { name: string; arguments: { sku: string } } => ({
+  name,
+  arguments: { sku },
+});
+
+describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
+  it("get the recorded answer for the same key, also from a server that was started later", async () => {
+    const folder = createServerFolder();
+    const first = await connect(folder, { era });
+    const answers = [await first.callTool({ ...order("apple"), ...keyed("k1") })];
+    answers.push(await first.callTool({ ...order("apple"), ...keyed("k1") }));
+    const second = await connect(folder, { era });
+    answers.push(await second.callTool({ ...order("apple"), ...keyed("k1") }));
+    expect(answers.map((answer) => answer.structuredContent)).toEqual(
+      answers.map(() => ({ sku: "apple", orders: 1 })),
+    );
+    expect(answers.map(({ _meta }) => _meta?.["toolwright/replayed"])).toEqual([false, true, true]);
+    expect(ledgerOf(folder)).toEqual(["apple"]);
+  });
+});
+
+it("has one effect when the same key comes many times at once, from two servers", async () => {
+  const folder = createServerFolder();
+  const clients = await Promise.all([connect(folder), connect(folder)]);
+  const answers = await Promise.all(
+    [...clients, ...clients, ...clients].map((client) =>
+      client.callTool({ ...order("pear", "place_blind"), ...keyed("at once") }),
+    ),
+  );
+  expect(answers.map((answer) => answer.structuredContent)).toEqual(
+    answers.map(() => ({ sku: "pear", orders: 1 })),
+  );
+  expect(ledgerOf(folder)).toEqual(["pear"]);
+});
+
+it("refuses a key that was used for other arguments or for another tool, and runs nothing", async () => {
+  const folder = createServerFolder();
+  const client = await connect(folder);
+  await client.callTool({ ...order("apple"), ...keyed("k") });
+  const others = [
+    await client.callTool({ ...order("plum"), ...keyed("k") }),
+    await client.callTool({ ...order("apple", "place_blind"), ...keyed("k") }),
+  ];
+  expect(others.map((answer) => errorOf(answer)["error_type"])).toEqual([
+    "idempotency_conflict",
+    "idempotency_conflict",
+  ]);
+  expect(ledgerOf(folder)).toEqual(["apple"]);
+});
+
+it("lets one of two calls have a key that both bring at once", async () => {
+  const folder = createServerFolder();
+  const clients = await Promise.all([connect(folder), connect(folder)]);
+  const answers = await Promise.all(
+    clients.map((client, index) => client.callTool({ ...order(`sku-${index}`), ...keyed("both") })),
+  );
+  expect(answers.filter(({ isError }) => isError !== true)).toHaveLength(1);
+  expect(answers.map((answer) => errorOf(answer)["error_type"])).toContain("idempotency_conflict");
+  expect(ledgerOf(folder)).toHaveLength(1);
+});
+
+it.each(["", 7, "x".repeat(501)])("refuses %j as a key", async (key) => {
+  const client = await connect(createServerFolder());
+  const answer = await client.callTool({ ...order("apple"), ...keyed(key as string) });
+  expect(errorOf(answer)).toMatchObject({
+    error_type: "option_invalid",
+    message: expect.stringContaining("1 to 500"),
+  });
+});
+
+it("has the effect once when the server is killed between the effect and its record", async () => {
+  const folder = createServerFolder();
+  crashAfterNextEffect(folder);
+  const first = await connect(folder);
+  await expect(first.callTool({ ...order("apple"), ...keyed("k") })).rejects.toThrow();
+  expect(ledgerOf(folder)).toEqual(["apple"]);
+  const second = await connect(folder);
+  const answer = await second.callTool({ ...order("apple"), ...keyed("k") });
+  expect(answer.structuredContent).toEqual({ sku: "apple", orders: 1 });
+  expect(ledgerOf(folder)).toEqual(["apple"]);
+});
+
+it("asks a person, and nobody else, where a killed call cannot be told apart", async () => {
+  const folder = createServerFolder();
+  crashAfterNextEffect(folder);
+  const blind = { ...order("apple", "place_blind"), ...keyed("k") };
+  await expect((await connect(folder)).callTool(blind)).rejects.toThrow();
+  const asked: string[] = [];
+  const client = await connect(folder, {
+    onElicit: (message) => {
+      asked.push(message);
+      return { action: "accept" };
+    },
+  });
+  const waiting = await client.callTool(blind);
+  expect(errorOf(waiting)["next_action_hint"]).toContain("--happened");
+  // A yes would be read as "it happened" by one and as "run it" by the other.
+  expect(asked).toEqual([]);
+  const runtime = openRuntime(folder);
+  const [request] = await runtime.approvals({ status: "pending" });
+  await runtime.resolveToolApproval(request?.id ?? "", {
+    approved: true,
+    happened: { output: { sku: "apple", orders: 1 } },
+  });
+  expect((await client.callTool(blind)).structuredContent).toEqual({ sku: "apple", orders: 1 });
+  expect(ledgerOf(folder)).toEqual(["apple"]);
+});
