@@ -1,6 +1,7 @@
 /** `toolwright mcp`: serves the tools of this folder's config to MCP clients. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, examples } from "../command.ts";
+import { CliError } from "../cli-error.ts";
 import { wholeNumber } from "../parse-options.ts";
 
 interface McpOptions {
@@ -34,8 +35,19 @@ The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is printe
     )
     .action(
       acting(async ({ options }: Acting<McpOptions>) => {
-        const { serveMcp } = await import("../serve-mcp.ts");
+        const { serveMcp } = await import("../serve-mcp.ts").catch(asMissingPackage);
         return serveMcp(process.cwd(), options);
       }),
     );
+}
+
+function asMissingPackage(error: unknown): never {
+  const message = error instanceof Error ? error.message : "";
+  const [missing] = /@modelcontextprotocol\/\w+/.exec(message) ?? [];
+  if (missing === undefined) throw error;
+  throw new CliError(
+    "CLI_IMPORT_MISSING",
+    `toolwright mcp needs the package "${missing}", which is not there.`,
+    `Install it with: npm install ${missing}`,
+  );
 }
