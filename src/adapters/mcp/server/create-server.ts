@@ -96,5 +96,5 @@ async function withRuntime<T>(
 ): Promise<T> {
   if (given !== undefined) return work(given);
   await using runtime = createRuntime();
-  return work(runtime);
+  return await work(runtime);
 }

@@ -1,0 +1,26 @@
+/** A program of one's own that serves the registry, without a runtime. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, it } from "vitest";
+import { createFolder } from "../cli/command.ts";
+import { createClient, keyed } from "./harness.ts";
+
+it("opens a runtime on toolwright.db for each request, and closes it when the request has ended", async () => {
+  const folder = createFolder();
+  const client = createClient();
+  const program = resolve(import.meta.dirname, "programs/serve-registry.ts");
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [program], cwd: folder, stderr: "ignore" }),
+  );
+  const [first, second] = [
+    await client.callTool({ name: "count", arguments: {}, ...keyed("k") }),
+    await client.callTool({ name: "count", arguments: {}, ...keyed("k") }),
+  ];
+  expect(first.isError).toBeUndefined();
+  expect(second.structuredContent).toEqual(first.structuredContent);
+  expect(second._meta?.["toolwright/replayed"]).toBe(true);
+  expect(existsSync(join(folder, "toolwright.db"))).toBe(true);
+  // The log of a store that was closed is folded into it.
+  expect(existsSync(join(folder, "toolwright.db-wal"))).toBe(false);
+});
