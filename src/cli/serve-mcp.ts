@@ -9,7 +9,7 @@ import { createRuntime } from "../runtime/create-runtime.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { type Config, loadConfig } from "./load-config.ts";
-import { readManifest } from "./load/package-root.ts";
+import { readManifest } from "../load/package-root.ts";
 import { stopOnSignals } from "./stop-on-signals.ts";
 
 export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
