@@ -33,19 +33,21 @@ const request = {
 };
 const first = await client.callTool(request);
 const second = await client.callTool(request);
-console.log(first.structuredContent, second.structuredContent);
+console.log("Sent once:      ", first.structuredContent);
+console.log("Sent once more: ", second.structuredContent);
 assert.deepEqual(second.structuredContent, first.structuredContent);
 assert.deepEqual(placed, ["apple"]);
 
 const conflict = await client.callTool({ ...request, arguments: { sku: "pear" } });
 assert.equal(conflict.isError, true);
+console.log("Another order under the same key is refused.");
 assert.deepEqual(placed, ["apple"]);
 
 // The other way round: a server's tool as one of ours, with a policy that the server has no say in.
 const [imported] = await importMcpTools(client, { needsApproval: true });
 assert.ok(imported);
 const outcome = await runtime.call(imported, { sku: "plum" }, { runId: "monday" });
-console.log(outcome.status);
+console.log(`Imported, with a policy that asks a person, a call of it is ${outcome.status}.`);
 assert.equal(outcome.status, "pending");
 assert.deepEqual(placed, ["apple"]);
 

@@ -1,21 +1,25 @@
 /** `npm run example <name> [options]`: a workflow is run by the `toolwright` command, a program by Node. */
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { join, parse } from "node:path";
 import { TOOLWRIGHT } from "./toolwright-command.ts";
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  quickstart: "quickstart.ts",
-  demo: "demo/demo.ts",
-  refactor: "refactor/refactor.tsx",
-  "review-loop": "review-loop.tsx",
-  "fan-out": "fan-out.tsx",
-  "durable-order": "durable-order/durable-order.ts",
-};
+const HELPERS: ReadonlySet<string> = new Set(["run", "toolwright-command"]);
+
+/** A file, or a folder with a file of the same name. */
+const EXAMPLES = new Map(
+  readdirSync(import.meta.dirname).flatMap((entry) => {
+    const { name } = parse(entry);
+    const files = [entry, `${entry}/${name}.ts`, `${entry}/${name}.tsx`];
+    const file = files.find((one) => /\.tsx?$/.test(one) && existsSync(join(import.meta.dirname, one)));
+    return file === undefined || HELPERS.has(name) ? [] : [[name, file] as const];
+  }),
+);
 
 const [name = "", ...options] = process.argv.slice(2);
-const file = EXAMPLES[name];
+const file = EXAMPLES.get(name);
 if (file === undefined) {
-  console.error(`Run: npm run example <name>, where <name> is one of: ${Object.keys(EXAMPLES).join(", ")}`);
+  console.error(`Run: npm run example <name>, where <name> is one of: ${[...EXAMPLES.keys()].join(", ")}`);
   process.exit(1);
 }
 const path = join(import.meta.dirname, file);
