@@ -1,14 +1,9 @@
-/**
- * A model whose responses are on record: committed before anything of them happens, and handed back in their places when
- * the loop is driven again. When the loop asks something else than what is on record, it goes on live from there.
- */
+/** An AI SDK model whose responses are on record. */
 import { scopeHere } from "../invoke/call-here.ts";
+import { type RecordedResponses, recordedResponsesOf } from "../invoke/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { readResponse, saveResponse } from "../store/responses.ts";
 import { canonicalText } from "../util/canonical.ts";
-import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
-import { ToolwrightError } from "../errors.ts";
 
 /** The part of the AI SDK's language model that is needed here. */
 export interface LanguageModelLike {
@@ -37,32 +32,16 @@ export function journalModel<M extends LanguageModelLike>(
   model: M,
   onDiverged: (position: number) => void,
 ): M {
-  const progress = new WeakMap<Scope, { position: number; isLive: boolean }>();
+  const records = new WeakMap<Scope, RecordedResponses>();
 
   const answer = async (request: ModelRequest, ask: () => Promise<unknown>): Promise<unknown> => {
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
     if (scope === undefined) return ask();
-    await scope.ready;
-    const state = progress.get(scope) ?? { position: 0, isLive: false };
-    progress.set(scope, state);
-    const place = { scopeId: scope.id, attempt: scope.attempt, position: state.position };
-    state.position += 1;
-    const requestHash = hashOf(request);
-    const { store } = scope.host;
-    const recorded = state.isLive ? undefined : await store.read(() => readResponse(place));
-    if (recorded?.requestHash === requestHash) return decode(recorded.responseJson);
-    if (recorded !== undefined) {
-      state.isLive = true;
-      onDiverged(place.position);
-    }
-    const responseJson = encode(await ask());
-    const changes = await store.transaction(
-      () => saveResponse(place, { requestHash, responseJson }, scope.writer),
-      "normal",
-    );
-    if (changes === 0) throw lost(scope);
-    return decode(responseJson);
+    const responses = records.get(scope) ?? recordedResponsesOf(scope, onDiverged);
+    records.set(scope, responses);
+    const slot = await responses.next(hashOf(request));
+    return slot.recorded === undefined ? slot.save(await ask()) : slot.recorded.value;
   };
 
   return new Proxy(model, {
@@ -109,12 +88,4 @@ function streamOf(parts: readonly unknown[]): ReadableStream<unknown> {
       controller.close();
     },
   });
-}
-
-function lost(scope: Scope): ToolwrightError {
-  const { runId, nodeId } = scope.identity;
-  return new ToolwrightError(
-    "TOOL_RUN_FENCED",
-    `Another process has taken over task "${nodeId}" of run "${runId}".`,
-  );
 }
