@@ -13,6 +13,7 @@ export default defineConfig({
       { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
       { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
+      { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
   },

@@ -114,6 +114,10 @@ export const ERROR_CODES = {
       "The business key was used in a run that retention has deleted, so the result is no longer on record. Nothing was run.",
     hint: "Look up the result where the effect happened, or use another business key.",
   },
+  TOOL_RUN_TAKEN: {
+    meaning: "The run id belongs to a run that was begun with another input.",
+    hint: "Use another run id, or send what the run began with.",
+  },
   TOOL_RUN_FENCED: {
     meaning: "Another process has taken over this run, and this one may not write any more.",
     hint: "This process lost the run; the other one goes on with it.",

@@ -60,6 +60,11 @@ export type { Outcome } from "./invoke/outcome.ts";
 export type { Store } from "./store/store.ts";
 export type { Clock } from "./util/clock.ts";
 
+export { runAgentLoop, runChatTurn } from "./adapters/anthropic/run-agent-loop.ts";
+export { toAnthropicTool, toAnthropicTools } from "./adapters/anthropic/to-anthropic-tool.ts";
+export type { AgentLoopOptions, AgentLoopResult } from "./adapters/anthropic/options.ts";
+export type { AgentLoopEvent } from "./adapters/anthropic/events.ts";
+
 export { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./workflow/components.ts";
 export type {
   ApprovalProps,

@@ -43,13 +43,20 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "nextToolSeq",
       "read",
       "registerTool",
+      "runAgentLoop",
+      "runChatTurn",
       "runWithToolContext",
       "runWorkflow",
+      "toAnthropicTool",
+      "toAnthropicTools",
       "toTools",
       "tools",
       "write",
     ],
     types: [
+      "AgentLoopEvent",
+      "AgentLoopOptions",
+      "AgentLoopResult",
       "AnyTool",
       "Approval as ApprovalRequest",
       "ApprovalDecision",
@@ -117,6 +124,17 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   },
   "jsx-runtime.ts": { values: ["Fragment", "jsx", "jsxs"], types: [] },
   "jsx-dev-runtime.ts": { values: ["Fragment", "jsxDEV"], types: ["JSX"] },
+  "adapters/anthropic/index.ts": {
+    values: ["findAnthropicTool", "runAgentLoop", "runChatTurn", "toAnthropicTool", "toAnthropicTools"],
+    types: [
+      "AgentLoopEvent",
+      "AgentLoopOptions",
+      "AgentLoopResult",
+      "AnthropicClient",
+      "LoopStop",
+      "ToolSource",
+    ],
+  },
   "store/postgres.ts": { values: ["openPostgresStore"], types: [] },
   "tools/index.ts": {
     values: [
@@ -143,6 +161,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "removeGitSnapshots",
       "restoreGitSnapshot",
       "runWithToolContext",
+      "taskTools",
       "tools",
       "write",
       "writeFileTool",
@@ -187,11 +206,16 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "createCrashableRuntime",
       "createFakeClock",
       "createMemoryStore",
+      "createScriptedAnthropic",
       "createScriptedModel",
       "reachCrashPoint",
       "storeContract",
     ],
     types: [
+      "AnthropicAnswer",
+      "AnthropicParts",
+      "AnthropicRequest",
+      "AnthropicTurn",
       "ContractCase",
       "ContractDatabase",
       "CrashPoint",
@@ -199,9 +223,11 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "CrashProgramOptions",
       "CrashRunOptions",
       "FakeClock",
+      "HttpFailure",
       "PendingSleep",
       "ProgramRun",
       "ScriptedAnswer",
+      "ScriptedAnthropic",
       "ScriptedMessage",
       "ScriptedModel",
       "ScriptedModelOptions",
@@ -262,6 +288,10 @@ function loadedBy(file: string): string[] {
 
 test("importing the root loads no package but zod, and no database", () => {
   expect(loadedBy("index.ts")).toEqual(["zod"]);
+});
+
+test("importing the Anthropic adapter loads no more than the root", () => {
+  expect(loadedBy("adapters/anthropic/index.ts")).toEqual(["zod"]);
 });
 
 test("importing the testing kit loads none of the optional peers", () => {

@@ -66,6 +66,7 @@ export class Scope {
   readonly #counts = new Map<string, number>();
   readonly #asked = new Map<string, { likeness: string; index: number }>();
   #id = 0;
+  #loops = 0;
   #epoch: number | null = null;
   #seq = 0;
   #recorded = new Set<string>();
@@ -113,6 +114,12 @@ export class Scope {
   skipSeqTo(seq: number): void {
     const root = this.root;
     root.#seq = Math.max(root.#seq, seq);
+  }
+
+  /** The number of a further loop that is driven inside of this scope, from 1. */
+  nextLoop(): number {
+    this.#loops += 1;
+    return this.#loops;
   }
 
   /** `false` means certainly not on record when the scope was opened, nor since by this scope. */

@@ -39,7 +39,7 @@ function checkNodeVersion(): void {
   );
 }
 
-const HOST = Symbol("host");
+const USE = Symbol("use");
 const RUN_TASK = Symbol("run task");
 
 /** `runtime.run` for a task of a workflow. Not for users. */
@@ -54,7 +54,15 @@ export async function runTaskScope<T>(
 
 /** What a runtime works with: its store, its owner, its clock. Not for users. */
 export async function hostOf(runtime: Runtime): Promise<Host> {
-  if (runtime instanceof LazyRuntime) return runtime[HOST]();
+  return useRuntime(runtime, async ({ host }) => host);
+}
+
+/** A runtime that stays open as long as it is used. */
+export type OpenRuntime = Pick<StoreRuntime, "host" | "run">;
+
+/** From the moment of this call until `work` has ended, disposing of the runtime waits. Not for users. */
+export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
+  if (runtime instanceof LazyRuntime) return runtime[USE](work);
   throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be made by createRuntime.");
 }
 
@@ -121,8 +129,8 @@ class LazyRuntime implements Runtime {
   }
 
   /** For the layers above, which keep records of their own in the same store. */
-  [HOST](): Promise<Host> {
-    return this.#use(async (inner) => inner.host);
+  [USE]<T>(work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
+    return this.#use(work);
   }
 
   subscribe(listener: EventListener): () => void {

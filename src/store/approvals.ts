@@ -207,6 +207,17 @@ export function voidApprovals(scopeId: number): Transaction<number> {
   );
 }
 
+/** The same for all scopes of a task: those of calls inside its calls as well. */
+export function voidApprovalsOfTask(runId: string, nodeId: string, iteration: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'void'
+     WHERE status = 'pending' AND run_id = ?1 AND node_id = ?2 AND iteration = ?3`,
+    runId,
+    nodeId,
+    iteration,
+  );
+}
+
 export function voidApproval(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1", id);
 }

@@ -13,6 +13,10 @@ export type {
   ScriptedTurn,
 } from "./model/script.ts";
 
+export { createScriptedAnthropic } from "./anthropic/scripted-anthropic.ts";
+export type { AnthropicRequest, AnthropicTurn, ScriptedAnthropic } from "./anthropic/scripted-anthropic.ts";
+export type { AnthropicAnswer, AnthropicParts, HttpFailure } from "./anthropic/answer.ts";
+
 export { createFakeClock } from "./fake-clock.ts";
 export type { FakeClock, PendingSleep } from "./fake-clock.ts";
 

@@ -18,15 +18,17 @@ export function createModelNotes(): ModelNotes {
       const [oldest] = notes.keys();
       if (notes.size > KEPT && oldest !== undefined) notes.delete(oldest);
     },
-    toModelOutput({ toolCallId, output }) {
-      const note = notes.get(toolCallId);
-      if (typeof output === "string") {
-        return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
-      }
-      const value = toJson(output);
-      return { type: "json", value: note === undefined ? value : { note, result: value } };
-    },
+    toModelOutput: ({ toolCallId, output }) => toModelOutput(output, notes.get(toolCallId)),
   };
+}
+
+/** A result as a model reads it, with what it should know about it. */
+export function toModelOutput(output: unknown, note: string | undefined): ModelOutput {
+  if (typeof output === "string") {
+    return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
+  }
+  const value = toJson(output);
+  return { type: "json", value: note === undefined ? value : { note, result: value } };
 }
 
 /** Values beyond JSON are shown in their stored form, which a model can read. */

@@ -6,6 +6,7 @@ export { edit, editFileTool } from "./edit.ts";
 export { grep, grepTool } from "./grep.ts";
 export { read, readFileTool } from "./read.ts";
 export type { ReadPart } from "./read.ts";
+export { taskTools } from "./task-tools.ts";
 export { tools } from "./tools.ts";
 export { write, writeFileTool } from "./write.ts";
 

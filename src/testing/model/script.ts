@@ -71,7 +71,7 @@ export interface ScriptPlayer {
 
 export function playScript(script: readonly ScriptedTurn[], options: ScriptedModelOptions): ScriptPlayer {
   const requests: ScriptedRequest[] = [];
-  let calls = 0;
+  const speak = createSpeaker();
   return {
     requests,
     async answer(asked) {
@@ -81,24 +81,32 @@ export function playScript(script: readonly ScriptedTurn[], options: ScriptedMod
       const turn = turnAt(script, request.index, options);
       const said = typeof turn === "function" ? await turn(request) : turn;
       if (said instanceof Error) throw said;
-      const { text, toolCalls = [] } = partsOf(said);
-      return {
-        text,
-        toolCalls: toolCalls.map(({ toolCallId, toolName, input }) => ({
-          toolCallId: toolCallId ?? `call-${(calls += 1)}`,
-          toolName,
-          inputJson: typeof input === "string" ? input : JSON.stringify(input),
-        })),
-      };
+      return speak(said);
     },
   };
 }
 
-function turnAt(
-  script: readonly ScriptedTurn[],
+/** Leaves nothing open in an answer. Calls without an id are numbered over the whole script. */
+export function createSpeaker(): (said: Exclude<ScriptedAnswer, Error>) => SpokenTurn {
+  let calls = 0;
+  return (said) => {
+    const { text, toolCalls = [] } = partsOf(said);
+    return {
+      text,
+      toolCalls: toolCalls.map(({ toolCallId, toolName, input }) => ({
+        toolCallId: toolCallId ?? `call-${(calls += 1)}`,
+        toolName,
+        inputJson: typeof input === "string" ? input : JSON.stringify(input),
+      })),
+    };
+  };
+}
+
+export function turnAt<Turn>(
+  script: readonly Turn[],
   index: number,
-  { atEnd }: ScriptedModelOptions,
-): ScriptedTurn {
+  { atEnd }: Pick<ScriptedModelOptions, "atEnd">,
+): Turn {
   const turn = script[index] ?? (atEnd === "repeat-last" ? script.at(-1) : undefined);
   if (turn !== undefined) return turn;
   throw new Error(

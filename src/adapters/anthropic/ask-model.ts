@@ -1,0 +1,48 @@
+/** Asks for one response. Retries are the client's own; what it gives up on is thrown. */
+import type { MessageCreateParamsBase, MessageParam, ToolUnion } from "@anthropic-ai/sdk/resources/messages";
+import { collectStream, type Deltas } from "./collect-stream.ts";
+import { type ModelResponse, responseOf } from "./model-response.ts";
+import { type AgentLoopOptions, DEFAULTS } from "./options.ts";
+
+export interface ModelRequest {
+  readonly system: MessageCreateParamsBase["system"];
+  readonly messages: readonly MessageParam[];
+  readonly tools: readonly ToolUnion[];
+}
+
+export async function askModel(
+  options: AgentLoopOptions,
+  { system, messages, tools }: ModelRequest,
+  signal: AbortSignal | undefined,
+  deltas: Deltas,
+): Promise<ModelResponse> {
+  const { client, model, maxTokens, params, stream = false } = options;
+  const body: MessageCreateParamsBase = {
+    ...params,
+    model,
+    max_tokens: maxTokens ?? DEFAULTS.maxTokens,
+    ...(system === undefined ? {} : { system }),
+    messages: alternate(messages),
+    stream,
+  };
+  if (tools.length > 0) body.tools = [...tools];
+  const answer = await client.messages.create(body, signal === undefined ? {} : { signal });
+  const isStream = typeof answer === "object" && Symbol.asyncIterator in answer;
+  return isStream ? collectStream(answer, deltas) : responseOf(answer);
+}
+
+/** One message after the other: what was said by one side in several is said in one. */
+function alternate(messages: readonly MessageParam[]): MessageParam[] {
+  const joined: MessageParam[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last === undefined || last.role !== message.role || message.role === "system") joined.push(message);
+    else
+      joined[joined.length - 1] = { role: message.role, content: [...blocksOf(last), ...blocksOf(message)] };
+  }
+  return joined;
+}
+
+function blocksOf({ content }: MessageParam): Exclude<MessageParam["content"], string> {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}

@@ -1,0 +1,99 @@
+/**
+ * Puts a streamed response together. It counts when it is complete: a stream that breaks off leaves nothing. The input of
+ * a call is parsed strictly, since half an input that looks like a whole one would be acted on.
+ */
+import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import { type ModelResponse, responseOf } from "./model-response.ts";
+
+export interface Deltas {
+  onText(text: string): void;
+  onThinking(thinking: string): void;
+}
+
+/** @throws when the stream ends before its message does */
+export async function collectStream(
+  stream: AsyncIterable<RawMessageStreamEvent>,
+  deltas: Deltas,
+): Promise<ModelResponse> {
+  let message: Message | undefined;
+  let isComplete = false;
+  const blocks = new Map<number, PartialBlock>();
+  for await (const event of stream) {
+    switch (event.type) {
+      case "message_start":
+        message = event.message;
+        break;
+      case "content_block_start":
+        blocks.set(event.index, { block: { ...event.content_block }, input: "" });
+        break;
+      case "content_block_delta":
+        addDelta(event, blocks, deltas);
+        break;
+      case "message_delta":
+        message = message && {
+          ...message,
+          ...withoutNulls(event.delta),
+          usage: { ...message.usage, ...withoutNulls(event.usage) },
+        };
+        break;
+      case "message_stop":
+        isComplete = true;
+        break;
+      default:
+        // Blocks end in order, and events of a later version of the API say nothing that is needed here.
+        break;
+    }
+  }
+  // The client ends a stream that was aborted, or that broke off between two events, without a word.
+  if (message === undefined || !isComplete) {
+    throw new Error("The stream ended before the message was complete.");
+  }
+  const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, part]) => part);
+  return responseOf(
+    { ...message, content: inOrder.map(({ block }) => block) },
+    new Map(inOrder.map(({ input }, index) => [index, input])),
+  );
+}
+
+interface PartialBlock {
+  readonly block: Record<string, unknown>;
+  /** The input of a call, as far as it has come. */
+  input: string;
+}
+
+function addDelta(
+  { index, delta }: Extract<RawMessageStreamEvent, { type: "content_block_delta" }>,
+  blocks: ReadonlyMap<number, PartialBlock>,
+  deltas: Deltas,
+): void {
+  const part = blocks.get(index);
+  if (part === undefined) return;
+  const { block } = part;
+  const append = (name: string, text: string): void => {
+    const before = block[name];
+    block[name] = (typeof before === "string" ? before : "") + text;
+  };
+  switch (delta.type) {
+    case "text_delta":
+      append("text", delta.text);
+      deltas.onText(delta.text);
+      break;
+    case "input_json_delta":
+      part.input += delta.partial_json;
+      break;
+    case "thinking_delta":
+      append("thinking", delta.thinking);
+      deltas.onThinking(delta.thinking);
+      break;
+    case "signature_delta":
+      block["signature"] = delta.signature;
+      break;
+    case "citations_delta":
+      block["citations"] = [...((block["citations"] as unknown[] | null) ?? []), delta.citation];
+      break;
+  }
+}
+
+function withoutNulls(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,174 @@
+/**
+ * The loop: ask, put the response on record, run its calls, tell the model what came of them, ask again. It is driven from
+ * the start each time; what is on record is handed back in its place, and from the first thing that is not, it is live.
+ */
+import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
+import { ToolwrightError } from "../../errors.ts";
+import type { Approval } from "../../invoke/approval.ts";
+import { messageOf } from "../../invoke/error-record.ts";
+import type { RecordedResponses, ResponseSlot } from "../../invoke/recorded-responses.ts";
+import type { Scope } from "../../invoke/scope.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { refusal } from "../../runtime/options.ts";
+import { askModel, type ModelRequest } from "./ask-model.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import type { LoopNews } from "./events.ts";
+import { History } from "./history.ts";
+import type { ModelResponse } from "./model-response.ts";
+import { type AgentLoopOptions, checkMessages, DEFAULTS, type LoopStop } from "./options.ts";
+import { type FinishedCalls, type RequestedCall, runCalls, type TerminalCall } from "./run-calls.ts";
+import { errorResult } from "./tool-result.ts";
+import { createTrimmer } from "./trim-history.ts";
+
+export interface LoopSetup {
+  readonly options: AgentLoopOptions;
+  readonly scope: Scope;
+  readonly responses: RecordedResponses;
+  readonly request: Omit<ModelRequest, "messages">;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly signal: AbortSignal | undefined;
+  readonly tell: (turn: number, news: LoopNews) => void;
+}
+
+export interface LoopEnd {
+  readonly stop: LoopStop;
+  readonly history: History;
+  readonly response?: Message;
+  readonly terminal?: TerminalCall | undefined;
+  readonly pending?: readonly Approval[];
+  readonly error?: unknown;
+}
+
+/** @throws TOOL_ABORTED, and whatever keeps the record from being written */
+export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
+  const { options, scope, request, tools, signal, tell } = setup;
+  const { maxTurns = DEFAULTS.maxTurns, maxContextTokens = DEFAULTS.maxContextTokens } = options;
+  const { secret } = scope.host.store;
+  const history = new History(options.messages, {
+    tools,
+    secret,
+    request: { ...request, toolChoice: options.params?.tool_choice, maxContextTokens },
+  });
+  const room = maxContextTokens - estimateTokens(request);
+  let turn = 0;
+  const trimmer = createTrimmer((dropped, left) => tell(turn, { type: "history-trimmed", dropped, left }));
+  while (turn < maxTurns) {
+    turn += 1;
+    assertNotAborted(signal);
+    const slot = await setup.responses.next(history.hash);
+    const { steered, response: recorded } = await takeSteered(setup, slot, turn);
+    history.say(steered);
+    const messages = trimmer.fit(history.messages, room);
+    const asked = recorded ?? (await ask(setup, { ...request, messages }, turn));
+    if ("error" in asked) return { stop: "api-error", history, error: asked.error };
+    const response = recorded ?? ((await slot.save({ steered, response: asked })) as Kept).response ?? asked;
+    const { message } = response;
+    tell(turn, { type: "response-received", message, replayed: recorded !== undefined });
+    if (message.stop_reason === "refusal") return { stop: "refusal", history, response: message };
+    const calls = callsIn(response);
+    const ended = CUT_OFF.has(message.stop_reason) ? leave(calls) : await runAll(setup, calls);
+    assertNotAborted(signal);
+    if (ended.pending.length > 0) return { stop: "approval", history, pending: ended.pending };
+    history.answer(message);
+    if (calls.length > 0) history.results(ended.results);
+    const stop = stopOf(message, calls.length > 0, ended);
+    if (stop !== undefined) return { stop, history, response: message, terminal: ended.terminal };
+  }
+  return { stop: "max-turns", history };
+}
+
+/** What stands on record for a turn: first what was put in before it, then the response as well. */
+interface Kept {
+  readonly steered: readonly MessageParam[];
+  readonly response?: ModelResponse;
+}
+
+/** On record before it is sent: whoever gave it has given it away. */
+async function takeSteered(setup: LoopSetup, slot: ResponseSlot, turn: number): Promise<Kept> {
+  const { options, tell } = setup;
+  const kept = slot.recorded?.value as Kept | undefined;
+  const steered = kept?.steered ?? (await options.steer?.()) ?? [];
+  if (kept === undefined) {
+    checkMessages(steered, "steer");
+    if (steered.some(({ role }) => role !== "user")) throw refusal("steer", "may put in user messages only");
+    if (steered.length > 0) await slot.save({ steered });
+  }
+  if (steered.length > 0) {
+    tell(turn, { type: "messages-steered", messages: steered, replayed: kept !== undefined });
+  }
+  return kept ?? { steered };
+}
+
+async function ask(
+  { options, signal, tell }: LoopSetup,
+  request: ModelRequest,
+  turn: number,
+): Promise<ModelResponse | { error: unknown }> {
+  let hasTold = false;
+  const telling = (news: LoopNews): void => {
+    hasTold = true;
+    tell(turn, news);
+  };
+  try {
+    return await askModel(options, request, signal, {
+      onText: (text) => telling({ type: "text-delta", text }),
+      onThinking: (thinking) => telling({ type: "thinking-delta", thinking }),
+    });
+  } catch (error) {
+    if (hasTold) tell(turn, { type: "response-discarded" });
+    assertNotAborted(signal);
+    return { error };
+  }
+}
+
+function callsIn({ message, malformed }: ModelResponse): RequestedCall[] {
+  return message.content.flatMap((block, index) =>
+    block.type === "tool_use" ? [{ block, malformed: malformed[index] }] : [],
+  );
+}
+
+async function runAll(setup: LoopSetup, calls: readonly RequestedCall[]): Promise<FinishedCalls> {
+  const { scope, tools, options, signal } = setup;
+  const maxParallel =
+    options.limits?.maxParallelTools ?? scope.host.limits.maxParallelTools ?? DEFAULTS.maxParallelTools;
+  return runCalls(calls, { scope, tools, maxParallel, signal });
+}
+
+const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
+  ["max_tokens", "max-tokens"],
+  ["model_context_window_exceeded", "context-window"],
+]);
+
+/** The last call of a response that was cut off may be half a call, and nobody can tell. */
+function leave(calls: readonly RequestedCall[]): FinishedCalls {
+  const results = calls.map(({ block }) =>
+    errorResult(
+      block.id,
+      new ToolwrightError(
+        "TOOL_INPUT_INVALID",
+        `The response was cut off before it was complete, so "${block.name}" was not run.`,
+        { hint: "Make the call again, with less text around it or a shorter input.", effect: "none" },
+      ),
+    ),
+  );
+  return { results, pending: [], terminal: undefined };
+}
+
+function stopOf(
+  { stop_reason: reason }: Message,
+  hasCalls: boolean,
+  { terminal }: FinishedCalls,
+): LoopStop | undefined {
+  if (terminal !== undefined) return "terminal-tool";
+  if (reason === "model_context_window_exceeded") return "context-window";
+  if (hasCalls || reason === "pause_turn") return undefined;
+  return CUT_OFF.get(reason) ?? "end-turn";
+}
+
+function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new ToolwrightError("TOOL_ABORTED", `The loop was aborted: ${messageOf(signal.reason)}.`, {
+    hint: "The same run id goes on with it.",
+    cause: signal.reason,
+  });
+}

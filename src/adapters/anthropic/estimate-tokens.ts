@@ -1,0 +1,34 @@
+/** How many tokens something may be, by its size. An estimate on the safe side: most text is less. */
+import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
+
+const BYTES_PER_TOKEN = 3;
+/** What the API counts for a large image, whatever its bytes. */
+const TOKENS_OF_IMAGE = 1_600;
+
+export function estimateTokens(value: unknown): number {
+  let images = 0;
+  const text = JSON.stringify(value, (_, item: unknown) => {
+    if (!isImage(item)) return item;
+    images += 1;
+    return "";
+  });
+  return Math.ceil(Buffer.byteLength(text ?? "") / BYTES_PER_TOKEN) + images * TOKENS_OF_IMAGE;
+}
+
+/** Each message is looked at once, however often the history is. */
+export function createMessageSizes(): (message: MessageParam) => number {
+  const sizes = new WeakMap<MessageParam, number>();
+  return (message) => {
+    const known = sizes.get(message) ?? estimateTokens(message);
+    sizes.set(message, known);
+    return known;
+  };
+}
+
+export function bytesOfTokens(tokens: number): number {
+  return tokens * BYTES_PER_TOKEN;
+}
+
+function isImage(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "image";
+}

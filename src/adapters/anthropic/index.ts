@@ -1,0 +1,7 @@
+/** `toolwright/anthropic`: tools and loops for the Anthropic SDK, whose client is passed in. */
+
+export { runAgentLoop, runChatTurn } from "./run-agent-loop.ts";
+export type { AgentLoopOptions, AgentLoopResult, AnthropicClient, LoopStop } from "./options.ts";
+export type { AgentLoopEvent } from "./events.ts";
+export { findAnthropicTool, toAnthropicTool, toAnthropicTools } from "./to-anthropic-tool.ts";
+export type { ToolSource } from "./to-anthropic-tool.ts";

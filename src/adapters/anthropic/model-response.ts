@@ -1,0 +1,53 @@
+/** A complete response, parsed at the edge: what a model or a gateway sends is not trusted to have the shape it should. */
+import type { Message } from "@anthropic-ai/sdk/resources/messages";
+
+export interface ModelResponse {
+  readonly message: Message;
+  /** Inputs of calls that are no JSON, as they came, by the place of the block. */
+  readonly malformed: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param inputs the inputs of calls as text, by the place of the block, where they came in pieces
+ * @throws when it is no message
+ */
+export function responseOf(value: unknown, inputs: ReadonlyMap<number, string> = new Map()): ModelResponse {
+  const content =
+    typeof value === "object" && value !== null && "content" in value ? value.content : undefined;
+  if (!Array.isArray(content) || !content.every(isBlock)) {
+    throw new Error("The API answered with something that is not a message.");
+  }
+  const malformed: Record<string, string> = {};
+  const blocks = content.map((block, index) => {
+    if (block.type !== "tool_use" && block.type !== "server_tool_use") return block;
+    // No piece at all is an input without fields.
+    const text = inputs.get(index) ?? "";
+    if (text === "") return block;
+    const parsed = parse(text);
+    if (parsed === undefined) malformed[index] = text;
+    return { ...block, input: parsed === undefined ? {} : parsed.value };
+  });
+  return { message: { ...(value as Message), content: blocks as unknown as Message["content"] }, malformed };
+}
+
+interface Block {
+  readonly type: string;
+}
+
+/** A call without an id could not be answered, and one without a name not be made. */
+function isBlock(block: unknown): block is Block {
+  if (typeof block !== "object" || block === null || !("type" in block) || typeof block.type !== "string") {
+    return false;
+  }
+  if (block.type !== "tool_use") return true;
+  return "id" in block && typeof block.id === "string" && "name" in block && typeof block.name === "string";
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // The model is told, in the words of the tool's validation.
+    return undefined;
+  }
+}

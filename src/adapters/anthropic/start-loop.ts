@@ -1,0 +1,158 @@
+/** Where a loop counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
+import { randomUUID } from "node:crypto";
+import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
+import { getToolContext } from "../../definition/context.ts";
+import { scopeHere } from "../../invoke/call-here.ts";
+import { messageOf } from "../../invoke/error-record.ts";
+import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
+import type { Scope } from "../../invoke/scope.ts";
+import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
+import { refusal } from "../../runtime/options.ts";
+import { runTurn } from "../../runtime/run-turn.ts";
+import { specOf } from "../../tool/create-callable.ts";
+import { defaultRegistry } from "../../tool/registry.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { canonicalText } from "../../util/canonical.ts";
+import { sha256 } from "../../util/hash.ts";
+import { driveLoop, type LoopEnd } from "./drive-loop.ts";
+import type { AgentLoopEvent } from "./events.ts";
+import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
+import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
+import { offerTools, toAnthropicTools } from "./to-anthropic-tool.ts";
+
+/** Loops that are driven inside of one call have places for so many responses each. */
+const RESPONSES_PER_LOOP = 1_000_000;
+const STATUSES: ReadonlySet<string> = new Set(["complete", "failed", "waiting"]);
+
+export async function startLoop(
+  kind: LoopKind,
+  options: AgentLoopOptions,
+  given: OpenRuntime | undefined,
+): Promise<AgentLoopResult> {
+  const tools = offerTools(options.tools ?? defaultRegistry);
+  checkTerminals(tools.values());
+  const here = scopeHere();
+  // Who names a run of its own, or another runtime, wants no part of what goes on around it.
+  const isInside = options.runId === undefined && (given === undefined || given.host === here?.host);
+  if (here !== undefined && isInside) return runInside(here, options, tools);
+  if (given !== undefined) return runOwn(kind, given, options, tools);
+  await using runtime = createRuntime();
+  return await useRuntime(runtime, (opened) => runOwn(kind, opened, { ...options, runtime }, tools));
+}
+
+/** The call or task around it is what resumes, and what waits when something in here does. */
+async function runInside(
+  scope: Scope,
+  options: AgentLoopOptions,
+  tools: ReadonlyMap<string, Tool>,
+): Promise<AgentLoopResult> {
+  const signals = [options.signal, getToolContext()?.signal, scope.root.signal].filter(
+    (signal) => signal !== undefined,
+  );
+  const end = await drive(scope, options, tools, {
+    system: options.system,
+    firstPlace: scope.nextLoop() * RESPONSES_PER_LOOP,
+    signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
+  });
+  return toResult(end, toKept(end, scope.host.store.secret), scope.identity.runId);
+}
+
+interface Began {
+  /** How many messages it began with. */
+  readonly count: number;
+  readonly hash: string;
+  readonly system: MessageCreateParamsBase["system"];
+}
+
+async function runOwn(
+  kind: LoopKind,
+  runtime: OpenRuntime,
+  options: AgentLoopOptions,
+  tools: ReadonlyMap<string, Tool>,
+): Promise<AgentLoopResult> {
+  const { messages, system, limits, signal, onEvent } = options;
+  const runId = options.runId ?? randomUUID();
+  const inputHash = hashOf(messages);
+  const began: Began = { count: messages.length, hash: inputHash, system };
+  const stopListening =
+    onEvent && options.runtime?.subscribe((event) => (event.runId === runId ? onEvent(event) : undefined));
+  try {
+    return await runTurn(
+      runtime,
+      {
+        runId,
+        kind,
+        inputHash,
+        began,
+        // A chat goes on from where it began, however much of what followed its user has left out.
+        follows: (first) => {
+          const { count, hash } = first as Began;
+          return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
+        },
+        limits,
+        signal,
+      },
+      async (turn) => {
+        const end = await drive(turn.scope, options, tools, {
+          system: (turn.began as Began).system,
+          firstPlace: 0,
+          signal,
+        });
+        const kept = toKept(end, turn.scope.host.store.secret);
+        if (hasEnded(end)) await turn.end(kept);
+        return toResult(end, kept, runId);
+      },
+      (kept) => fromKept(kept as KeptResult, messages, runId),
+    );
+  } finally {
+    stopListening?.();
+  }
+}
+
+async function drive(
+  scope: Scope,
+  options: AgentLoopOptions,
+  tools: ReadonlyMap<string, Tool>,
+  how: { system: Began["system"]; firstPlace: number; signal: AbortSignal | undefined },
+): Promise<LoopEnd> {
+  const tell = (event: AgentLoopEvent): void => {
+    try {
+      options.onEvent?.(event);
+    } catch (error) {
+      scope.host.warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
+    }
+  };
+  await scope.ready;
+  return driveLoop({
+    options,
+    scope,
+    responses: recordedResponsesOf(
+      scope,
+      (position) => tell({ type: "replay-diverged", turn: position + 1 }),
+      how.firstPlace,
+    ),
+    request: {
+      system: how.system,
+      tools: [...toAnthropicTools([...tools.values()]), ...(options.params?.tools ?? [])],
+    },
+    tools,
+    signal: how.signal,
+    tell: (turn, news) => tell({ ...news, turn }),
+  });
+}
+
+function hashOf(messages: AgentLoopOptions["messages"]): string {
+  return sha256(canonicalText(messages));
+}
+
+function checkTerminals(tools: Iterable<Tool>): void {
+  for (const tool of tools) {
+    const { terminal } = specOf(tool);
+    if (terminal !== false && !STATUSES.has(terminal.status)) {
+      throw refusal(
+        "tools",
+        `hold "${tool.name}", whose terminal status is "${terminal.status}"; a loop ends complete, failed or waiting`,
+      );
+    }
+  }
+}

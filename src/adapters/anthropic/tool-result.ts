@@ -1,0 +1,47 @@
+/** The outcome of a call as the model reads it: plain text or JSON, and every error in the one shape of errors. */
+import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import type { ToolwrightError } from "../../errors.ts";
+import type { Outcome } from "../../invoke/outcome.ts";
+import { maskOutput } from "../../invoke/redact.ts";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { toModelOutput } from "../../tool/model-notes.ts";
+
+export interface CallResult {
+  readonly block: ToolResultBlockParam;
+  /** The same without what must not be stored: on a resume the result is made of the stored form. */
+  readonly stored: ToolResultBlockParam;
+}
+
+export function errorResult(toolUseId: string, error: ToolwrightError): CallResult {
+  const block = resultBlock(toolUseId, JSON.stringify(error.toModel()), true);
+  return { block, stored: block };
+}
+
+export function resultOf(
+  toolUseId: string,
+  outcome: Exclude<Outcome, { status: "pending" }>,
+  spec: ToolSpec,
+  secret: string,
+): CallResult {
+  if (outcome.status !== "success") return errorResult(toolUseId, outcome.error);
+  const { output, note } = outcome;
+  const block = resultBlock(toolUseId, textOf(output, note), saysError(output));
+  if (spec.redactOutput.length === 0) return { block, stored: block };
+  const masked = maskOutput(spec, output, secret);
+  return { block, stored: resultBlock(toolUseId, textOf(masked, note), saysError(output)) };
+}
+
+/** A tool that did its work may still say that it came to nothing. */
+export function saysError(output: unknown): boolean {
+  return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
+}
+
+function textOf(output: unknown, note: string | undefined): string {
+  const shown = toModelOutput(output, note);
+  return shown.type === "text" ? shown.value : JSON.stringify(shown.value);
+}
+
+function resultBlock(toolUseId: string, content: string, isError: boolean): ToolResultBlockParam {
+  const block = { type: "tool_result" as const, tool_use_id: toolUseId, content };
+  return isError ? { ...block, is_error: true } : block;
+}

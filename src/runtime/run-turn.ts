@@ -1,0 +1,147 @@
+/**
+ * One turn of a chat, or one run of an agent's loop. It has a number, committed with a hash of its input when it begins,
+ * and counts in a scope of its own: what is said again in the next turn is done again. The same input under the same run id
+ * is the same turn: it goes on, or, once it has ended, is answered from the record.
+ */
+import type { ScopeIdentity } from "../definition/call-key.ts";
+import { ToolwrightError } from "../errors.ts";
+import { scopeHere } from "../invoke/call-here.ts";
+import type { Host, Limits } from "../invoke/host.ts";
+import { lost } from "../invoke/recorded-responses.ts";
+import { pathOf, type Scope } from "../invoke/scope.ts";
+import { voidApprovalsOfTask } from "../store/approvals.ts";
+import { forgetReplayOfTask } from "../store/retention.ts";
+import { findScope } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
+import { endTurn, insertTurn, readTurns, type TurnRow } from "../store/turns.ts";
+import { readRun } from "../store/workflow-runs.ts";
+import { decode, encode } from "../util/encode.ts";
+import type { OpenRuntime } from "./create-runtime.ts";
+
+export interface TurnOptions {
+  readonly runId: string;
+  /** What drives it. Turns of different kinds never go on with each other. */
+  readonly kind: string;
+  readonly inputHash: string;
+  /** What it resumes with, whatever the caller says then. */
+  readonly began: unknown;
+  /** Whether this input may come after a first turn that began with that. */
+  readonly follows: (began: unknown) => boolean;
+  readonly limits?: Limits | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Turn {
+  readonly scope: Scope;
+  readonly began: unknown;
+  /** Keeps what the turn came to; what was needed to resume it is not kept any longer. */
+  end(result: unknown): Promise<void>;
+}
+
+const NODE = "main";
+
+/**
+ * @param drive is not called for a turn that has ended
+ * @param replay makes the result of what was kept
+ * @throws TOOL_RUN_TAKEN, TOOL_RUN_CONFLICT
+ */
+export async function runTurn<T>(
+  runtime: OpenRuntime,
+  options: TurnOptions,
+  drive: (turn: Turn) => Promise<T>,
+  replay: (result: unknown) => T,
+): Promise<T> {
+  const { runId, limits, signal } = options;
+  const { host } = runtime;
+  const chosen = await host.store.read(() => chooseTurn(options));
+  if (chosen.resultJson !== null) return replay(decode(chosen.resultJson));
+  const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
+  return runtime.run(task, async () => {
+    const scope = scopeHere() as Scope;
+    const row = await begin(host, scope, chosen.turn, options);
+    if (row.resultJson !== null) return replay(decode(row.resultJson));
+    return drive({
+      scope,
+      began: decode(row.beganJson),
+      end: (result) => end(host, scope, chosen.turn, encode(result)),
+    });
+  });
+}
+
+/** The turn on record that began with this input, or the next one. */
+function* chooseTurn({ runId, kind, inputHash, began, follows }: TurnOptions): Transaction<TurnRow> {
+  const turns = yield* readTurns(runId);
+  const [first] = turns;
+  const last = turns.at(-1);
+  const next = { runId, turn: (last?.turn ?? 0) + 1, kind, inputHash, beganJson: encode(began) };
+  if (first === undefined || last === undefined) {
+    if ((yield* readRun(runId)) !== undefined) throw taken(runId, "belongs to a workflow");
+    return { ...next, resultJson: null };
+  }
+  if (first.kind !== kind) throw taken(runId, `belongs to a ${first.kind}`);
+  const known = turns.find((turn) => turn.inputHash === inputHash);
+  if (known === undefined) {
+    if (!follows(decode(first.beganJson))) throw taken(runId, "was begun with another input");
+    return { ...next, resultJson: null };
+  }
+  if (known !== last && known.resultJson === null) {
+    throw taken(runId, `has left turn ${known.turn} unfinished and is in turn ${last.turn}`);
+  }
+  return known;
+}
+
+async function begin(host: Host, scope: Scope, turn: number, options: TurnOptions): Promise<TurnRow> {
+  const { runId } = options;
+  const previous = identityOf(runId, turn - 1);
+  for (;;) {
+    const holder = (await host.store.read(() => findScope(previous)))?.ownerId ?? null;
+    if (holder !== null && (holder === host.ownerId || (await host.isOwnerAlive(holder)))) {
+      throw busy(runId, turn - 1);
+    }
+    const row = await host.store.transaction(function* () {
+      yield* assertOwned(scope);
+      const chosen = yield* chooseTurn(options);
+      if (chosen.turn !== turn) throw busy(runId, turn);
+      const before = yield* findScope(previous);
+      // Somebody has gone on with the turn before: judge that one.
+      if ((before?.ownerId ?? null) !== holder) return undefined;
+      const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
+      // Who says something else does not wait for what was asked before.
+      if (isNew && before !== undefined) yield* voidApprovalsOfTask(runId, NODE, previous.iteration);
+      return chosen;
+    }, "normal");
+    if (row !== undefined) return row;
+  }
+}
+
+async function end(host: Host, scope: Scope, turn: number, resultJson: string): Promise<void> {
+  const { runId, path, iteration } = scope.identity;
+  await host.store.transaction(function* () {
+    yield* assertOwned(scope);
+    yield* endTurn(runId, turn, resultJson, host.clock.now());
+    yield* forgetReplayOfTask(runId, NODE, path);
+    yield* voidApprovalsOfTask(runId, NODE, iteration);
+  }, "normal");
+}
+
+/** Locks the scope, so that it cannot be taken over in the meantime. */
+function* assertOwned(scope: Scope): Transaction<void> {
+  const row = yield* findScope(scope.identity);
+  if (row?.epoch !== scope.writer.epoch) throw lost(scope);
+}
+
+function identityOf(runId: string, turn: number): ScopeIdentity {
+  return { runId, nodeId: NODE, iteration: turn - 1, path: pathOf([turn - 1]), parentKey: "" };
+}
+
+function taken(runId: string, how: string): ToolwrightError {
+  return new ToolwrightError("TOOL_RUN_TAKEN", `Run "${runId}" ${how}.`, { details: { runId } });
+}
+
+function busy(runId: string, turn: number): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_RUN_CONFLICT",
+    `Turn ${turn} of run "${runId}" is open already, here or in another process that is alive.`,
+    { details: { runId, turn } },
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * A server on loopback that speaks the Messages API and says what a test wrote down. The real client is pointed at it, so
+ * that its retries, its streams and its errors are the real ones too. Refuses the requests that the API would refuse.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type ScriptedModelOptions, turnAt } from "../model/script.ts";
+import {
+  type AnthropicAnswer,
+  createMessageSpeaker,
+  failureBody,
+  type HttpFailure,
+  isFailure,
+  isGarbage,
+  type SpokenMessage,
+} from "./answer.ts";
+import { problemWith } from "./check-request.ts";
+import { streamEvents, toServerSentEvent, wholeMessage } from "./stream-events.ts";
+
+export interface AnthropicRequest {
+  /** From 0: which request this is. Those that were refused have no number. */
+  readonly index: number;
+  readonly body: Readonly<Record<string, unknown>> & {
+    readonly model: string;
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+    readonly tools?: readonly { readonly name: string }[];
+    readonly stream?: boolean;
+  };
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** One turn: the answer, or a function that makes it from the request. */
+export type AnthropicTurn =
+  | AnthropicAnswer
+  | ((request: AnthropicRequest) => AnthropicAnswer | PromiseLike<AnthropicAnswer>);
+
+export interface ScriptedAnthropic extends AsyncDisposable {
+  /** For `new Anthropic({ baseURL, apiKey: "any" })`. */
+  readonly baseURL: string;
+  /** Every request that was answered by the script, in order. */
+  readonly requests: readonly AnthropicRequest[];
+  /** What was wrong with those that were refused. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * @example
+ * await using server = await createScriptedAnthropic([
+ *   [{ toolName: "place_order", input: { sku: "A-1" } }],
+ *   { status: 529 },
+ *   "Done.",
+ * ]);
+ * const client = new Anthropic({ baseURL: server.baseURL, apiKey: "any" });
+ */
+export async function createScriptedAnthropic(
+  script: readonly AnthropicTurn[],
+  options: Pick<ScriptedModelOptions, "atEnd"> = {},
+): Promise<ScriptedAnthropic> {
+  const requests: AnthropicRequest[] = [];
+  const refused: string[] = [];
+  const speak = createMessageSpeaker();
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(await textOf(request)) as AnthropicRequest["body"];
+    const problem = problemWith(body);
+    if (problem !== undefined) {
+      refused.push(problem);
+      fail(response, { status: 400, message: problem });
+      return;
+    }
+    const asked = { index: requests.length, body, headers: request.headers };
+    requests.push(asked);
+    const turn = turnAt(script, asked.index, options);
+    const said = typeof turn === "function" ? await turn(asked) : turn;
+    if (said instanceof Error) fail(response, { status: 500, message: said.message });
+    else if (isFailure(said)) fail(response, said);
+    else if (isGarbage(said)) response.setHeader("content-type", contentType(body)).end(said.garbage);
+    else send(response, speak(said, { index: asked.index, model: body.model }), body.stream === true);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      // A script that is used up: not worth a retry.
+      fail(response, { status: 400, message: error instanceof Error ? error.message : String(error) });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseURL: `http://127.0.0.1:${port}`,
+    requests,
+    refused,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function send(response: ServerResponse, spoken: SpokenMessage, isStream: boolean): void {
+  const { cutAfter, holdAfter } = spoken;
+  response.setHeader("content-type", contentType({ stream: isStream }));
+  if (!isStream) {
+    const text = JSON.stringify(wholeMessage(spoken));
+    if (cutAfter === undefined) response.end(text);
+    else response.write(text.slice(0, text.length / 2), () => response.destroy());
+    return;
+  }
+  const events = streamEvents(spoken).map(toServerSentEvent);
+  const sent = events.slice(0, cutAfter ?? holdAfter).join("");
+  if (cutAfter !== undefined) response.write(sent, () => response.destroy());
+  else if (holdAfter !== undefined) response.write(sent);
+  else response.end(sent);
+}
+
+function fail(response: ServerResponse, failure: HttpFailure): void {
+  response
+    .writeHead(failure.status, { "content-type": "application/json", ...failure.headers })
+    .end(JSON.stringify(failureBody(failure)));
+}
+
+function contentType({ stream }: { readonly stream?: unknown }): string {
+  return stream === true ? "text/event-stream" : "application/json";
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text;
+}

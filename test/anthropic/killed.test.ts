@@ -1,0 +1,123 @@
+/**
+ * A loop whose process is killed at random moments, again and again. The moments follow from a seed.
+ * TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more than the usual few.
+ */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import {
+  type AnthropicRequest,
+  createCrashProgram,
+  createScriptedAnthropic,
+  type ScriptedAnthropic,
+} from "../../src/testing/index.ts";
+import { openShop } from "../crash/shop.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+import { rowsOf } from "../workflow/harness.ts";
+import type { OrdersLoopInput } from "./programs/orders-loop.ts";
+import { createRandom } from "./random.ts";
+
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 20);
+const KILLS_PER_RUN = 7;
+const LONGEST_MS = 260;
+
+const program = createCrashProgram(new URL("./programs/orders-loop.ts", import.meta.url), {
+  env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
+  timeoutMs: 60_000,
+});
+
+/** Which response is asked for, from 0. */
+function placeOf({ body }: AnthropicRequest): number {
+  return body.messages.filter(({ role }) => role === "assistant").length;
+}
+
+const order = (kind: string, ...skus: string[]) =>
+  skus.map((sku) => ({ toolName: `place_${kind}`, input: { sku }, toolCallId: randomUUID() }));
+
+const TURNS = [
+  () => [...order("keyed", "a", "b"), ...order("business", "c")],
+  // The same article once more: a second order, before a crash and after it.
+  () => [...order("keyed", "a"), ...order("reconciled", "d")],
+  () => order("keyed", "e", "f", "g"),
+  () => [
+    ...order("business", "h"),
+    { toolName: "complete_task", input: { summary: "all" }, toolCallId: randomUUID() },
+  ],
+];
+const ORDERS = ["a", "a", "b", "c", "d", "e", "f", "g", "h"];
+
+function createModel(): Promise<ScriptedAnthropic> {
+  const answer = async (request: AnthropicRequest) => {
+    await pause(8);
+    return TURNS[placeOf(request)]?.() ?? "What else?";
+  };
+  return createScriptedAnthropic([answer], { atEnd: "repeat-last" });
+}
+
+async function placesOnRecord(address: string): Promise<number[]> {
+  if (!address.startsWith("postgres") && !existsSync(address)) return [];
+  try {
+    const rows = await rowsOf(address, "SELECT position FROM toolwright_responses");
+    return rows.map(({ position }) => Number(position));
+  } catch {
+    // Killed before the tables were there.
+    return [];
+  }
+}
+
+describe.each(STORE_KINDS)("on $name", (storeKind) => {
+  test.each([1, 2])(
+    "a loop that is killed again and again has each effect once and asks for no response that is on record (seed %i)",
+    { timeout: 60_000 + KILLS * 5_000 },
+    async (seed) => {
+      const random = createRandom(seed);
+      let kills = 0;
+      while (kills < KILLS / 2) {
+        await using store = await storeKind.fresh();
+        await using shop = await openShop(2);
+        await using model = await createModel();
+        const input: OrdersLoopInput = {
+          store: store.address,
+          shopUrl: shop.url,
+          baseURL: model.baseURL,
+          stream: random(2) === 0,
+        };
+        const args = [JSON.stringify(input)];
+        const moments: number[] = [];
+        let result: string | undefined;
+        while (result === undefined) {
+          const known = await placesOnRecord(store.address);
+          const before = model.requests.length;
+          const isLast = moments.length >= KILLS_PER_RUN;
+          const killAfterMs = random(LONGEST_MS);
+          if (!isLast) moments.push(killAfterMs);
+          const run = await program.run(isLast ? { args } : { args, killAfterMs });
+          const told = `killed after ${moments.join(", ")} ms`;
+          const asked = model.requests.slice(before).map(placeOf);
+          expect(
+            asked.filter((place) => known.includes(place)),
+            `asked again, ${told}`,
+          ).toEqual([]);
+          if (run.crashed) kills += 1;
+          else result = run.stdout;
+        }
+        const told = `killed after ${moments.join(", ")} ms`;
+        expect(JSON.parse(result), told).toEqual({
+          status: "complete",
+          reason: "Task completed: all",
+          messages: 9,
+        });
+        expect(shop.ledger.map(({ sku }) => sku).sort(), told).toEqual(ORDERS);
+        expect(model.refused, told).toEqual([]);
+        expect(await placesOnRecord(store.address), told).toEqual([]);
+        // Finished: answered from the record.
+        const count = model.requests.length;
+        expect((await program.run({ args })).stdout, told).toBe(result);
+        expect(model.requests, told).toHaveLength(count);
+      }
+    },
+  );
+});

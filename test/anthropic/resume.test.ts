@@ -1,0 +1,288 @@
+/** The same run id goes on where it was: what is on record is neither asked for nor done again. */
+import { expect, test } from "vitest";
+import { z } from "zod";
+import {
+  type AgentLoopEvent,
+  createSmithers,
+  defineTool,
+  runAgentLoop,
+  runChatTurn,
+  runWorkflow,
+} from "toolwright";
+import { taskTools } from "toolwright/tools";
+import { jsx } from "toolwright/jsx-runtime";
+import { createStorePath, endAllOwners, rowsOf, until } from "../workflow/harness.ts";
+import { call, createOrders, eventsOf, jsonOf, openRuntime, resultsIn, serve, user } from "./harness.ts";
+
+const model = "claude-test";
+const messages = [user("Order.")];
+
+test.each([false, true])(
+  "goes on after an error of the API, and then answers from the record (stream: %s)",
+  async (stream) => {
+    const { placed, order } = createOrders();
+    const store = createStorePath();
+    const { server, client } = await serve([
+      [call("shop_order", { sku: "apple" }, "a")],
+      { status: 529 },
+      [call("shop_order", { sku: "apple" }, "b")],
+      "Two apples.",
+    ]);
+    const options = { client, model, messages, tools: [order], runId: "r", stream };
+    const failed = await runAgentLoop({ ...options, runtime: openRuntime(store) });
+    expect(failed).toMatchObject({ status: "failed", stop: "api-error", error: { status: 529 } });
+    expect(failed.reason).toContain("overloaded_error");
+    expect(failed.messages).toHaveLength(3);
+
+    const events: AgentLoopEvent[] = [];
+    const runtime = openRuntime(store);
+    const result = await runAgentLoop({ ...options, runtime, onEvent: (event) => events.push(event) });
+    expect(result).toMatchObject({ status: "complete", reason: "Two apples." });
+    // The second apple is a second order, the first is not ordered again.
+    expect(placed).toEqual(["apple", "apple"]);
+    expect(server.requests).toHaveLength(4);
+    expect(eventsOf(events, "response-received").map(({ replayed }) => replayed)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+
+    expect(await runAgentLoop({ ...options, runtime: openRuntime(store) })).toEqual(result);
+    expect(server.requests).toHaveLength(4);
+    expect(await rowsOf(store, "SELECT * FROM toolwright_responses")).toEqual([]);
+  },
+);
+
+test("the retries of the client are its own", async () => {
+  const { server, client } = await serve(
+    [
+      { status: 429, headers: { "retry-after-ms": "1" } },
+      { status: 500, headers: { "retry-after-ms": "1" } },
+      "Hello.",
+    ],
+    { maxRetries: 2 },
+  );
+  const result = await runAgentLoop({ client, model, messages, tools: [], runtime: openRuntime() });
+  expect(result).toMatchObject({ status: "complete", reason: "Hello." });
+  expect(server.requests).toHaveLength(3);
+});
+
+test.each([
+  ["a stream that breaks off", { text: "I will order a lot", cutAfter: 5 }, true],
+  ["a body that breaks off", { text: "I will order a lot", cutAfter: 1 }, false],
+  ["a stream of garbage", { garbage: "event: message_start\ndata: {{{\n\n" }, true],
+  [
+    "a stream that ends too early",
+    { garbage: 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n' },
+    true,
+  ],
+  ["a body of garbage", { garbage: "<html>" }, false],
+  ["a body that is no message", { garbage: '{"content": [{"type": "tool_use"}]}' }, false],
+] as const)("%s leaves nothing, and the run goes on", async (_, answer, stream) => {
+  const events: AgentLoopEvent[] = [];
+  const { server, client } = await serve([answer, "Hello."]);
+  const options = { client, model, messages, tools: [], runtime: openRuntime(), runId: "r", stream };
+  const failed = await runAgentLoop({ ...options, onEvent: (event) => events.push(event) });
+  expect(failed).toMatchObject({ status: "failed", stop: "api-error", messages });
+  expect(events.some(({ type }) => type === "response-discarded")).toBe(
+    events.some(({ type }) => type === "text-delta"),
+  );
+  expect(await runAgentLoop(options)).toMatchObject({ status: "complete", reason: "Hello." });
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a run id that is taken by another input is refused", async () => {
+  const { server, client } = await serve(["One.", "Two."]);
+  const runtime = openRuntime();
+  const options = { client, model, tools: [], runtime, runId: "r" };
+  await runAgentLoop({ ...options, messages });
+  const taken = { code: "TOOL_RUN_TAKEN", message: expect.stringContaining('Run "r"') };
+  await expect(runAgentLoop({ ...options, messages: [user("Something else.")] })).rejects.toMatchObject(
+    taken,
+  );
+  await expect(runChatTurn({ ...options, messages })).rejects.toMatchObject(taken);
+  expect(server.requests).toHaveLength(1);
+});
+
+test("the system prompt of the beginning holds for the resume", async () => {
+  const { server, client } = await serve([{ status: 500 }, "Hello."]);
+  const options = { client, model, messages, tools: [], runtime: openRuntime(), runId: "r" };
+  await runAgentLoop({ ...options, system: "It is Monday." });
+  await runAgentLoop({ ...options, system: "It is Tuesday." });
+  expect(server.requests.map(({ body }) => body["system"])).toEqual(["It is Monday.", "It is Monday."]);
+});
+
+test("where other tools are offered, the loop goes on live, says so, and repeats no effect", async () => {
+  const { placed, order } = createOrders();
+  const { server, client } = await serve([
+    [call("shop_order", { sku: "apple" }, "a")],
+    { status: 500 },
+    [call("shop_order", { sku: "apple" }, "z")],
+    "Done.",
+  ]);
+  const options = { client, model, messages, runtime: openRuntime(), runId: "r" };
+  await runAgentLoop({ ...options, tools: [order] });
+  const events: AgentLoopEvent[] = [];
+  const result = await runAgentLoop({
+    ...options,
+    tools: { order, ...taskTools },
+    onEvent: (event) => events.push(event),
+  });
+  expect(result.status).toBe("complete");
+  expect(eventsOf(events, "replay-diverged")).toEqual([{ type: "replay-diverged", turn: 1 }]);
+  expect(placed).toEqual(["apple"]);
+  expect(server.requests).toHaveLength(4);
+});
+
+test("the end of maxTurns is told, and a higher one goes on", async () => {
+  const { placed, order } = createOrders();
+  const { server, client } = await serve([
+    [call("shop_order", { sku: "a" })],
+    [call("shop_order", { sku: "b" })],
+    "Done.",
+  ]);
+  const options = { client, model, messages, tools: [order], runtime: openRuntime(), runId: "r" };
+  const stopped = await runAgentLoop({ ...options, maxTurns: 1 });
+  expect(stopped).toMatchObject({ status: "failed", stop: "max-turns" });
+  expect(await runAgentLoop({ ...options, maxTurns: 1 })).toEqual(stopped);
+  expect(server.requests).toHaveLength(1);
+  expect(await runAgentLoop({ ...options, maxTurns: 5 })).toMatchObject({
+    status: "complete",
+    reason: "Done.",
+  });
+  expect(placed).toEqual(["a", "b"]);
+  expect(server.requests).toHaveLength(3);
+});
+
+test("two loops under one run id at once: one runs, the other is refused", async () => {
+  const { placed, order } = createOrders();
+  const { client } = await serve([[call("shop_order", { sku: "a" })], "Done."], { atEnd: "repeat-last" });
+  const store = createStorePath();
+  const run = () =>
+    runAgentLoop({ client, model, messages, tools: [order], runtime: openRuntime(store), runId: "r" });
+  const both = await Promise.allSettled([run(), run()]);
+  expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(both.find(({ status }) => status === "rejected")).toMatchObject({
+    reason: { code: "TOOL_RUN_CONFLICT" },
+  });
+  expect(placed).toEqual(["a"]);
+});
+
+test("a process that was taken over puts nothing on record and runs nothing", async () => {
+  const { placed, order } = createOrders();
+  const store = createStorePath();
+  const held = Promise.withResolvers<void>();
+  const { server, client } = await serve([
+    async () => {
+      await held.promise;
+      return [call("shop_order", { sku: "stale" })];
+    },
+    [call("shop_order", { sku: "fresh" })],
+    "Done.",
+  ]);
+  const run = () =>
+    runAgentLoop({ client, model, messages, tools: [order], runtime: openRuntime(store), runId: "r" });
+  const first = run();
+  const refused = expect(first).rejects.toMatchObject({ code: "TOOL_RUN_FENCED" });
+  await until(() => server.requests.length === 1);
+  await endAllOwners(store);
+  expect(await run()).toMatchObject({ status: "complete" });
+  held.resolve();
+  await refused;
+  expect(placed).toEqual(["fresh"]);
+});
+
+test("inside a run a loop is part of it, and goes on with it", async () => {
+  const { placed, order } = createOrders();
+  const { server, client } = await serve([[call("shop_order", { sku: "a" })], { status: 500 }, "Done."]);
+  const store = createStorePath();
+  const run = () => {
+    const runtime = openRuntime(store);
+    return runtime.run({ runId: "outer", nodeId: "buy" }, () =>
+      runAgentLoop({ client, model, messages, tools: [order], runtime }),
+    );
+  };
+  expect(await run()).toMatchObject({ status: "failed", runId: "outer" });
+  expect(await run()).toMatchObject({ status: "complete", runId: "outer" });
+  expect(placed).toEqual(["a"]);
+  expect(server.requests).toHaveLength(3);
+  expect(await openRuntime(store).calls({ runId: "outer" })).toMatchObject([
+    { nodeId: "buy", status: "success" },
+  ]);
+});
+
+test("a run id of a workflow is not taken for a loop", async () => {
+  const { Workflow, Task, smithers, outputs } = createSmithers(
+    { output: z.object({ n: z.number() }) },
+    { store: ":memory:" },
+  );
+  const runtime = openRuntime();
+  const workflow = smithers(() =>
+    jsx(Workflow, {
+      name: "w",
+      children: jsx(Task, { id: "t", output: outputs.output, children: { n: 1 } }),
+    }),
+  );
+  await runWorkflow(workflow, { runtime, runId: "r", input: {} });
+  const { client } = await serve([]);
+  await expect(
+    runAgentLoop({ client, model, messages, tools: [], runtime, runId: "r" }),
+  ).rejects.toMatchObject({
+    code: "TOOL_RUN_TAKEN",
+  });
+});
+
+test("what is redacted is stored nowhere once the loop has ended, and a resume finds its way with the marks", async () => {
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string() }),
+    redact: { input: ["card"], output: ["token"] },
+    execute: ({ card }) => ({ token: `token of ${card}`, paid: true }),
+  });
+  const { server, client } = await serve([
+    [call("pay", { card: "4111-1111" }, "a")],
+    [call("pay", { card: "4222-2222" }, "b")],
+    { status: 500 },
+    "Paid.",
+  ]);
+  const store = createStorePath();
+  const options = { client, model, messages, tools: [pay], runId: "r" };
+  await runAgentLoop({ ...options, runtime: openRuntime(store) });
+  // What the model was told live was clear; the second response is found although the resume only has the marks.
+  expect(jsonOf(resultsIn(server.requests[1]?.body.messages[2])[0])).toMatchObject({
+    token: "token of 4111-1111",
+  });
+  const result = await runAgentLoop({ ...options, runtime: openRuntime(store) });
+  expect(result).toMatchObject({ status: "complete", reason: "Paid." });
+  expect(result.messages).toHaveLength(6);
+  expect(server.requests).toHaveLength(4);
+  const kept = JSON.stringify([
+    await rowsOf(store, "SELECT * FROM toolwright_turns"),
+    await rowsOf(store, "SELECT * FROM toolwright_responses"),
+    await rowsOf(store, "SELECT * FROM toolwright_calls"),
+  ]);
+  expect(kept).not.toMatch(/4111|4222/);
+  const again = await runAgentLoop({ ...options, runtime: openRuntime(store) });
+  expect(JSON.stringify(again.messages)).toContain("[redacted sha256:");
+});
+
+test("without a runtime one is opened on toolwright.db and closed, and without a run id each run is a fresh one", async () => {
+  const { placed, order } = createOrders();
+  const { client } = await serve([
+    [call("shop_order", { sku: "a" })],
+    "Done.",
+    [call("shop_order", { sku: "a" })],
+    "Done.",
+  ]);
+  const before = process.cwd();
+  process.chdir(createStorePath().replace(/\/[^/]*$/, ""));
+  try {
+    const one = await runAgentLoop({ client, model, messages, tools: [order] });
+    const other = await runAgentLoop({ client, model, messages, tools: [order] });
+    expect(one.runId).not.toBe(other.runId);
+    expect(placed).toEqual(["a", "a"]);
+    expect(await rowsOf("toolwright.db", "SELECT DISTINCT run_id FROM toolwright_turns")).toHaveLength(2);
+  } finally {
+    process.chdir(before);
+  }
+});
