@@ -421,3 +421,28 @@ test("a runtime that is disposed of at once stays open for the loop that was beg
   expect(await begin()).toMatchObject({ status: "complete" });
   expect(placed).toEqual(["fig"]);
 });
+
+test.each([false, true])("input that is nested beyond reason harms nobody (stream: %s)", async (stream) => {
+  const { placed, order } = createOrders();
+  const deep = `${'{"sku":'.repeat(2_000)}1${"}".repeat(2_000)}`;
+  const { client, server } = await serve([
+    [call("shop_order", deep, "a"), call("shop_order", { sku: "fig" }, "b")],
+    "Done.",
+  ]);
+  const runtime = openRuntime();
+  const options = { client, model, messages: [user("Go.")], tools: [order], runtime, runId: "r", stream };
+  expect(await runAgentLoop(options)).toMatchObject({ status: "complete" });
+  expect(placed).toEqual(["fig"]);
+  const [first] = resultsIn(server.requests[1]?.body.messages[2]);
+  expect(jsonOf(first)).toMatchObject({
+    error_type: "input_invalid",
+    message: expect.stringContaining("too deeply"),
+  });
+});
+
+test("a result that ends in half a character is sent whole", async () => {
+  const cut = defineTool({ name: "cut", schema: z.object({}), execute: () => "apple \ud83c" });
+  const { client, server } = await serve([[call("cut", {})], "Done."]);
+  await runAgentLoop({ client, model, messages: [user("Go.")], tools: [cut], runtime: openRuntime() });
+  expect(resultsIn(server.requests[1]?.body.messages[2])[0]?.["content"]).toBe("apple \ufffd");
+});

@@ -3,7 +3,7 @@ import type { Message } from "@anthropic-ai/sdk/resources/messages";
 
 export interface ModelResponse {
   readonly message: Message;
-  /** Inputs of calls that are no JSON, as they came, by the place of the block. */
+  /** Inputs of calls that cannot be used, as they came, by the place of the block. */
   readonly malformed: Readonly<Record<string, string>>;
 }
 
@@ -22,10 +22,10 @@ export function responseOf(value: unknown, inputs: ReadonlyMap<number, string> =
     if (block.type !== "tool_use" && block.type !== "server_tool_use") return block;
     // No piece at all is an input without fields.
     const text = inputs.get(index) ?? "";
-    if (text === "") return block;
-    const parsed = parse(text);
-    if (parsed === undefined) malformed[index] = text;
-    return { ...block, input: parsed === undefined ? {} : parsed.value };
+    const parsed = text === "" ? { value: "input" in block ? block.input : {} } : parse(text);
+    if (parsed !== undefined && !isTooDeep(parsed.value)) return { ...block, input: parsed.value };
+    malformed[index] = text;
+    return { ...block, input: {} };
   });
   return { message: { ...(value as Message), content: blocks as unknown as Message["content"] }, malformed };
 }
@@ -50,4 +50,16 @@ function parse(text: string): { value: unknown } | undefined {
     // The model is told, in the words of the tool's validation.
     return undefined;
   }
+}
+
+/** No tool takes so much; what reads or writes values one level inside the other would fail at it. */
+const DEEPEST = 200;
+
+function isTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; depth < DEEPEST; depth += 1) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
 }

@@ -19,7 +19,7 @@ import { type CallResult, errorResult, resultOf, saysError } from "./tool-result
 /** A call in a response. */
 export interface RequestedCall {
   readonly block: ToolUseBlock;
-  /** The input as it came, where it is no JSON. */
+  /** The input as it came, where it cannot be used. */
   readonly malformed: string | undefined;
 }
 
@@ -77,7 +77,7 @@ async function runCall(call: RequestedCall, options: CallsOptions): Promise<Ende
   return { result, terminal: { spec, status: spec.terminal.status, input: args, output: outcome.output } };
 }
 
-/** Input that is no JSON goes the same way as any other, so that it is logged and answered in the same words. */
+/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
 function callTool(
   spec: ToolSpec,
   args: unknown,
@@ -89,7 +89,10 @@ function callTool(
   // Nobody knows where in it the fields are that must not be stored.
   const isSecret = spec.redactInput.length > 0 || spec.logInput !== undefined;
   const shown = isSecret ? "(left out)" : malformed;
-  const refusing = { ...spec, schema: z.custom(() => false, "it is not valid JSON, nothing was run") };
+  const refusing = {
+    ...spec,
+    schema: z.custom(() => false, "it is not valid JSON, or nested too deeply; nothing was run"),
+  };
   return invoke(scope, refusing, shown, how);
 }
 

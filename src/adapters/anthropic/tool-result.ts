@@ -42,6 +42,7 @@ function textOf(output: unknown, note: string | undefined): string {
 }
 
 function resultBlock(toolUseId: string, content: string, isError: boolean): ToolResultBlockParam {
-  const block = { type: "tool_result" as const, tool_use_id: toolUseId, content };
+  // Half a character, as a text that was cut may end with, is refused by the API, now and in every later request.
+  const block = { type: "tool_result" as const, tool_use_id: toolUseId, content: content.toWellFormed() };
   return isError ? { ...block, is_error: true } : block;
 }
