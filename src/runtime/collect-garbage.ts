@@ -8,7 +8,9 @@ import {
   deleteOwner,
   deleteRun,
   forgetReplayOfRun,
+  giveUpTurns,
   listBareRunsBefore,
+  listOpenTurnsBefore,
   listPastOwners,
   listWorkflowRunsBefore,
   readRunAge,
@@ -29,7 +31,7 @@ export interface GcOptions {
 export interface GcReport {
   readonly deletedRuns: number;
   readonly deletedCalls: number;
-  /** Runs whose model responses were deleted: they can be resumed, and begin another attempt. */
+  /** Runs whose model responses were deleted. A workflow begins another attempt when it is resumed; a loop is over. */
   readonly clearedRuns: number;
   readonly expiredCacheEntries: number;
   readonly pastOwners: number;
@@ -52,7 +54,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   return {
     deletedRuns: deletedRuns.size,
     deletedCalls,
-    clearedRuns: await clearRuns(sweep, deletedRuns, now - replayOlderThanMs),
+    clearedRuns: await clearRuns(sweep, deletedRuns, now, now - replayOlderThanMs),
     expiredCacheEntries: await sweep.commit(() => deleteExpiredCache(now)),
     pastOwners: await deleteOwners(sweep, olderThanMs),
   };
@@ -76,7 +78,7 @@ async function deleteRuns(
       await remove(runId, (age) => age.status === status);
   }
   for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after)))
-    await remove(runId, (age) => age.status === undefined && age.openCalls === 0);
+    await remove(runId, (age) => age.status === undefined && age.openCalls + age.openTurns === 0);
   return { deletedRuns, deletedCalls };
 }
 
@@ -86,7 +88,12 @@ const FORGOTTEN = JSON.stringify({
   hint: "Resume the run: another attempt begins, and is told what this one has done.",
 });
 
-async function clearRuns(sweep: Sweep, deletedRuns: ReadonlySet<string>, before: number): Promise<number> {
+async function clearRuns(
+  sweep: Sweep,
+  deletedRuns: ReadonlySet<string>,
+  now: number,
+  before: number,
+): Promise<number> {
   let cleared = 0;
   for (const status of ["failed", "cancelled", "running"] as const) {
     for await (const runId of sweep.pages((after) => listWorkflowRunsBefore(status, before, after))) {
@@ -95,6 +102,11 @@ async function clearRuns(sweep: Sweep, deletedRuns: ReadonlySet<string>, before:
       const rows = await sweep.changeRun(runId, before, (age) => age.status === status, forget);
       if (rows !== undefined && rows > 0) cleared += 1;
     }
+  }
+  for await (const runId of sweep.pages((after) => listOpenTurnsBefore(before, after))) {
+    const mayGo = (age: RunAge): boolean => !age.waitsForPerson;
+    const turns = await sweep.changeRun(runId, before, mayGo, () => giveUpTurns(runId, now));
+    if (turns !== undefined && turns > 0) cleared += 1;
   }
   return cleared;
 }

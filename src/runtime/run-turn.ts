@@ -76,14 +76,15 @@ function* chooseTurn({ runId, kind, inputHash, began, follows }: TurnOptions): T
   const next = { runId, turn: (last?.turn ?? 0) + 1, kind, inputHash, beganJson: encode(began) };
   if (first === undefined || last === undefined) {
     if ((yield* readRun(runId)) !== undefined) throw taken(runId, "belongs to a workflow");
-    return { ...next, resultJson: null };
+    return { ...next, resultJson: null, isGivenUp: false };
   }
   if (first.kind !== kind) throw taken(runId, `belongs to a ${first.kind}`);
   const known = turns.find((turn) => turn.inputHash === inputHash);
   if (known === undefined) {
     if (!follows(decode(first.beganJson))) throw taken(runId, "was begun with another input");
-    return { ...next, resultJson: null };
+    return { ...next, resultJson: null, isGivenUp: false };
   }
+  if (known.isGivenUp) throw givenUp(runId, known.turn);
   if (known !== last && known.resultJson === null) {
     throw taken(runId, `has left turn ${known.turn} unfinished and is in turn ${last.turn}`);
   }
@@ -136,6 +137,14 @@ function identityOf(runId: string, turn: number): ScopeIdentity {
 
 function taken(runId: string, how: string): ToolwrightError {
   return new ToolwrightError("TOOL_RUN_TAKEN", `Run "${runId}" ${how}.`, { details: { runId } });
+}
+
+function givenUp(runId: string, turn: number): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_RUN_DELETED",
+    `Turn ${turn} of run "${runId}" was left unfinished, and retention has deleted what it would have gone on with.`,
+    { details: { runId, turn }, effect: "none" },
+  );
 }
 
 function busy(runId: string, turn: number): ToolwrightError {

@@ -42,6 +42,17 @@ export function* forgetReplayOfRun(runId: string, errorJson: string): Transactio
   return responses + approvals + tasks;
 }
 
+/** The same for a loop that was left. Nobody can go on with it: without its responses it might do things twice. */
+export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
+  yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
+  yield* change(coverArguments(SCOPES), runId);
+  return yield* change(
+    "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
+    runId,
+    nowMs,
+  );
+}
+
 /** How a run stands, as far as its age and its end are concerned. */
 export interface RunAge {
   /** `undefined` for a run that is no workflow's. */
@@ -49,6 +60,9 @@ export interface RunAge {
   readonly lastActiveMs: number;
   /** Calls that have not ended, or of which nobody knows how. */
   readonly openCalls: number;
+  /** Turns of loops that have not ended. */
+  readonly openTurns: number;
+  readonly waitsForPerson: boolean;
   readonly ownerIds: readonly string[];
 }
 
@@ -74,6 +88,16 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     "SELECT MAX(COALESCE(finished_at_ms, started_at_ms)) AS last FROM toolwright_tasks WHERE run_id = ?1",
     runId,
   );
+  const turns = yield* first(
+    `SELECT MAX(COALESCE(ended_at_ms, started_at_ms)) AS last,
+       CAST(COUNT(CASE WHEN ended_at_ms IS NULL THEN 1 END) AS BIGINT) AS open
+     FROM toolwright_turns WHERE run_id = ?1`,
+    runId,
+  );
+  const [request] = yield* all(
+    "SELECT 1 AS found FROM toolwright_approvals WHERE run_id = ?1 AND status = 'pending' LIMIT 1",
+    runId,
+  );
   const owners = [run, ...scopes].flatMap((row) =>
     row === undefined ? [] : (textOrNull(row, "owner_id") ?? []),
   );
@@ -84,8 +108,11 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
       bare === undefined ? 0 : integer(bare, "updated_at_ms"),
       (calls && integerOrNull(calls, "last")) ?? 0,
       (tasks && integerOrNull(tasks, "last")) ?? 0,
+      (turns && integerOrNull(turns, "last")) ?? 0,
     ),
     openCalls: calls === undefined ? 0 : integer(calls, "open"),
+    openTurns: turns === undefined ? 0 : integer(turns, "open"),
+    waitsForPerson: request !== undefined,
     ownerIds: [...new Set(owners)].sort(),
   };
 }
@@ -120,6 +147,17 @@ export function* listBareRunsBefore(beforeMs: number, after: string): Transactio
   return rows.map((row) => text(row, "id"));
 }
 
+/** Ids of runs with a turn that has not ended, begun before. */
+export function* listOpenTurnsBefore(beforeMs: number, after: string): Transaction<string[]> {
+  const rows = yield* all(
+    `SELECT DISTINCT run_id FROM toolwright_turns WHERE ended_at_ms IS NULL AND started_at_ms < ?1 AND run_id > ?2
+     ORDER BY run_id LIMIT ${PAGE}`,
+    beforeMs,
+    after,
+  );
+  return rows.map((row) => text(row, "run_id"));
+}
+
 /** Deletes a run and leaves a tombstone. The number of calls that went with it. */
 export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
   yield* keepUnreadKeys(runId);
@@ -150,6 +188,7 @@ const TABLES_OF_RUN = [
   "toolwright_cache",
   "toolwright_tasks",
   "toolwright_loops",
+  "toolwright_turns",
   "toolwright_scopes",
   "toolwright_workflow_runs",
 ];

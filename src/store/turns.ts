@@ -12,6 +12,8 @@ export interface TurnRow {
   readonly beganJson: string;
   /** `null` while it has not ended. */
   readonly resultJson: string | null;
+  /** Left for so long that retention has deleted what it would have gone on with. */
+  readonly isGivenUp: boolean;
 }
 
 /** In the order in which they began. */
@@ -21,7 +23,10 @@ export function* readTurns(runId: string): Transaction<TurnRow[]> {
 }
 
 /** 0 when there is a turn of that number. */
-export function insertTurn(turn: Omit<TurnRow, "resultJson">, nowMs: number): Transaction<number> {
+export function insertTurn(
+  turn: Omit<TurnRow, "resultJson" | "isGivenUp">,
+  nowMs: number,
+): Transaction<number> {
   return change(
     `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, started_at_ms)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING`,
@@ -52,5 +57,6 @@ function toTurnRow(row: Row): TurnRow {
     inputHash: text(row, "input_hash"),
     beganJson: text(row, "began_json"),
     resultJson: textOrNull(row, "result_json"),
+    isGivenUp: row["ended_at_ms"] !== null && row["result_json"] === null,
   };
 }
