@@ -73,8 +73,8 @@ export interface Call {
   isDeferred: boolean;
   /** `execute` was entered: from here on something may have happened outside. */
   executed: boolean;
-  /** It is inside now. */
-  executing: boolean;
+  /** A try that was inside was cut off, so what it did is not known, however soon it ends after that. */
+  cutInside: boolean;
   seq: number;
   /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
   takenSeq: number | undefined;
@@ -151,7 +151,7 @@ export function createCall(
     begun: false,
     isDeferred: false,
     executed: false,
-    executing: false,
+    cutInside: false,
     seq: options.seq ?? 0,
     takenSeq: undefined,
     startedAtMs: 0,
@@ -235,6 +235,7 @@ export function resetCall(call: Call): void {
   call.begun = false;
   call.isDeferred = false;
   call.executed = false;
+  call.cutInside = false;
   call.tries = 0;
   call.keyRead = false;
   call.harmless = true;

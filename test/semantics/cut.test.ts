@@ -43,6 +43,24 @@ it("rule 14: an abort while execute runs makes it unknown, reaches ctx.signal, a
   });
 });
 
+it("rule 14: a tool that stops as soon as it is told has still begun, and is not run again in silence", async () => {
+  const world = await createWorld();
+  const stop = new AbortController();
+  const { charge, effects } = createCharge(
+    { onUnknown: "fail" },
+    (_count, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
+  );
+  const call = (await world.runtime()).call(charge, args, { ...task, signal: stop.signal });
+  await until(() => effects.length === 1);
+  stop.abort();
+  expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
+  expect(await world.log("r1")).toMatchObject([{ status: "unknown", effect: null }]);
+  const resumed = await (await world.runtime()).call(charge, args, task);
+  expect(resumed).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+  expect(effects).toHaveLength(1);
+});
+
 it("rule 14: a pure call that was cut off runs again on resume", async () => {
   const world = await createWorld();
   const stop = new AbortController();

@@ -28,16 +28,11 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   // What others looked at, the tool has not read.
   if (!call.executed) call.keyRead = false;
   call.executed = true;
-  call.executing = true;
   call.tries += 1;
-  try {
-    const returned: unknown = await call.spec.execute(call.input, ctx);
-    const output = isAsyncIterable(returned) ? await lastOf(call, returned) : returned;
-    if (call.spec.sideEffect) await snapshot(call, ctx);
-    return output;
-  } finally {
-    call.executing = false;
-  }
+  const returned: unknown = await call.spec.execute(call.input, ctx);
+  const output = isAsyncIterable(returned) ? await lastOf(call, returned) : returned;
+  if (call.spec.sideEffect) await snapshot(call, ctx);
+  return output;
 }
 
 /** A snapshot that fails never fails the tool. */

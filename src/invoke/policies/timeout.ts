@@ -56,6 +56,7 @@ async function race(
       () => undefined,
     );
   }
+  const triesBefore = call.tries;
   const work = next();
   const { result, isLate } = await Promise.race([
     work.then((own) => ({ result: own, isLate: false })),
@@ -64,6 +65,8 @@ async function race(
   over.abort();
   call.signal?.removeEventListener("abort", onAbort);
   if (isLate) {
+    // Noted before the try is told: one that heeds its signal at once may still have done something.
+    call.cutInside = call.tries > triesBefore;
     stop.abort(result.kind === "cut" || result.kind === "error" ? result.error : undefined);
     void watchLate(call, work);
   }

@@ -14,7 +14,7 @@ export function effectOf(call: Call, result: Result): "none" | "happened" | null
       return call.harmless && result.error.effect === "none" ? "none" : null;
     case "cut":
       // Cut off between two tries: then all of them have said what they did.
-      return !call.executing && call.harmless ? "none" : null;
+      return !call.cutInside && call.harmless ? "none" : null;
     default:
       return null;
   }
