@@ -1,5 +1,6 @@
 /** How this command was called, so that the commands it prints can be typed as they stand. */
 import { basename, relative } from "node:path";
+import { quoted } from "../util/shell-word.ts";
 
 export function commandName(): string {
   if (process.env["npm_command"] === "exec") return "npx toolwright";
@@ -7,11 +8,6 @@ export function commandName(): string {
   if (!/^main\.[jt]s$/.test(basename(called))) return "toolwright";
   const path = relative(process.cwd(), called);
   return `node ${quoted(path.startsWith("..") ? called : path)}`;
-}
-
-/** A word as a shell takes it for one. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** A command line that goes on from here: with the store, where it is not the default one. */

@@ -1,8 +1,9 @@
 /** Puts a person's decision on record, and says what comes next. */
-import { userInfo } from "node:os";
 import type { ApprovalDecision } from "../runtime/approvals.ts";
-import { createRuntime } from "../runtime/create-runtime.ts";
+import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { readRun } from "../store/workflow-runs.ts";
+import { userName } from "../util/user-name.ts";
 import { approvalRow } from "./approval-row.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
@@ -35,8 +36,17 @@ export async function decide(
   );
   const open = await runtime.approvals({ status: "pending", runId: settled.runId });
   if (open.length > 0) screen.say(`  Run ${settled.runId} waits for ${open.length} more.`);
-  else screen.say(`  Go on with:  ${nextCommand(options.store, "resume", settled.runId)}`);
+  else screen.say(`  Go on with:  ${await howToGoOn(runtime, settled.runId, options.store)}`);
   return EXIT.finished;
+}
+
+/** A workflow is resumed; a call of a command or a program is made again, and found. */
+async function howToGoOn(runtime: Runtime, runId: string, store: string): Promise<string> {
+  const host = await hostOf(runtime);
+  const run = await host.store.read(() => readRun(runId));
+  return run === undefined
+    ? `the same command again, with --run-id ${runId}`
+    : nextCommand(store, "resume", runId);
 }
 
 /** A request, or a run that waits for one thing only. */
@@ -50,13 +60,4 @@ async function requestOf(runtime: Runtime, named: string): Promise<string> {
     `Run "${named}" waits for ${waiting.length} decisions.`,
     `Name one of them: ${waiting.map(({ id }) => id).join(", ")}`,
   );
-}
-
-function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user without an entry in the system's list has no name to put on record.
-    return undefined;
-  }
 }

@@ -1,11 +1,9 @@
 /** Loads the file of a workflow, and says in one sentence what is wrong with it. */
 import { existsSync, statSync } from "node:fs";
-import { relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { messageOf } from "../invoke/error-record.ts";
-import { ENTRY } from "../load/hooks.ts";
+import { resolve } from "node:path";
 import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
+import { importFile, shown } from "./import-file.ts";
 
 const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
 
@@ -21,7 +19,6 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
       "It must end in .ts, .tsx, .js, .jsx or .mjs.",
     );
   }
-  await import("../load/register.ts");
   const exported = await importFile(file);
   if (isWorkflowDefinition(exported["default"])) return exported["default"];
   const found = Object.keys(exported).find((name) => isWorkflowDefinition(exported[name]));
@@ -32,60 +29,4 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
       ? "Write: export default smithers((ctx) => <Workflow name=…>…</Workflow>);"
       : `It exports one as "${found}"; write: export default ${found};`,
   );
-}
-
-async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const url = pathToFileURL(file);
-  // Only where it is needed: a file that imports the workflow back would get a second copy of it.
-  if (/\.m?js$/.test(file)) url.searchParams.set(ENTRY, "");
-  try {
-    return (await import(url.href)) as Record<string, unknown>;
-  } catch (error) {
-    throw asLoadError(file, error);
-  }
-}
-
-function asLoadError(file: string, error: unknown): CliError {
-  const message = messageOf(error);
-  const compiler = /^(.+):(\d+):(\d+): ERROR: (.+)$/m.exec(message);
-  const made = compiler === null ? thrown(file, error, message) : uncompiled(compiler);
-  return Object.assign(made, { cause: error, stack: error instanceof Error ? error.stack : made.stack });
-}
-
-function uncompiled([, at = "", line = "", column = "", words = ""]: readonly string[]): CliError {
-  return new CliError(
-    "CLI_FILE_INVALID",
-    `${shown(at)}:${line}:${Number(column) + 1} does not compile: ${words}`,
-    "Correct the line, then try again.",
-  );
-}
-
-function thrown(file: string, error: unknown, message: string): CliError {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
-    const missing = /'([^']+)'/.exec(message)?.[1] ?? "something";
-    const isPackage = /Cannot find package/.test(message);
-    return new CliError(
-      "CLI_IMPORT_MISSING",
-      `${shown(file)} needs ${isPackage ? `the package "${missing}"` : shown(missing)}, which is not there.`,
-      isPackage ? `Install it with: npm install ${missing}` : "Correct the import, then try again.",
-    );
-  }
-  return new CliError(
-    "CLI_FILE_THREW",
-    `${shown(file)} could not be loaded: ${message.replace(/\s*\n[^]*$/, "")}`,
-    `It was thrown ${placeOf(error)}while the file was imported. --debug shows the stack.`,
-  );
-}
-
-/** Where in the author's files it was thrown. */
-function placeOf(error: unknown): string {
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const place = /(?:file:\/\/|\()?(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+):(\d+)\)?\s*$/m.exec(stack);
-  return place === null ? "" : `at ${shown(place[1] ?? "")}:${place[2]} `;
-}
-
-function shown(file: string): string {
-  const path = relative(process.cwd(), file);
-  return path.startsWith("..") ? file : path;
 }

@@ -8,6 +8,8 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { keepOutputApart } from "../util/keep-output-apart.ts";
+import { stopOnSignals } from "../util/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand, withoutPassword } from "./command-name.ts";
@@ -15,7 +17,6 @@ import { loadWorkflow } from "./load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import type { Screen } from "./screen.ts";
-import { stopOnSignals } from "./stop-on-signals.ts";
 
 export interface RunFileOptions {
   readonly store: string;
@@ -35,7 +36,8 @@ export interface RunFileOptions {
 }
 
 export async function runFile(screen: Screen, options: RunFileOptions): Promise<number> {
-  const restore = keepOutputApart(screen);
+  // With --json, stdout is for the answer.
+  const restore = screen.isJson ? keepOutputApart() : () => undefined;
   try {
     const workflow = await loadWorkflow(options.file);
     noteOtherStore(workflow, options.store);
@@ -57,9 +59,12 @@ async function runShown(
   runtime: Runtime,
 ): Promise<WorkflowResult> {
   using progress = showProgress(screen, { runId, isResumed: resume });
-  using stop = stopOnSignals((signal) =>
-    progress.note(`${signal}: stopping the run; once more to leave at once.`),
-  );
+  using stop = stopOnSignals({
+    onFirst: (signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`),
+    onOverdue: () =>
+      process.stderr.write("toolwright: what runs does not stop; leaving it. The run can be resumed.\n"),
+    exitCode: () => EXIT.failed,
+  });
   const unsubscribe = runtime.subscribe(progress.onCall);
   try {
     return await runWorkflow(workflow, {
@@ -151,15 +156,4 @@ function noteOtherStore({ options }: WorkflowDefinition, store: string): void {
   process.stderr.write(
     `toolwright: the workflow names the store ${relative(process.cwd(), resolve(dbPath))}; this command uses ${store}. Use --store to choose.\n`,
   );
-}
-
-/** With --json, stdout is for the answer: what the workflow's own code prints there goes to stderr. */
-function keepOutputApart(screen: Screen): () => void {
-  if (!screen.isJson) return () => undefined;
-  const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr);
-  return () => {
-    stdout.write = write;
-  };
 }

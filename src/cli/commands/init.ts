@@ -4,7 +4,8 @@ import { join, relative } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { commandName, quoted } from "../command-name.ts";
+import { quoted } from "../../util/shell-word.ts";
+import { commandName } from "../command-name.ts";
 import { readManifest } from "../../load/package-root.ts";
 import type { CommonOptions } from "../screen.ts";
 

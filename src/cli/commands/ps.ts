@@ -2,7 +2,8 @@
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { wholeNumber } from "../parse-options.ts";
-import { type CommonOptions, toAge, toDuration, toTable } from "../screen.ts";
+import { toTable } from "../../util/table.ts";
+import { type CommonOptions, toAge, toDuration } from "../screen.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;

@@ -2,7 +2,7 @@
 import type { PlanOutline } from "../../workflow/plan-outline.ts";
 import type { TaskStatus } from "../../workflow/task-state.ts";
 import { type Colour, type Screen, toDuration } from "../screen.ts";
-import { LiveArea } from "./live-area.ts";
+import { LiveArea } from "../../util/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
 
 interface ShownTask {

@@ -1,4 +1,5 @@
 /** Some lines at the end of a terminal that are drawn over. What others print meanwhile goes above them. */
+import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 
 type Write = typeof process.stdout.write;
@@ -8,10 +9,14 @@ export class LiveArea {
     stream,
     write: stream.write.bind(stream),
   }));
-  readonly #write: Write = process.stdout.write.bind(process.stdout);
+  readonly #write: Write;
+  readonly #width: () => number;
   #lines: readonly string[] = [];
 
-  constructor() {
+  constructor(terminal: WriteStream = process.stdout) {
+    this.#write = terminal.write.bind(terminal);
+    // A terminal that does not know its width says 0.
+    this.#width = () => (terminal.columns > 0 ? terminal.columns : 80);
     for (const { stream, write } of this.#streams) {
       stream.write = ((...given: Parameters<Write>) => {
         this.#erase();
@@ -24,7 +29,7 @@ export class LiveArea {
 
   draw(lines: readonly string[]): void {
     this.#erase();
-    this.#lines = lines.map(cut);
+    this.#lines = lines.map((line) => cut(line, this.#width()));
     this.#paint();
   }
 
@@ -50,9 +55,7 @@ export class LiveArea {
 }
 
 /** A line that wraps would be two lines to erase. */
-function cut(line: string): string {
-  // A terminal that does not know its width says 0.
-  const width = process.stdout.columns > 0 ? process.stdout.columns : 80;
+function cut(line: string, width: number): string {
   const plain = stripVTControlCharacters(line);
   return plain.length < width ? line : `${plain.slice(0, width - 2)}…`;
 }

@@ -1,0 +1,64 @@
+/** Imports a file of the user's, and says in one sentence why that cannot be done. */
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { messageOf } from "../invoke/error-record.ts";
+import { CliError } from "./cli-error.ts";
+import { ENTRY } from "../load/hooks.ts";
+
+/** @throws CliError */
+export async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+  await import("../load/register.ts");
+  const url = pathToFileURL(file);
+  // Only where it is needed: a file that imports the workflow back would get a second copy of it.
+  if (/\.m?js$/.test(file)) url.searchParams.set(ENTRY, "");
+  try {
+    return (await import(url.href)) as Record<string, unknown>;
+  } catch (error) {
+    throw asLoadError(file, error);
+  }
+}
+
+function asLoadError(file: string, error: unknown): CliError {
+  const message = messageOf(error);
+  const compiler = /^(.+):(\d+):(\d+): ERROR: (.+)$/m.exec(message);
+  const made = compiler === null ? thrown(file, error, message) : uncompiled(compiler);
+  return Object.assign(made, { cause: error, stack: error instanceof Error ? error.stack : made.stack });
+}
+
+function uncompiled([, at = "", line = "", column = "", words = ""]: readonly string[]): CliError {
+  return new CliError(
+    "CLI_FILE_INVALID",
+    `${shown(at)}:${line}:${Number(column) + 1} does not compile: ${words}`,
+    "Correct the line, then try again.",
+  );
+}
+
+function thrown(file: string, error: unknown, message: string): CliError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
+    const missing = /'([^']+)'/.exec(message)?.[1] ?? "something";
+    const isPackage = /Cannot find package/.test(message);
+    return new CliError(
+      "CLI_IMPORT_MISSING",
+      `${shown(file)} needs ${isPackage ? `the package "${missing}"` : shown(missing)}, which is not there.`,
+      isPackage ? `Install it with: npm install ${missing}` : "Correct the import, then try again.",
+    );
+  }
+  return new CliError(
+    "CLI_FILE_THREW",
+    `${shown(file)} could not be loaded: ${message.replace(/\s*\n[^]*$/, "")}`,
+    `It was thrown ${placeOf(error)}while the file was imported. --debug shows the stack.`,
+  );
+}
+
+/** Where in the author's files it was thrown. */
+function placeOf(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const place = /(?:file:\/\/|\()?(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+):(\d+)\)?\s*$/m.exec(stack);
+  return place === null ? "" : `at ${shown(place[1] ?? "")}:${place[2]} `;
+}
+
+export function shown(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith("..") ? file : path;
+}
