@@ -14,6 +14,7 @@ export default defineConfig({
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
       { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
       { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },
+      { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
   },

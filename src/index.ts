@@ -13,6 +13,7 @@ export type {
   CliOptions,
   DefineToolOptions,
   OnUnknown,
+  ParsedPositional,
   Reconciled,
   RedactOptions,
   RetryOptions,
@@ -46,6 +47,9 @@ export { grep } from "./tools/grep.ts";
 export { read } from "./tools/read.ts";
 export { tools } from "./tools/tools.ts";
 export { write } from "./tools/write.ts";
+
+export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
+export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";

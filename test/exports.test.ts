@@ -45,6 +45,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "registerTool",
       "runAgentLoop",
       "runChatTurn",
+      "registerToolsAsCLI",
       "runWithToolContext",
       "runWorkflow",
       "toAnthropicTool",
@@ -83,9 +84,11 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "OutputPlace",
       "OutputToken",
       "ParallelProps",
+      "ParsedPositional",
       "PartialToolContext",
       "Reconciled",
       "RedactOptions",
+      "RegisterToolsOptions",
       "Registry",
       "RetryOptions",
       "RetryPolicy",
@@ -136,6 +139,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
     ],
   },
   "store/postgres.ts": { values: ["openPostgresStore"], types: [] },
+  "adapters/commander/index.ts": { values: ["registerToolsAsCLI"], types: ["RegisterToolsOptions"] },
   "tools/index.ts": {
     values: [
       "BASH_TOOL_MAX_ARGS",

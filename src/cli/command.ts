@@ -35,11 +35,7 @@ export function acting(
     // Commander hands over the arguments, then the options, then the command.
     const options = given.at(-2) as CommonOptions;
     const screen = createScreen(options);
-    // What a workflow's own code throws where nobody waits for it ends the process, as a crash that can be resumed.
-    process.on("uncaughtException", (error) => {
-      screen.complain(error);
-      process.exit(EXIT.failed);
-    });
+    complainOfStrays(screen);
     try {
       process.exitCode = await action(
         { screen, options: options as never },
@@ -54,7 +50,15 @@ export function acting(
   };
 }
 
+/** What a user's own code throws where nobody waits for it ends the process, as a crash that can be resumed. */
+export function complainOfStrays(screen: Screen): void {
+  process.on("uncaughtException", (error) => {
+    screen.complain(error);
+    process.exit(EXIT.failed);
+  });
+}
+
 /** A timer or a connection that a workflow's own code has left open does not keep the command from ending. */
-function leaveWhenWritten(): void {
+export function leaveWhenWritten(): void {
   process.stdout.write("", () => setTimeout(() => process.exit(), 50).unref());
 }

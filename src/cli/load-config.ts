@@ -1,12 +1,23 @@
-/** Loads `toolwright.config.*` of a folder, and says in one sentence what is wrong with it. */
+/** Loads `toolwright.config.ts`: what a project offers to the command line. Only commands that need it pay for it. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { messageOf } from "../invoke/error-record.ts";
+import { join, resolve } from "node:path";
+import {
+  aFullText,
+  aFunction,
+  anObject,
+  type Check,
+  describe,
+  either,
+  Problem,
+  refuseUnknown,
+} from "../definition/option-checks.ts";
+import { ToolwrightError } from "../errors.ts";
+import { isPostgresAddress } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { type ToolLike, toTools } from "../tool/from-tool.ts";
+import { toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { CliError } from "./cli-error.ts";
+import { importFile, shown } from "./import-file.ts";
 
 export interface Config {
   readonly tools: Tool[];
@@ -16,24 +27,75 @@ export interface Config {
   readonly mcpServers?: Record<string, unknown>;
 }
 
-const NAMES = ["ts", "tsx", "mts", "js", "jsx", "mjs"].map((ending) => `toolwright.config.${ending}`);
+const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((ending) => `toolwright.config.${ending}`);
 
-/** `undefined` where the folder has none. */
+/** `undefined` where the folder has none. @throws CliError */
 export async function loadConfig(folder: string): Promise<Config | undefined> {
-  const name = NAMES.find((one) => existsSync(join(folder, one)));
-  if (name === undefined) return undefined;
-  await import("../load/register.ts");
+  const file = CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+  if (file === undefined) return undefined;
+  const { default: exported } = await importFile(file);
+  if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
+    throw new CliError(
+      "CLI_CONFIG_INVALID",
+      `${shown(file)} has no configuration as its default export.`,
+      "Write: export default { tools: [ … ] };",
+    );
+  }
   try {
-    const exported = (await import(pathToFileURL(join(folder, name)).href)) as Record<string, unknown>;
-    return configOf(exported["default"]);
+    return toConfig(exported as Readonly<Record<string, unknown>>, folder);
   } catch (error) {
-    throw new CliError("CLI_CONFIG_INVALID", `${name} cannot be used: ${messageOf(error)}`);
+    const hint = ToolwrightError.is(error) ? error.hint : "Correct it, then try again.";
+    if (error instanceof Problem)
+      throw new CliError("CLI_CONFIG_INVALID", `${shown(file)}: ${error.field} ${error.message}`, hint);
+    if (ToolwrightError.is(error))
+      throw new CliError("CLI_CONFIG_INVALID", `${shown(file)}: ${error.message}`, hint);
+    throw error;
   }
 }
 
-function configOf(given: unknown): Config {
-  if (typeof given !== "object" || given === null || !("tools" in given)) {
-    throw new Error("write: export default { tools: [ … ] };");
+const CHECKS: Readonly<Record<Exclude<keyof Config, "tools">, Check>> = {
+  store: either("a path, a postgres:// address or an open store", aFullText, (value, field) => {
+    anObject(value, field);
+    aFunction((value as Record<string, unknown>)["transaction"], field);
+  }),
+  rootDir: aFullText,
+  model: () => undefined,
+  mcpServers: anObject,
+};
+
+function toConfig(given: Readonly<Record<string, unknown>>, folder: string): Config {
+  refuseUnknown(given, ["tools", ...Object.keys(CHECKS)], "", "toolwright.config");
+  for (const [name, check] of Object.entries(CHECKS)) {
+    if (given[name] !== undefined) check(given[name], name);
   }
-  return { ...given, tools: toTools(given.tools as readonly ToolLike[] | Record<string, ToolLike>) };
+  const { tools = [], store, rootDir, ...rest } = given;
+  if (typeof tools !== "object" || tools === null) {
+    throw new Problem("tools", "must be a list of tools, or an object of tools by name.");
+  }
+  // Spread, so that a hole in a list is looked at too.
+  const list = Array.isArray(tools) ? [...(tools as unknown[])] : tools;
+  for (const [name, tool] of Object.entries(list)) {
+    if (typeof tool !== "object" && typeof tool !== "function")
+      throw new Problem(`tools.${name}`, `must be a tool, not ${describe(tool)}.`);
+  }
+  return {
+    ...rest,
+    tools: withoutDoubles(toTools(list as readonly object[])),
+    // Paths are meant from where the file is.
+    ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir as string) }),
+    ...(store === undefined
+      ? {}
+      : { store: typeof store === "string" ? placed(store, folder) : (store as Store) }),
+  };
+}
+
+function placed(store: string, folder: string): string {
+  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(folder, store);
+}
+
+function withoutDoubles(tools: Tool[]): Tool[] {
+  const names = tools.map(({ name }) => name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined) throw new Problem("tools", `has two tools of the name "${double}".`);
+  return tools;
 }

@@ -13,21 +13,59 @@ import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
 import { addTestCommand } from "./commands/test.ts";
+import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
 import { readManifest } from "../load/package-root.ts";
+import { complainOfStrays, EXIT, leaveWhenWritten } from "./command.ts";
+import { createScreen } from "./screen.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
   // Whoever read along may have gone, as `head` does; the run goes on.
   process.stdout.on("error", () => undefined);
-  await createProgram().parseAsync(argv);
+  const program = createProgram();
+  if (!namesTool(program, argv)) {
+    await program.parseAsync(argv);
+    return;
+  }
+  await addTools(program, argv.includes("--json"));
+  if (process.exitCode !== undefined) return;
+  await program.parseAsync(argv);
+  leaveWhenWritten();
+}
+
+/** Whether the first word is none of the commands here: only then is the project's configuration looked at. */
+function namesTool(program: Command, argv: readonly string[]): boolean {
+  const [first = "-", second = "-"] = argv.slice(2);
+  const word = first === "help" ? second : first;
+  const isOwn = program.commands.some((command) => command.name() === word);
+  return !word.startsWith("-") && !isOwn;
+}
+
+async function addTools(program: Command, isJson: boolean): Promise<void> {
+  const { addProjectTools } = await import("./project-tools.ts");
+  const { keepOutputApart } = await import("../util/keep-output-apart.ts");
+  const screen = createScreen({ json: isJson });
+  complainOfStrays(screen);
+  const restore = isJson ? keepOutputApart() : () => undefined;
+  try {
+    await addProjectTools(program);
+  } catch (error) {
+    restore();
+    screen.complain(error);
+    process.exitCode = EXIT.failed;
+  } finally {
+    restore();
+  }
 }
 
 function createProgram(): Command {
   const program = new Command("toolwright")
     .description("Runs workflows whose tool calls are on record, and goes on with them where they were.")
     .version(readManifest().version)
+    // So that a tool may have a field "version".
+    .enablePositionalOptions()
     .showHelpAfterError("(see --help)")
     .addHelpText(
       "after",
@@ -38,6 +76,7 @@ Examples:
   toolwright ps                                    see how runs stand
   toolwright why <run-id>                          learn why one waits or failed, and what comes next
   toolwright resume <run-id>                       go on with it
+  toolwright tools                                 see the tools of toolwright.config.ts, which are commands too
 
 Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a person.`,
     );
@@ -54,6 +93,7 @@ Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a pers
     addCancelCommand,
     addGcCommand,
     addMcpCommand,
+    addToolsCommand,
     addInitCommand,
     addTestCommand,
     addDoctorCommand,

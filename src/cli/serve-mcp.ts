@@ -10,7 +10,7 @@ import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { type Config, loadConfig } from "./load-config.ts";
 import { readManifest } from "../load/package-root.ts";
-import { stopOnSignals } from "./stop-on-signals.ts";
+import { stopOnSignals } from "../util/stop-on-signals.ts";
 
 export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
 
@@ -38,7 +38,11 @@ export async function serveMcp(folder: string, options: ServeMcpOptions): Promis
     approvals: options.approvals,
     version: readManifest().version,
   };
-  using stop = stopOnSignals((signal) => note(`${signal}: stopping; once more to leave at once.`));
+  using stop = stopOnSignals({
+    onFirst: (name) => note(`${name}: stopping; once more to leave at once.`),
+    onOverdue: () => note("a call does not stop; leaving it."),
+    exitCode: () => EXIT.failed,
+  });
   const stopped = new Promise<void>((done) => stop.signal.addEventListener("abort", () => done()));
   if (options.http === undefined) {
     await using server = serveMcpStdio({ ...served, output: kept.stream });

@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import {
   aBoolean,
+  aFullText,
   aFunction,
   aNumber,
   anInteger,
@@ -55,8 +56,12 @@ const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   costOf: aFunction,
   redact: fields({ input: paths, output: paths }),
   cli: fields({
-    positionals: either("a list or { name, parse }", anArray, anObject),
-    aliases: anObject,
+    positionals: either(
+      "a list of fields, or { name, parse }",
+      listOf(either("a field or { name, parse }", aFullText, parsedPositional)),
+      parsedPositional,
+    ),
+    aliases: either('an object such as { depth: "-d" }', valuesOf(aFullText)),
     hidden: aBoolean,
   }),
 };
@@ -108,8 +113,25 @@ const zodSchema: Check = (value, field) => {
   if (!isZod(value)) throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.`);
 };
 
-function anArray(value: unknown, field: string): void {
-  if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
+function listOf(check: Check): Check {
+  return (value, field) => {
+    if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
+    for (const [index, item] of value.entries()) check(item, `${field}[${index}]`);
+  };
+}
+
+function valuesOf(check: Check): Check {
+  return (value, field) => {
+    anObject(value, field);
+    for (const [name, item] of Object.entries(value as object)) check(item, `${field}.${name}`);
+  };
+}
+
+function parsedPositional(value: unknown, field: string): void {
+  fields({ name: aFullText, parse: aFunction })(value, field);
+  const { name, parse } = value as Record<string, unknown>;
+  aFullText(name, `${field}.name`);
+  aFunction(parse, `${field}.parse`);
 }
 
 function named(tool: unknown, check: () => void): void {

@@ -29,13 +29,20 @@ export interface RedactOptions {
   readonly output?: readonly string[] | undefined;
 }
 
+/** A text on the command line that stands for several fields, such as `drive:/path`. */
+export interface ParsedPositional {
+  readonly name: string;
+  /** What it throws is told to whoever typed the text. */
+  readonly parse: (text: string) => Record<string, unknown>;
+}
+
 /** How the generated command line spells the tool. */
 export interface CliOptions {
-  readonly positionals?:
-    | readonly string[]
-    | { readonly name: string; readonly parse: (text: string) => Record<string, unknown> }
-    | undefined;
+  /** Fields, in order. Default: the required ones that are scalars. A list in the last place takes all words that are left. */
+  readonly positionals?: readonly (string | ParsedPositional)[] | ParsedPositional | undefined;
+  /** Short options by field, such as `{ depth: "-d" }`; fields of nested objects are dotted. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
+  /** Not shown in help. */
   readonly hidden?: boolean | undefined;
 }
 

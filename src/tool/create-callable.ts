@@ -94,7 +94,7 @@ function errorOf(
   return toldCopy(error, JSON.stringify(error.toModel()), error);
 }
 
-function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
+export function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
   return toldCopy(
     new ToolwrightError(
       "TOOL_APPROVAL_PENDING",

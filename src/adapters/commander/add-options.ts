@@ -1,0 +1,59 @@
+/** Declares fields as Commander's options and arguments. Values are kept as they were typed, and parsed by the command. */
+import type { Command } from "commander";
+import type { OwnOption } from "./command-settings.ts";
+import { describeShape, placeholderOf, remarksOn } from "./describe-shape.ts";
+import type { FieldPlan, PositionalPlan } from "./plan-input.ts";
+import { isFlag, isObjectShape } from "./shape.ts";
+
+/** Never required of Commander: the tool's own validation says what is missing, in the words that a model gets. */
+export function addPositional(
+  command: Command,
+  { name, field, isRequired, isVariadic }: PositionalPlan,
+): void {
+  const what = field === undefined ? "" : (field.shape.description ?? describeShape(field.shape));
+  const remarks = field === undefined ? (isRequired ? "(required)" : "") : remarksOn(field.shape, isRequired);
+  command.argument(`[${name}${isVariadic ? "..." : ""}]`, [what, remarks].join(" ").trim());
+}
+
+export function addFieldOption(command: Command, field: FieldPlan): void {
+  const { shape, option: name, alias, isNegatable } = field;
+  if (name === undefined) return;
+  const takesValue = !isFlag(shape) ? `<${placeholderOf(shape)}>` : shape.null ? "[true|false|null]" : "";
+  const flags = `${alias === undefined ? "" : `${alias}, `}--${name} ${takesValue}`.trim();
+  const option = command.createOption(flags, describeField(field));
+  // `--no-cache` may be a field's own name, and not the opposite of another.
+  option.negate = false;
+  if (takesValue !== "") option.argParser(collect);
+  command.addOption(option.hideHelp(field.isHidden));
+  if (!isNegatable) return;
+  const opposite = command.createOption(`--no-${name}`, `the opposite of --${name}`);
+  command.addOption(opposite.hideHelp(field.isHidden));
+}
+
+/** @returns the name under which Commander keeps the value */
+export function addOwnOption(command: Command, option: OwnOption, taken: ReadonlySet<string>): string {
+  const { value, description, isHidden = false } = option;
+  let { name } = option;
+  while (taken.has(name)) name = `tool-${name}`;
+  const made = command.createOption(`--${name}${value === undefined ? "" : ` <${value}>`}`, description);
+  made.negate = false;
+  command.addOption(made.hideHelp(isHidden));
+  return made.attributeName();
+}
+
+function collect(text: string, before: unknown): string[] {
+  return [...(Array.isArray(before) ? (before as string[]) : []), text];
+}
+
+function describeField({ shape, isRequired, path }: FieldPlan): string {
+  const name = path.join(".");
+  const dotted =
+    isObjectShape(shape) && (shape.fields?.size ?? 0) > 0 ? `JSON, or --${name}.… for each field` : "";
+  return [
+    shape.description ?? "",
+    remarksOn(shape, isRequired),
+    shape.description === undefined ? dotted : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}

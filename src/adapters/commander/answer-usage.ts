@@ -1,0 +1,27 @@
+/** Bad usage ends with exit code 2, and with --json as the one error shape, whoever found it: Commander or we. */
+import type { Command, ErrorOptions } from "commander";
+import { ToolwrightError } from "../../errors.ts";
+import { commandPath } from "./command-help.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+
+export function answerUsage(command: Command): void {
+  const answer = command.error.bind(command);
+  command.error = (message: string, options?: ErrorOptions): never => {
+    if (wantsJson(command)) {
+      const error = new ToolwrightError("TOOL_INPUT_INVALID", message.replace(/^error: /, ""), {
+        hint: `See: ${commandPath(command)} --help`,
+      });
+      command.configureOutput().writeOut?.(`${JSON.stringify(error.toModel(), null, 2)}\n`);
+    }
+    return answer(message, { ...options, exitCode: EXIT_CODES.usage });
+  };
+}
+
+/** An error may come before `--json` is parsed, so the words are looked at as they were typed. */
+function wantsJson(command: Command): boolean {
+  if (command.opts()["json"] === true) return true;
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  const { rawArgs }: { rawArgs?: readonly string[] } = root as { rawArgs?: readonly string[] };
+  return rawArgs?.includes("--json") ?? false;
+}

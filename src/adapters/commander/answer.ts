@@ -1,0 +1,99 @@
+/** How a call ended, for programs and for people. */
+import type { Command } from "commander";
+import { ToolwrightError } from "../../errors.ts";
+import type { Approval } from "../../invoke/approval.ts";
+import { messageOf } from "../../invoke/error-record.ts";
+import type { Outcome } from "../../invoke/outcome.ts";
+import { pendingError, specOf } from "../../tool/create-callable.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { toTerminalText } from "../../util/terminal-text.ts";
+import { commandPath } from "./command-help.ts";
+import { EXIT_CODES, exitCodeOf } from "./exit-codes.ts";
+import { toPlainJson } from "./plain-json.ts";
+import { showOutput } from "./show-output.ts";
+
+export interface Answer {
+  readonly exitCode: number;
+  /** What --json prints: the output, or the one error shape. */
+  readonly json: unknown;
+  /** For people, on stdout and on stderr. */
+  readonly text: string;
+  readonly complaint: string;
+}
+
+export interface AnswerContext {
+  readonly command: Command;
+  readonly isDebug: boolean;
+}
+
+export function answerOutcome(
+  outcome: Exclude<Outcome, { status: "pending" }>,
+  context: AnswerContext,
+): Answer {
+  if (outcome.status !== "success") return answerError(outcome.error, context);
+  const json = toPlainJson(outcome.output);
+  const note = outcome.note === undefined ? "" : `note: ${outcome.note}\n`;
+  if (!isErrorResult(json)) {
+    return {
+      exitCode: EXIT_CODES.ok,
+      json,
+      text: forScreen(showOutput(json), process.stdout),
+      complaint: note,
+    };
+  }
+  const { message, next_action_hint: hint } = json;
+  const said =
+    typeof message === "string" ? errorText(message, typeof hint === "string" ? hint : "") : showOutput(json);
+  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: forScreen(said, process.stderr) + note };
+}
+
+export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
+  const error = ToolwrightError.is(thrown)
+    ? thrown
+    : new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), { cause: thrown });
+  const usage =
+    error.code === "TOOL_INPUT_INVALID" ? `  Usage: ${commandPath(command)} ${command.usage()}\n` : "";
+  const stack = isDebug ? `${(error.cause instanceof Error ? error.cause : error).stack ?? ""}\n` : "";
+  return {
+    exitCode: exitCodeOf(error.code),
+    json: error.toModel(),
+    text: "",
+    complaint: forScreen(errorText(error.message, error.hint) + usage + stack, process.stderr),
+  };
+}
+
+/** The row stays where it is: whoever may decide types the one command, and the caller the other. */
+export function answerPending(tool: Tool, approval: Approval, approveCommand: string, goOn: string): Answer {
+  const { id, runId, toolName, prompt, args } = approval;
+  const hint = `Approve it with "${approveCommand}", then run the same command again with ${goOn}.`;
+  const lines = [
+    `waiting: ${prompt}`,
+    `  ${toolName} ${JSON.stringify(args)}`,
+    `  Approve it:  ${approveCommand}`,
+    `  Then run the same command again with:  ${goOn}`,
+  ];
+  return {
+    exitCode: EXIT_CODES.waiting,
+    json: {
+      ...pendingError(specOf(tool), id).toModel(),
+      next_action_hint: hint,
+      approval_id: id,
+      run_id: runId,
+    },
+    text: "",
+    complaint: forScreen(`${lines.join("\n")}\n`, process.stderr),
+  };
+}
+
+function errorText(message: string, hint: string): string {
+  return `error: ${message}\n${hint === "" ? "" : `  ${hint}\n`}`;
+}
+
+function isErrorResult(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && "is_error" in value && value.is_error === true;
+}
+
+/** A pipe gets every byte; a terminal nothing that would take it over. */
+function forScreen(text: string, stream: { readonly isTTY: boolean }): string {
+  return stream.isTTY ? toTerminalText(text) : text;
+}

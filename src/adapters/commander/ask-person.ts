@@ -1,0 +1,148 @@
+/** Asks the person at the terminal about what waits. What they decide is put on record like any other decision. */
+import { createInterface, type Interface } from "node:readline/promises";
+import { ToolwrightError } from "../../errors.ts";
+import type { Approval } from "../../invoke/approval.ts";
+import { messageOf } from "../../invoke/error-record.ts";
+import type { ApprovalDecision } from "../../runtime/approvals.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { toTerminalText } from "../../util/terminal-text.ts";
+import { userName } from "../../util/user-name.ts";
+
+/** The question goes to stderr, so stdout may well be a pipe. */
+export function isTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** @returns whether all were decided */
+export async function askPerson(
+  runtime: Runtime,
+  requests: readonly Approval[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // In raw mode the terminal sends a character, not a signal.
+  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  const ask = asker(terminal, signal);
+  try {
+    for (const request of requests) {
+      if (!(await settle(runtime, request, ask))) return false;
+    }
+    return requests.length > 0;
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The line that was typed, `undefined` when there is none to come. */
+type Ask = (question: string, prefilled?: string) => Promise<string | undefined>;
+
+function asker(terminal: Interface, signal: AbortSignal): Ask {
+  const closed = new Promise<undefined>((resolve) => terminal.once("close", () => resolve(undefined)));
+  return async (question, prefilled = "") => {
+    if (signal.aborted) return undefined;
+    const typed = terminal.question(question, { signal }).catch(() => undefined);
+    if (prefilled !== "") terminal.write(prefilled);
+    return Promise.race([typed, closed]);
+  };
+}
+
+async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<boolean> {
+  const { id, prompt, toolName, args, defaults } = request;
+  say(prompt);
+  say(`  ${toolName} ${JSON.stringify(args)}`);
+  if (defaults !== undefined) say(`  suggested: ${JSON.stringify(defaults)}`);
+  for (;;) {
+    const decision = request.kind === "replay" ? await askWhatBecame(ask) : await askWhether(request, ask);
+    if (decision === undefined) return false;
+    if (decision === "again") continue;
+    try {
+      await runtime.resolveToolApproval(id, {
+        ...decision,
+        decidedBy: userName(),
+        argsHash: request.argsHash,
+      });
+      return true;
+    } catch (error) {
+      if (!ToolwrightError.is(error)) throw error;
+      say(error.message);
+      // Decided elsewhere, or too late: the call says what came of it.
+      if (error.code === "TOOL_APPROVAL_SETTLED" || error.code === "TOOL_APPROVAL_EXPIRED") return true;
+      if (
+        error.code !== "TOOL_INPUT_INVALID" &&
+        error.code !== "TOOL_INPUT_REDACTED" &&
+        error.code !== "TOOL_OUTPUT_INVALID"
+      )
+        throw error;
+    }
+  }
+}
+
+type Decision = Pick<ApprovalDecision, "approved" | "approvedArgs" | "happened"> | "again" | undefined;
+
+async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decision> {
+  const word = await ask("Run it? [y]es, [N]o, [e]dit the arguments: ");
+  switch (word?.trim().toLowerCase()) {
+    case undefined:
+      return undefined;
+    case "y":
+    case "yes":
+      return { approved: true };
+    case "e":
+    case "edit": {
+      const edited = await askJson(ask, "arguments> ", {
+        ...(args as object),
+        ...(defaults as object | undefined),
+      });
+      return edited === undefined || edited === "again"
+        ? edited
+        : { approved: true, approvedArgs: edited.value };
+    }
+    case "":
+    case "n":
+    case "no":
+      return { approved: false };
+    default:
+      return "again";
+  }
+}
+
+/** A call was interrupted, and only a person can tell whether it happened. Enter decides nothing. */
+async function askWhatBecame(ask: Ask): Promise<Decision> {
+  const word = await ask("[r]un it again, it [h]appened, [g]ive up, or Enter to leave it open: ");
+  switch (word?.trim().toLowerCase()) {
+    case undefined:
+    case "":
+      return undefined;
+    case "r":
+      return { approved: true };
+    case "h": {
+      const output = await askJson(ask, "its output> ", null);
+      return output === undefined || output === "again"
+        ? output
+        : { approved: true, happened: { output: output.value } };
+    }
+    case "g":
+      return { approved: false };
+    default:
+      return "again";
+  }
+}
+
+async function askJson(
+  ask: Ask,
+  question: string,
+  start: unknown,
+): Promise<{ value: unknown } | "again" | undefined> {
+  const text = await ask(question, JSON.stringify(start));
+  if (text === undefined) return undefined;
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    say(`That is not JSON: ${messageOf(error)}`);
+    return "again";
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${toTerminalText(text)}\n`);
+}

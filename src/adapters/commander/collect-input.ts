@@ -1,0 +1,121 @@
+/** Puts together what was typed: the whole input first, then positionals, then options, the deeper ones last. */
+import type { Command } from "commander";
+import { messageOf } from "../../invoke/error-record.ts";
+import { parseTexts } from "./parse-text.ts";
+import type { FieldPlan, InputPlan, PositionalPlan } from "./plan-input.ts";
+import { readStdin } from "./read-stdin.ts";
+import { isObjectShape, type Shape } from "./shape.ts";
+import { UsageError } from "./usage-error.ts";
+
+interface Given {
+  readonly label: string;
+  readonly path: readonly string[];
+  readonly shape: Shape | undefined;
+  readonly parse?: PositionalPlan["parse"];
+  /** A flag has no text. */
+  readonly value: boolean | readonly string[];
+}
+
+/**
+ * @param whole what `--input` was given
+ * @throws UsageError for what cannot be understood; whether it fits the tool is for the tool's schema to say
+ */
+export async function collectInput(
+  command: Command,
+  plan: InputPlan,
+  whole: { readonly label: string; readonly text: string | undefined },
+): Promise<unknown> {
+  const options = givenOptions(command, plan);
+  const given = [
+    ...(whole.text === undefined ? [] : [{ ...whole, path: [], shape: plan.shape, value: [whole.text] }]),
+    ...givenPositionals(command.args, plan, options),
+    ...options.toSorted((one, other) => one.path.length - other.path.length),
+  ];
+  let input: unknown = isObjectShape(plan.shape) ? {} : undefined;
+  for (const one of await withStdin(given)) input = withValue(input, one);
+  return input;
+}
+
+function givenOptions(command: Command, { fields }: InputPlan): Given[] {
+  const values: Readonly<Record<string, unknown>> = command.opts();
+  return fields.flatMap(({ path, shape, option }) => {
+    const declared = command.options.find(({ long, negate }) => long === `--${option}` && !negate);
+    const name = declared?.attributeName() ?? "";
+    // A field may be called "constructor".
+    if (declared === undefined || !Object.hasOwn(values, name)) return [];
+    return [{ label: `--${option}`, path, shape, value: values[name] as boolean | string[] }];
+  });
+}
+
+/** Fields that were given as options have no place among the positionals any more. */
+function givenPositionals(
+  words: readonly string[],
+  { positionals }: InputPlan,
+  options: readonly Given[],
+): Given[] {
+  const isOption = (field: FieldPlan | undefined): boolean =>
+    field !== undefined && options.some(({ path }) => path === field.path);
+  const open = positionals.filter(({ field }) => !isOption(field));
+  if (words.length > open.length && open.at(-1)?.isVariadic !== true) {
+    throw new UsageError(`there is no argument left for ${JSON.stringify(words[open.length])}.`);
+  }
+  return open.flatMap(({ name, field, parse, isVariadic }, index) => {
+    const texts = isVariadic ? words.slice(index) : words.slice(index, index + 1);
+    if (texts.length === 0) return [];
+    return [{ label: `<${name}>`, path: field?.path ?? [], shape: field?.shape, parse, value: texts }];
+  });
+}
+
+/** A dash stands for what stdin holds, once. */
+async function withStdin(given: readonly Given[]): Promise<Given[]> {
+  const dashes = given.flatMap(({ label, value }) =>
+    typeof value === "boolean" ? [] : value.filter((text) => text === "-").map(() => label),
+  );
+  if (dashes.length > 1) {
+    throw new UsageError(`only one value can be read from stdin, not those of ${dashes.join(" and ")}.`);
+  }
+  const text = dashes.length === 0 ? "" : await readStdin(dashes[0] ?? "");
+  return given.map((one) =>
+    typeof one.value === "boolean"
+      ? one
+      : { ...one, value: one.value.map((word) => (word === "-" ? text : word)) },
+  );
+}
+
+function withValue(input: unknown, { label, path, shape, parse, value }: Given): unknown {
+  if (typeof value === "boolean") return setAt(input, path, value);
+  if (parse !== undefined) return { ...asRecord(input), ...parsedFields(label, parse, value.join(" ")) };
+  if (shape === undefined) return input;
+  return setAt(input, path, parseTexts(shape, label, value));
+}
+
+function parsedFields(
+  label: string,
+  parse: NonNullable<PositionalPlan["parse"]>,
+  text: string,
+): Record<string, unknown> {
+  let fields: unknown;
+  try {
+    // What comes from stdin has a line break that nobody meant.
+    fields = parse(text.replace(/\r?\n$/, ""));
+  } catch (error) {
+    throw new UsageError(`${label} cannot be ${JSON.stringify(text)}: ${messageOf(error)}`);
+  }
+  if (typeof fields === "object" && fields !== null) return fields as Record<string, unknown>;
+  throw new UsageError(`${label} cannot be ${JSON.stringify(text)}.`);
+}
+
+function setAt(input: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  const record = asRecord(input);
+  const inner = Object.hasOwn(record, name) ? record[name] : undefined;
+  // Unlike an assignment, this makes a field of any name.
+  return Object.fromEntries([...Object.entries(record), [name, setAt(inner, rest, value)]]);
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,50 @@
+/** What help says beside the options: a summary, and a line that can be typed. */
+import type { Command } from "commander";
+import { quoted } from "../../util/shell-word.ts";
+import type { FieldPlan, InputPlan } from "./plan-input.ts";
+import { isFlag, type Shape } from "./shape.ts";
+
+/** The first sentence. */
+export function summaryOf(description: string): string {
+  const [first = ""] = description.split(/(?<=[.!?])\s|\n/);
+  return first.trim().replace(/\.$/, "");
+}
+
+/** Every required field, and one option more. */
+export function exampleLine(command: Command, { positionals, fields }: InputPlan): string {
+  const words = positionals.map(({ name, field }) => {
+    const word = field === undefined ? undefined : exampleOf(field.shape);
+    return quoted(word ?? name.toUpperCase());
+  });
+  const inPlace = new Set(positionals.map(({ field }) => field));
+  // Where a text makes several fields, nobody knows which; then none is shown as missing.
+  const isParsed = positionals.some(({ parse }) => parse !== undefined);
+  const open = fields.filter((field) => field.path.length === 1 && !inPlace.has(field));
+  const needed = isParsed ? [] : open.filter(({ isRequired }) => isRequired);
+  const extra = open.find(({ isRequired, shape }) => !isRequired && exampleOf(shape) !== undefined);
+  const options = [...needed, ...(extra === undefined ? [] : [extra])].flatMap(optionWords);
+  return [commandPath(command), ...words, ...options].join(" ");
+}
+
+export function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+}
+
+function optionWords({ option, shape, path }: FieldPlan): string[] {
+  if (option === undefined) return [];
+  if (isFlag(shape)) return [shape.default === true ? `--no-${option}` : `--${option}`];
+  return [`--${option}`, quoted(exampleOf(shape) ?? (path.at(-1) ?? "").toUpperCase())];
+}
+
+function isTelling(value: unknown): boolean {
+  return typeof value === "object"
+    ? Object.keys(value ?? {}).length > 0
+    : value !== undefined && value !== "";
+}
+
+function exampleOf(shape: Shape): string | undefined {
+  const given = [...shape.examples, ...shape.choices, shape.default].find(isTelling);
+  if (given !== undefined) return typeof given === "string" ? given : JSON.stringify(given);
+  if (isFlag(shape)) return "true";
+  return shape.number === undefined ? undefined : "10";
+}

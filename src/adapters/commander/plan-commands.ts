@@ -1,0 +1,76 @@
+/** Which command each tool gets: `<group> <name>`, the name without the group's prefix, and its full name too. */
+import { ToolwrightError } from "../../errors.ts";
+import { specOf } from "../../tool/create-callable.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { isWord, toKebab } from "./command-words.ts";
+
+export interface CommandPlan {
+  readonly tool: Tool;
+  readonly group: string | undefined;
+  readonly name: string;
+  /** The tool's full name, where it can be typed and is not the command's name anyway. */
+  readonly alias: string | undefined;
+  readonly isHidden: boolean;
+}
+
+/** @throws TOOL_DEFINITION_INVALID for two tools that would be one command */
+export function planCommands(tools: readonly Tool[]): CommandPlan[] {
+  const plans = tools.map(planCommand);
+  const byWords = new Map<string, Tool>();
+  for (const { tool, group, name } of plans) {
+    const words = wordsOf({ group, name });
+    const other = byWords.get(words);
+    if (other !== undefined) throw clash(words, `the tools "${other.name}" and "${tool.name}"`);
+    byWords.set(words, tool);
+  }
+  for (const { tool, group } of plans) {
+    const other = group === undefined ? undefined : byWords.get(group);
+    if (other !== undefined)
+      throw clash(group ?? "", `the tool "${other.name}" and the group of the tool "${tool.name}"`);
+  }
+  return plans;
+}
+
+export function wordsOf({ group, name }: Pick<CommandPlan, "group" | "name">): string {
+  return group === undefined ? name : `${group} ${name}`;
+}
+
+function planCommand(tool: Tool): CommandPlan {
+  const { cli } = specOf(tool);
+  const group = tool.group === undefined ? undefined : typed(tool, "group", tool.group);
+  const name = typed(tool, "name", withoutPrefix(tool.name, tool.group));
+  return {
+    tool,
+    group,
+    name,
+    alias: tool.name !== name && isWord(tool.name) ? tool.name : undefined,
+    isHidden: cli.hidden === true,
+  };
+}
+
+function withoutPrefix(name: string, group: string | undefined): string {
+  if (group === undefined || !name.startsWith(group)) return name;
+  const rest = name.slice(group.length);
+  return /^[_.-]./.test(rest) ? rest.slice(1) : name;
+}
+
+function typed(tool: Tool, option: string, text: string): string {
+  const word = toKebab(text);
+  if (word !== "") return word;
+  throw new ToolwrightError(
+    "TOOL_DEFINITION_INVALID",
+    `Tool "${tool.name}": ${option} ${JSON.stringify(text)} holds no letter or digit, so no command can be made of it.`,
+    { details: { tool: tool.name, field: option } },
+  );
+}
+
+function clash(words: string, who: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_DEFINITION_INVALID",
+    `The command "${words}" would stand for both ${who}.`,
+    {
+      details: { command: words },
+      hint: "Rename one of them, or give it another group.",
+    },
+  );
+}

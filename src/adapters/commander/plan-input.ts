@@ -1,0 +1,155 @@
+/** How the fields of a tool's input are spelled on the command line: which are positionals, which are options. */
+import type { CliOptions } from "../../definition/tool-options.ts";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { ToolwrightError } from "../../errors.ts";
+import { isWord, toKebab } from "./command-words.ts";
+import { isFlag, isScalar, type Shape, toShape } from "./shape.ts";
+
+export interface FieldPlan {
+  /** Where in the input the value goes. Empty: it is the input. */
+  readonly path: readonly string[];
+  readonly shape: Shape;
+  readonly isRequired: boolean;
+  /** Without the dashes; `undefined` where the field cannot be spelled as an option. */
+  readonly option: string | undefined;
+  /** Whether `--no-…` is its opposite. */
+  readonly isNegatable: boolean;
+  readonly alias: string | undefined;
+  /** Positionals are options too, which help does not mention. */
+  readonly isHidden: boolean;
+}
+
+export interface PositionalPlan {
+  readonly name: string;
+  readonly field: FieldPlan | undefined;
+  readonly parse: ((text: string) => Record<string, unknown>) | undefined;
+  readonly isRequired: boolean;
+  readonly isVariadic: boolean;
+}
+
+export interface InputPlan {
+  readonly shape: Shape;
+  readonly positionals: readonly PositionalPlan[];
+  readonly fields: readonly FieldPlan[];
+}
+
+/** Deeper fields can be given as JSON only. */
+const DEEPEST = 5;
+
+/** @param taken names of options that fields cannot have; those of the fields are added */
+export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
+  const shape = toShape(spec.inputJsonSchema);
+  const aliases = aliasesOf(spec, taken);
+  const names = positionalNames(spec.cli, shape);
+  const fields: FieldPlan[] = [];
+  const visit = (above: Shape, path: readonly string[], isNeeded: boolean): void => {
+    for (const [name, field] of above.fields ?? []) {
+      const here = [...path, name];
+      const isRequired = isNeeded && field.isRequired;
+      const option = optionName(here, taken);
+      const negative = `no-${option}`;
+      const isNegatable = option !== undefined && isFlag(field.shape) && !taken.has(negative);
+      if (isNegatable) taken.add(negative);
+      const isPositional = path.length === 0 && names.includes(name);
+      fields.push({
+        path: here,
+        shape: field.shape,
+        isRequired,
+        option,
+        isNegatable,
+        alias: aliases.get(here.join(".")),
+        isHidden: isPositional && !isFlag(field.shape),
+      });
+      if (here.length < DEEPEST) visit(field.shape, here, isRequired);
+    }
+  };
+  // Where one text makes several fields, no option is needed by itself.
+  visit(shape, [], !listOf(spec.cli.positionals ?? []).some((one) => typeof one !== "string"));
+  for (const [name] of aliases) {
+    if (!fields.some(({ path }) => path.join(".") === name))
+      throw unknownField(spec, "aliases", name, fields);
+  }
+  return { shape, fields, positionals: planPositionals(spec, names, fields) };
+}
+
+function positionalNames({ positionals }: CliOptions, { fields }: Shape): string[] {
+  if (positionals === undefined) {
+    return [...(fields ?? [])].flatMap(([name, field]) =>
+      field.isRequired && isScalar(field.shape) ? [name] : [],
+    );
+  }
+  return listOf(positionals).flatMap((one) => (typeof one === "string" ? [one] : []));
+}
+
+function planPositionals(
+  spec: ToolSpec,
+  names: readonly string[],
+  fields: readonly FieldPlan[],
+): PositionalPlan[] {
+  const list = spec.cli.positionals === undefined ? names : listOf(spec.cli.positionals);
+  return list.map((one, index) => {
+    if (typeof one !== "string") {
+      return { name: one.name, field: undefined, parse: one.parse, isRequired: true, isVariadic: false };
+    }
+    const field = fields.find(({ path }) => path.length === 1 && path[0] === one);
+    if (field === undefined) throw unknownField(spec, "positionals", one, fields);
+    const isVariadic = field.shape.list !== undefined && index === list.length - 1;
+    return { name: toKebab(one), field, parse: undefined, isRequired: field.isRequired, isVariadic };
+  });
+}
+
+/** Each part in kebab-case; as it is written where that is taken; else not at all. */
+function optionName(path: readonly string[], taken: Set<string>): string | undefined {
+  const candidates = [path.map(toKebab).join("."), path.join("."), `field-${path.map(toKebab).join(".")}`];
+  const name = candidates.find((one) => isWord(one) && !taken.has(one) && !taken.has(attributeOf(one)));
+  if (name === undefined) return undefined;
+  taken.add(name);
+  // Commander keeps values under this name: two options with one would share their value.
+  taken.add(attributeOf(name));
+  return name;
+}
+
+function attributeOf(option: string): string {
+  return option.split("-").reduce((text, word) => text + word.charAt(0).toUpperCase() + word.slice(1));
+}
+
+function aliasesOf(spec: ToolSpec, taken: Set<string>): Map<string, string> {
+  const aliases = new Map(Object.entries(spec.cli.aliases ?? {}));
+  for (const [field, alias] of aliases) {
+    const isShort = /^-[\p{L}\p{N}]$/u.test(alias);
+    if (!isShort && !(alias.startsWith("--") && isWord(alias.slice(2)))) {
+      throw invalid(
+        spec,
+        `cli.aliases.${field}`,
+        `must be a dash and a letter such as "-d", not "${alias}".`,
+      );
+    }
+    const name = isShort ? alias : alias.slice(2);
+    if (taken.has(name) || alias === "-h") {
+      throw invalid(spec, `cli.aliases.${field}`, `is "${alias}", which stands for something else already.`);
+    }
+    taken.add(name);
+  }
+  return aliases;
+}
+
+function listOf(positionals: NonNullable<CliOptions["positionals"]>) {
+  return "parse" in positionals ? [positionals] : positionals;
+}
+
+function unknownField(
+  spec: ToolSpec,
+  option: string,
+  name: string,
+  fields: readonly FieldPlan[],
+): ToolwrightError {
+  const known = fields.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
+  const list = known.length === 0 ? "has none" : `has ${known.join(", ")}`;
+  return invalid(spec, `cli.${option}`, `names "${name}", which is not a field of the input; it ${list}.`);
+}
+
+function invalid(spec: ToolSpec, field: string, problem: string): ToolwrightError {
+  return new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${spec.name}": ${field} ${problem}`, {
+    details: { tool: spec.name, field },
+  });
+}

@@ -1,0 +1,39 @@
+/** One line on a terminal that says what a long call is at. It is drawn over, and gone when the call has ended. */
+import type { EventListener } from "../../invoke/events.ts";
+import { LiveArea } from "../../util/live-area.ts";
+import { toTerminalText } from "../../util/terminal-text.ts";
+
+/** A call that is faster has nothing to show. */
+const PATIENCE_MS = 500;
+const REDRAW_MS = 100;
+
+export interface ProgressLine extends Disposable {
+  readonly onEvent: EventListener;
+}
+
+export function showProgressLine(toolName: string): ProgressLine {
+  const start = performance.now();
+  let message = "";
+  let area: LiveArea | undefined;
+  const draw = (): void => {
+    const ms = performance.now() - start;
+    if (ms < PATIENCE_MS && message === "") return;
+    area ??= new LiveArea(process.stderr);
+    const said = message === "" ? "" : `: ${toTerminalText(message).replaceAll(/\s+/g, " ")}`;
+    area.draw([`${toolName}${said} (${(ms / 1_000).toFixed(1)} s)`]);
+  };
+  const timer = setInterval(draw, REDRAW_MS);
+  timer.unref();
+  return {
+    onEvent: (event) => {
+      if (event.type === "call-progress") message = event.message;
+      if (event.type === "call-retried") message = `tried again after ${event.errorCode}`;
+      draw();
+    },
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      area?.draw([]);
+      area?.[Symbol.dispose]();
+    },
+  };
+}

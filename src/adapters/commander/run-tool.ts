@@ -1,0 +1,130 @@
+/** What a generated command does: one call in a run of its own, shown, asked about, and answered with an exit code. */
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import type { Outcome } from "../../invoke/outcome.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { keepOutputApart } from "../../util/keep-output-apart.ts";
+import { stopOnSignals } from "../../util/stop-on-signals.ts";
+import { type Answer, answerError, answerOutcome, answerPending, type AnswerContext } from "./answer.ts";
+import { askPerson, isTerminal } from "./ask-person.ts";
+import { collectInput } from "./collect-input.ts";
+import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
+import { exitCodeOfSignal } from "./exit-codes.ts";
+import type { InputPlan } from "./plan-input.ts";
+import { showProgressLine } from "./progress-line.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface ToolCommand {
+  readonly command: Command;
+  readonly tool: Tool;
+  readonly input: InputPlan;
+  /** Where Commander keeps the values of the options that are not the tool's. */
+  readonly own: Readonly<Record<string, string>>;
+  readonly settings: CommandSettings;
+}
+
+export async function runTool(given: ToolCommand): Promise<void> {
+  const { command } = given;
+  const values = ownValues(given);
+  const args = await inputOf(given, values);
+  // With --json, stdout is for the answer.
+  const restore = command.opts()["json"] === true ? keepOutputApart() : () => undefined;
+  using stop = stopOnSignals({
+    onFirst: (name) => process.stderr.write(`${name}: stopping the call; once more to leave at once.\n`),
+    onOverdue: () => process.stderr.write("The call does not stop; leaving it.\n"),
+    exitCode: exitCodeOfSignal,
+  });
+  const answer = await callAndAnswer(given, values, args, stop.signal);
+  restore();
+  write(command, answer);
+  // A tool that does not heed its signal would keep the process from ending.
+  if (stop.received !== undefined) process.exit(exitCodeOfSignal(stop.received));
+  if (answer.exitCode !== 0) process.exitCode = answer.exitCode;
+}
+
+async function inputOf({ command, input, own }: ToolCommand, values: OwnValues): Promise<unknown> {
+  const text = values[INPUT.name];
+  const label = optionOf({ command, own }, INPUT.name);
+  try {
+    return await collectInput(command, input, { label, text: typeof text === "string" ? text : undefined });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return command.error(`error: ${error.message}`, { code: "toolwright.usage" });
+  }
+}
+
+async function callAndAnswer(
+  given: ToolCommand,
+  values: OwnValues,
+  args: unknown,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { command, settings } = given;
+  const context: AnswerContext = { command, isDebug: values["debug"] === true };
+  const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
+  try {
+    await using opened = await settings.open(values);
+    const outcome = await callUntilDecided(opened.runtime, given.tool, args, { runId, signal });
+    if (outcome.status !== "pending") return answerOutcome(outcome, context);
+    const approveCommand = await settings.approveCommand(outcome.approval, values, opened.runtime);
+    const goOn = `${optionOf(given, RUN_ID.name)} ${runId}`;
+    return answerPending(given.tool, outcome.approval, approveCommand, goOn);
+  } catch (error) {
+    return answerError(error, context);
+  }
+}
+
+interface CallPlace {
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Asks whoever is at the terminal until nothing waits any more, or they leave it open. */
+async function callUntilDecided(
+  runtime: Runtime,
+  tool: Tool,
+  args: unknown,
+  place: CallPlace,
+): Promise<Outcome> {
+  for (;;) {
+    const outcome = await callShown(runtime, tool, args, place);
+    if (outcome.status !== "pending" || !isTerminal()) return outcome;
+    const requests = await runtime.approvals({ status: "pending", runId: place.runId });
+    if (!(await askPerson(runtime, requests, place.signal))) return outcome;
+  }
+}
+
+async function callShown(
+  runtime: Runtime,
+  tool: Tool,
+  args: unknown,
+  { runId, signal }: CallPlace,
+): Promise<Outcome> {
+  using line =
+    process.stderr.isTTY && process.env["TERM"] !== "dumb" ? showProgressLine(tool.name) : undefined;
+  const unsubscribe = line === undefined ? () => undefined : runtime.subscribe(line.onEvent);
+  try {
+    // One call, however often it is asked for: after a decision, and in another process with the same run id.
+    return await runtime.call(tool, args, { runId, signal, callKey: "command" });
+  } finally {
+    unsubscribe();
+  }
+}
+
+function write(command: Command, { json, text, complaint }: Answer): void {
+  const screen = command.configureOutput();
+  if (command.opts()["json"] === true) screen.writeOut?.(`${JSON.stringify(json, null, 2)}\n`);
+  else if (text !== "") screen.writeOut?.(text);
+  if (complaint !== "") screen.writeErr?.(complaint);
+}
+
+function ownValues({ command, own }: ToolCommand): OwnValues {
+  const all: Readonly<Record<string, unknown>> = command.opts();
+  return Object.fromEntries(Object.entries(own).map(([name, attribute]) => [name, all[attribute]]));
+}
+
+/** How an option that is not the tool's is spelled here. */
+function optionOf({ command, own }: Pick<ToolCommand, "command" | "own">, name: string): string {
+  return command.options.find((option) => option.attributeName() === own[name])?.long ?? `--${name}`;
+}

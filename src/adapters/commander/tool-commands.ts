@@ -1,0 +1,85 @@
+/** Adds a command for each planned tool to a Commander program. Only the program's own methods are used. */
+import type { Command } from "commander";
+import { ToolwrightError } from "../../errors.ts";
+import { specOf } from "../../tool/create-callable.ts";
+import { addFieldOption, addOwnOption, addPositional } from "./add-options.ts";
+import { exampleLine, summaryOf } from "./command-help.ts";
+import type { CommandSettings } from "./command-settings.ts";
+import { answerUsage } from "./answer-usage.ts";
+import { type CommandPlan, wordsOf } from "./plan-commands.ts";
+import { planInput } from "./plan-input.ts";
+
+export function addToolCommands(
+  program: Command,
+  plans: readonly CommandPlan[],
+  settings: CommandSettings,
+): void {
+  for (const plan of plans) {
+    const parent = plan.group === undefined ? program : groupCommand(program, plan);
+    if (findCommand(parent, plan.name) !== undefined) throw taken(plan, wordsOf(plan));
+    const command = addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
+    if (plan.alias === undefined) continue;
+    if (findCommand(parent, plan.alias) === undefined) command.alias(plan.alias);
+    // The full name is enough to find a tool, whatever its group.
+    if (parent !== program && findCommand(program, plan.alias) === undefined)
+      addToolCommand(program, plan, plan.alias, true, settings);
+  }
+}
+
+export function findCommand(parent: Command, name: string): Command | undefined {
+  return parent.commands.find((command) => command.name() === name || command.aliases().includes(name));
+}
+
+function addToolCommand(
+  parent: Command,
+  plan: CommandPlan,
+  name: string,
+  hidden: boolean,
+  settings: CommandSettings,
+): Command {
+  const { tool } = plan;
+  const taken = new Set(["json", "help", "-h", ...settings.reserved]);
+  const input = planInput(specOf(tool), taken);
+  const command = parent
+    .command(name, { hidden })
+    .description(tool.description)
+    .summary(summaryOf(tool.description));
+  for (const positional of input.positionals) addPositional(command, positional);
+  for (const field of input.fields) addFieldOption(command, field);
+  const own = Object.fromEntries(
+    settings.ownOptions.map((option) => [option.name, addOwnOption(command, option, taken)]),
+  );
+  command.option("--json", "print one JSON document, for programs");
+  command.usage(
+    [
+      ...input.positionals.map(({ name, isRequired, isVariadic }) => {
+        const word = `${name}${isVariadic ? "..." : ""}`;
+        return isRequired ? `<${word}>` : `[${word}]`;
+      }),
+      "[options]",
+    ].join(" "),
+  );
+  command.addHelpText("after", () => `\nExample:\n  ${exampleLine(command, input)}`);
+  answerUsage(command);
+  return command.action(async () => {
+    const { runTool } = await import("./run-tool.ts");
+    await runTool({ command, tool, input, own, settings });
+  });
+}
+
+function groupCommand(program: Command, plan: CommandPlan): Command {
+  const name = plan.group ?? "";
+  const known = findCommand(program, name);
+  if (known === undefined) return program.command(name).description(`tools of the group ${plan.tool.group}`);
+  // A command that has commands of its own is a group already. Any other would be shadowed.
+  if (known.commands.length === 0) throw taken(plan, name);
+  return known;
+}
+
+function taken({ tool }: CommandPlan, words: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_DEFINITION_INVALID",
+    `The tool "${tool.name}" needs the command "${words}", which the program has already.`,
+    { details: { tool: tool.name, command: words }, hint: "Rename the tool, or give it another group." },
+  );
+}

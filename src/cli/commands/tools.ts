@@ -1,0 +1,57 @@
+/** `toolwright tools`: the tools of this folder's `toolwright.config.ts`, and the command of each. */
+import type { Command } from "commander";
+import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
+import { toShortText } from "../screen.ts";
+
+export function addToolsCommand(program: Command): void {
+  const command = program
+    .command("tools")
+    .summary("list the tools of this project, which are commands too")
+    .description(
+      "Lists the tools of toolwright.config.ts in this folder. Each is a command: toolwright <group> <name> --help.",
+    );
+  withOutputOptions(command)
+    .addHelpText("after", examples("toolwright tools", "toolwright tools --json"))
+    .action(
+      acting(async ({ screen }: Acting<object>) => {
+        const { loadConfig } = await import("../load-config.ts");
+        const { commandOf, placeTools } = await import("../project-tools.ts");
+        const { describeTool, flagsOf } = await import("../describe-tool.ts");
+        const { keepOutputApart } = await import("../../util/keep-output-apart.ts");
+        const { toTable } = await import("../../util/table.ts");
+        const restore = screen.isJson ? keepOutputApart() : () => undefined;
+        const config = await loadConfig(process.cwd()).finally(restore);
+        if (config === undefined) {
+          const { CliError } = await import("../cli-error.ts");
+          throw new CliError(
+            "CLI_CONFIG_MISSING",
+            "There is no toolwright.config.ts in this folder.",
+            "Write one: export default { tools: [ … ] };",
+          );
+        }
+        const placed = placeTools(program, config);
+        screen.tell(
+          placed.map((one) => ({
+            ...describeTool(one.tool),
+            command: commandOf(one),
+            note: one.note ?? null,
+          })),
+        );
+        const rows = placed.map((one) => [
+          commandOf(one) ?? "-",
+          one.tool.name,
+          flagsOf(one.tool).join(", "),
+          toShortText(one.tool.description, 70),
+        ]);
+        if (rows.length === 0) screen.say("There are no tools.");
+        else {
+          const [head = "", ...lines] = toTable(["COMMAND", "TOOL", "FLAGS", "DESCRIPTION"], rows).split(
+            "\n",
+          );
+          screen.say([screen.paint("bold", head), ...lines].join("\n"));
+        }
+        for (const { note } of placed) if (note !== undefined) process.stderr.write(`toolwright: ${note}\n`);
+        return EXIT.finished;
+      }),
+    );
+}

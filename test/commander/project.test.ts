@@ -1,0 +1,239 @@
+/** The tools of a project as commands of the real `toolwright`, in processes of their own. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createFolder, start, toolwright } from "../cli/command.ts";
+import { CONFIG } from "./project.ts";
+
+function createProject(more = ""): string {
+  return createFolder({
+    "toolwright.config.ts": CONFIG.replace("export default {", `export default { ${more}`),
+  });
+}
+
+it("runs a tool, as text and as JSON, and puts it on record", async () => {
+  const folder = createProject();
+  expect(await toolwright(folder, ["notes", "write", "a title"])).toMatchObject({
+    code: 0,
+    stdout: "title:   a title\ncontent: nothing\n",
+    stderr: "",
+  });
+  const typed = ["notes", "write", "b", "--content=x", "--run-id", "r", "--json"];
+  expect((await toolwright(folder, typed)).json()).toEqual({ title: "b", content: "x" });
+  const calls = await toolwright(folder, ["calls", "r", "--json"]);
+  expect(calls.json()).toMatchObject([{ toolName: "notes_write", status: "success" }]);
+});
+
+it("reads any one value from stdin, to the byte", async () => {
+  const folder = createProject();
+  const text = 'line one\n\n  "two" \u00fc\n';
+  const write = (...words: string[]) =>
+    toolwright(folder, ["notes", "write", ...words, "--json"], { stdin: text });
+  expect((await write("t", "--content", "-")).json()).toEqual({ title: "t", content: text });
+  expect((await write("-")).json()).toEqual({ title: text, content: "nothing" });
+  const number = await toolwright(folder, ["notes", "write", "t", "--stars", "-", "--json"], {
+    stdin: " 5\n",
+  });
+  expect(number.json()).toMatchObject({ stars: 5 });
+  const whole = await toolwright(folder, ["notes", "write", "--input", "-"], { stdin: '{"title":"w"}' });
+  expect(whole.stdout).toContain("title:   w\n");
+  expect(await write("-", "--content", "-")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      "only one value can be read from stdin, not those of <title> and --content",
+    ),
+  });
+});
+
+it("lists the tools, with what to know of them, and never lets one shadow a command", async () => {
+  const folder = createProject();
+  const listed = await toolwright(folder, ["tools"]);
+  expect(listed.code).toBe(0);
+  expect(listed.stdout).toMatch(/^COMMAND +TOOL +FLAGS +DESCRIPTION\n/);
+  expect(listed.stdout).toMatch(/notes write +notes_write +pure +Write a note\./);
+  expect(listed.stdout).toMatch(/pay +pay +side effect, approval +Pay somebody\./);
+  expect(listed.stderr).toMatch(
+    /"ps" is a command of toolwright itself, so the tool "ps" has no command\. Rename it/,
+  );
+  expect(listed.stderr).toMatch(/the tool "inspect_all" goes by: toolwright inspect_all/);
+  const rows = (await toolwright(folder, ["tools", "--json"])).json();
+  expect(rows).toContainEqual({
+    name: "pay",
+    command: "pay",
+    group: null,
+    description: "Pay somebody.",
+    sideEffect: true,
+    idempotent: false,
+    needsApproval: true,
+    terminal: false,
+    inputSchema: expect.objectContaining({ required: ["euros"] }),
+    outputSchema: null,
+    note: null,
+  });
+  expect((await toolwright(folder, ["ps"])).stdout).toContain("There is no store");
+  const byFullName = await toolwright(folder, [
+    "inspect_all",
+    "--store",
+    "mine",
+    "--tool-store",
+    "s.db",
+    "--json",
+  ]);
+  expect(byFullName.json()).toEqual({ store: "mine" });
+  expect(existsSync(join(folder, "s.db"))).toBe(true);
+  expect((await toolwright(folder, ["help", "notes"])).stdout).toContain("write|notes_write");
+});
+
+it("keeps its records where the configuration says, unless the command says otherwise", async () => {
+  const folder = createProject('store: "app.db",');
+  await toolwright(folder, ["notes", "write", "a"]);
+  expect([existsSync(join(folder, "app.db")), existsSync(join(folder, "toolwright.db"))]).toEqual([
+    true,
+    false,
+  ]);
+  await toolwright(folder, ["notes", "write", "a", "--store", "other.db"]);
+  expect(existsSync(join(folder, "other.db"))).toBe(true);
+});
+
+it("does not load the configuration for commands that need no tools", async () => {
+  const folder = createFolder({ "toolwright.config.ts": 'throw new Error("loaded");' });
+  for (const command of [["ps"], ["--help"], ["--version"], ["help", "ps"]]) {
+    expect(await toolwright(folder, command)).toMatchObject({ code: 0, stderr: "" });
+  }
+});
+
+describe("a configuration that cannot be used", () => {
+  it.each([
+    [
+      "nothing at all",
+      undefined,
+      /^toolwright: There is no toolwright\.config\.ts in this folder\.\n {2}Write one/,
+    ],
+    ["one that throws", 'throw new Error("no luck");', /toolwright\.config\.ts could not be loaded: no luck/],
+    ["one that does not compile", "export default {", /toolwright\.config\.ts:1:\d+ does not compile/],
+    [
+      "no default export",
+      "export const tools = [];",
+      /has no configuration as its default export\.\n.*export default/,
+    ],
+    ["a list", "export default [];", /has no configuration as its default export/],
+    [
+      "a word that is none",
+      "export default { tool: [] };",
+      /tool is not an option of toolwright\.config\. Did you mean "tools"\?/,
+    ],
+    ["tools that are none", "export default { tools: 7 };", /tools must be a list of tools/],
+    [
+      "a tool that is none",
+      "export default { tools: [undefined] };",
+      /tools\.0 must be a tool, not undefined/,
+    ],
+    ["a tool that is half", 'export default { tools: [{ name: "x" }] };', /Tool "x": an object with one of/],
+    ["a store that is none", "export default { tools: [], store: 7 };", /store must be a path/],
+    [
+      "two tools of one name",
+      'const x = { name: "x", schema: { type: "object" }, invoke: () => 1 }; export default { tools: [x, { ...x }] };',
+      /tools has two tools of the name "x"/,
+    ],
+    [
+      "two tools for one command",
+      'const x = { name: "a_b", schema: { type: "object" }, invoke: () => 1 }; export default { tools: [x, { ...x, name: "a-b" }] };',
+      /The command "a-b" would stand for both the tools "a_b" and "a-b"/,
+    ],
+  ])("%s", async (_what, text, words) => {
+    const folder = createFolder(text === undefined ? {} : { "toolwright.config.ts": text });
+    const listed = await toolwright(folder, ["tools"]);
+    expect(listed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(words) });
+    expect(listed.stderr).not.toMatch(/^ {4}at /m);
+    if (text === undefined) return;
+    const asJson = await toolwright(folder, ["some", "tool", "--json"]);
+    expect(asJson).toMatchObject({ code: 1 });
+    expect(asJson.json()).toMatchObject({ error: { message: expect.stringMatching(/./) } });
+  });
+
+  it.each(["mts", "js", "mjs"])("loads toolwright.config.%s too", async (ending) => {
+    const folder = createFolder({
+      [`toolwright.config.${ending}`]:
+        'export default { tools: [{ name: "x", schema: { type: "object" }, invoke: () => "done" }] };',
+    });
+    expect(await toolwright(folder, ["x"])).toMatchObject({ code: 0, stdout: "done\n" });
+  });
+});
+
+describe("without a terminal", () => {
+  it("leaves the request, says what to type with exit code 3, and goes on when it was approved", async () => {
+    const folder = createProject();
+    const waiting = await toolwright(folder, ["pay", "70", "--run-id", "r"]);
+    expect(waiting).toMatchObject({ code: 3, stdout: "" });
+    expect(waiting.stderr).toMatch(
+      /^waiting: Pay 70 euros\?\n {2}pay \{"euros":70\}\n {2}Approve it: .* approve apr_\S+\n.*--run-id r\n$/,
+    );
+    const asJson = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
+    expect(asJson).toMatchObject({ code: 3 });
+    const pending = asJson.json() as { approval_id: string };
+    expect(pending).toMatchObject({ is_error: true, error_type: "approval_pending", run_id: "r" });
+    const approved = await toolwright(folder, ["approve", pending.approval_id, "--args", '{"euros":7}']);
+    expect(approved.stdout).toContain("the same command again, with --run-id r");
+    const done = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.json()).toEqual({ paid: 7, to: "Bo" });
+    const again = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
+    expect(again.json()).toEqual({ paid: 7, to: "Bo" });
+    expect(readFileSync(join(folder, "paid.txt"), "utf8")).toMatch(/^7 Bo \S+\n$/);
+  });
+
+  it("exits with 4 when it was denied, with what the person said", async () => {
+    const folder = createProject();
+    await toolwright(folder, ["pay", "70", "--run-id", "r"]);
+    await toolwright(folder, ["deny", "r", "--comment", "not today"]);
+    const denied = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
+    expect(denied).toMatchObject({ code: 4 });
+    expect(denied.json()).toMatchObject({
+      error_type: "approval_denied",
+      message: expect.stringMatching(/not today/),
+    });
+    expect(existsSync(join(folder, "paid.txt"))).toBe(false);
+  });
+});
+
+it.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)(
+  "is stopped by %s, and the record says that nobody knows what became of it",
+  async (signal, code) => {
+    const folder = createProject();
+    for (const words of [["wait"], ["wait", "--stubborn"]]) {
+      const runId = words.join("");
+      const command = start(folder, [...words, "--run-id", runId]);
+      await command.saying("waiting");
+      command.child.kill(signal);
+      expect(await command.ended).toMatchObject({ code, stderr: expect.stringContaining("error: ") });
+      const calls = await toolwright(folder, ["calls", runId, "--json"]);
+      expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown", effect: null }]);
+    }
+  },
+);
+
+it("keeps apart what several commands at once put into one store", async () => {
+  const folder = createProject();
+  const results = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map((n) => toolwright(folder, ["slow", String(n), "--run-id", `r${n}`, "--json"])),
+  );
+  expect(results.map((result) => [result.code, result.json()])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((n) => [0, { n }]),
+  );
+  const calls = await toolwright(folder, ["calls", "r3", "--json"]);
+  expect(calls.json()).toMatchObject([{ inputJson: '{"n":3}', status: "success" }]);
+});
+
+it("says in a sentence what a tool throws where nobody waits for it", async () => {
+  const folder = createFolder({
+    "toolwright.config.ts": `export default { tools: [{ name: "x", schema: { type: "object" }, invoke: () =>
+      new Promise(() => setTimeout(() => { throw new Error("lost"); }, 10)) }] };`,
+  });
+  expect(await toolwright(folder, ["x"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^toolwright: lost\n/),
+  });
+});

@@ -1,0 +1,109 @@
+/** A person at a terminal: asked before a risky call, shown how a long one goes. The terminal is real, made by script(1). */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createFolder, MAIN, toolwright } from "../cli/command.ts";
+import { CONFIG } from "./project.ts";
+
+/** Types each answer when its question is on the screen. */
+async function atTerminal(
+  folder: string,
+  line: string,
+  answers: readonly (readonly [question: string, answer: string])[],
+): Promise<{ code: number | null; screen: string }> {
+  const child = spawn("script", ["-qfec", `${process.execPath} ${MAIN} ${line}`, "/dev/null"], {
+    cwd: folder,
+    env: { ...process.env, TERM: "xterm", NO_COLOR: "1" },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let screen = "";
+  let seen = 0;
+  const open = [...answers];
+  child.stdout.on("data", (data: Buffer) => {
+    screen += data.toString();
+    const [next] = open;
+    const at = next === undefined ? -1 : screen.indexOf(next[0], seen);
+    if (next === undefined || at < 0) return;
+    seen = at + next[0].length;
+    open.shift();
+    child.stdin.write(next[1]);
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once("close", resolve);
+  });
+  return { code, screen };
+}
+
+const paid = (folder: string): string =>
+  existsSync(join(folder, "paid.txt")) ? readFileSync(join(folder, "paid.txt"), "utf8") : "";
+
+describe.runIf(process.platform === "linux")("at a terminal", () => {
+  it("asks, showing the prompt and the arguments, and runs on yes", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    const { code, screen } = await atTerminal(folder, "pay 70 --run-id r", [["Run it?", "y\r"]]);
+    expect(screen).toMatch(/Pay 70 euros\?\r?\n {2}pay \{"euros":70\}\r?\n/);
+    expect(screen).toMatch(/paid: 70\r?\nto: +Bo/);
+    expect(code).toBe(0);
+    expect(paid(folder)).toMatch(/^70 Bo \S+\n$/);
+    const decided = (await toolwright(folder, ["approvals", "--status", "all", "--json"])).json();
+    expect(decided).toMatchObject([{ status: "approved", decidedBy: expect.any(String) }]);
+  });
+
+  it("takes Enter for no", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    const { code } = await atTerminal(folder, "pay 70", [["Run it?", "\r"]]);
+    expect({ code, paid: paid(folder) }).toEqual({ code: 4, paid: "" });
+  });
+
+  it("lets the arguments be edited, and asks again when they do not fit", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    const clear = "\u0015";
+    const { code, screen } = await atTerminal(folder, "pay 70", [
+      ["Run it?", "e\r"],
+      ["arguments> ", `${clear}{"euros":"x"}\r`],
+      ["Run it?", "e\r"],
+      ["arguments> ", `${clear}{"euros":\r`],
+      ["Run it?", "e\r"],
+      ["arguments> ", `${clear}{"euros":7}\r`],
+    ]);
+    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*That is not JSON/);
+    expect(code).toBe(0);
+    expect(paid(folder)).toMatch(/^7 Bo \S+\n$/);
+  });
+
+  it("leaves the request open when the person leaves", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    const left = await atTerminal(folder, "pay 70 --run-id r", [["Run it?", "\u0004"]]);
+    expect(left.code).toBe(3);
+    const stopped = await atTerminal(folder, "pay 70 --run-id r", [["Run it?", "\u0003"]]);
+    expect(stopped.code).toBe(130);
+    const open = (await toolwright(folder, ["approvals", "--json"])).json();
+    expect(open).toMatchObject([{ runId: "r", status: "pending" }]);
+  });
+
+  it("asks what became of a call that was interrupted", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    await atTerminal(folder, "wait --run-id r", [["waiting ", "\u0003"]]);
+    const question = "[r]un it again";
+    const left = await atTerminal(folder, "wait --run-id r", [[question, "\r"]]);
+    expect(left.code).toBe(3);
+    const told = await atTerminal(folder, "wait --run-id r", [
+      [question, "h\r"],
+      ["its output> ", '\u0015"it is done"\r'],
+    ]);
+    expect(told.screen).toContain("it is done");
+    expect(told.code).toBe(0);
+  });
+
+  it("shows how a long call goes, and nothing that takes the terminal over", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    const slow = await atTerminal(folder, "slow 1", []);
+    expect(slow.screen).toMatch(/slow: step one \(0\.\d s\)/);
+    // Drawn over, so that only the result is left.
+    expect(slow.screen.split("\u001B[1A\u001B[0J").at(-1)).toBe("n: 1\r\n");
+    const hostile = await atTerminal(folder, "wait", [["counting", "\u0003"]]);
+    expect(hostile.screen).toContain(String.raw`counting \u001b[31mpages`);
+    expect(hostile.screen).not.toContain("\u001B[31m");
+  });
+});
