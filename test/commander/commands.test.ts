@@ -264,6 +264,16 @@ describe("names", () => {
     expect(() => registerToolsAsCLI(new Command(), { registry: createRegistry(tools) })).toThrow(message);
   });
 
+  it("gives a second name only where it is nobody's first one", async () => {
+    const tools = [named("git-log", "git"), named("git_log")];
+    expect(await run(tools, ["git-log"])).toMatchObject({ stdout: "git_log\n" });
+    expect(await run(tools, ["git", "git-log"])).toMatchObject({ stdout: "git-log\n" });
+    expect(await run(tools, ["git", "push"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown command 'push'"),
+    });
+  });
+
   it("never takes a command that the program has", () => {
     const program = new Command();
     program.command("status").action(() => undefined);

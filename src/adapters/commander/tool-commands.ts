@@ -17,13 +17,20 @@ export function addToolCommands(
   for (const plan of plans) {
     const parent = plan.group === undefined ? program : groupCommand(program, plan);
     if (findCommand(parent, plan.name) !== undefined) throw taken(plan, wordsOf(plan));
-    const command = addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
-    if (plan.alias === undefined) continue;
-    if (findCommand(parent, plan.alias) === undefined) command.alias(plan.alias);
-    // The full name is enough to find a tool, whatever its group.
-    if (parent !== program && findCommand(program, plan.alias) === undefined)
-      addToolCommand(program, plan, plan.alias, true, settings);
+    addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
   }
+  // Last, so that no second name takes the place of a first one.
+  for (const plan of plans) addFullName(program, plan, settings);
+}
+
+/** A tool's full name is enough to find it, in its group and without. */
+function addFullName(program: Command, plan: CommandPlan, settings: CommandSettings): void {
+  const { alias, group, name } = plan;
+  if (alias === undefined) return;
+  const parent = group === undefined ? program : findCommand(program, group);
+  if (parent !== undefined && findCommand(parent, alias) === undefined)
+    findCommand(parent, name)?.alias(alias);
+  if (findCommand(program, alias) === undefined) addToolCommand(program, plan, alias, true, settings);
 }
 
 export function findCommand(parent: Command, name: string): Command | undefined {
@@ -36,7 +43,7 @@ function addToolCommand(
   name: string,
   hidden: boolean,
   settings: CommandSettings,
-): Command {
+): void {
   const { tool } = plan;
   const taken = new Set(["json", "help", "-h", ...settings.reserved]);
   const input = planInput(specOf(tool), taken);
@@ -61,7 +68,7 @@ function addToolCommand(
   );
   command.addHelpText("after", () => `\nExample:\n  ${exampleLine(command, input)}`);
   answerUsage(command);
-  return command.action(async () => {
+  command.action(async () => {
     const { runTool } = await import("./run-tool.ts");
     await runTool({ command, tool, input, own, settings });
   });
@@ -70,7 +77,11 @@ function addToolCommand(
 function groupCommand(program: Command, plan: CommandPlan): Command {
   const name = plan.group ?? "";
   const known = findCommand(program, name);
-  if (known === undefined) return program.command(name).description(`tools of the group ${plan.tool.group}`);
+  if (known === undefined) {
+    const made = program.command(name).description(`tools of the group ${plan.tool.group}`);
+    answerUsage(made);
+    return made;
+  }
   // A command that has commands of its own is a group already. Any other would be shadowed.
   if (known.commands.length === 0) throw taken(plan, name);
   return known;

@@ -1,0 +1,51 @@
+/** A program of a user's own, in a process of its own: nothing but `registerToolsAsCLI(program)`. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { createFolder, toolwright } from "../cli/command.ts";
+
+const PROGRAM = join(import.meta.dirname, "programs/shop.ts");
+
+function shop(folder: string, ...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--no-warnings", PROGRAM, ...words], {
+    cwd: folder,
+    encoding: "utf8",
+    input: "",
+  });
+  return { code: status, stdout, stderr };
+}
+
+it("opens toolwright.db for each call, closes it, and ends", async () => {
+  const folder = createFolder();
+  const ran = shop(folder, "shop", "order", "apple", "--run-id", "r", "--json");
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(ran.stdout)).toMatchObject({ sku: "apple", quantity: 1 });
+  const calls = await toolwright(folder, ["calls", "r", "--json"]);
+  expect(calls.json()).toMatchObject([{ toolName: "shop_order", status: "success" }]);
+  expect(shop(folder, "shop", "order", "apple", "--quantity", "x")).toMatchObject({ code: 2, stdout: "" });
+});
+
+it("leaves a request that toolwright approves, and goes on", async () => {
+  const folder = createFolder();
+  const words = ["shop", "order", "apple", "--quantity", "50", "--run-id", "r"];
+  const waiting = shop(folder, ...words);
+  expect(waiting.code).toBe(3);
+  const [, id = ""] = /npx toolwright approve (\S+)\n/.exec(waiting.stderr) ?? [];
+  expect(await toolwright(folder, ["approve", id])).toMatchObject({ code: 0 });
+  expect(shop(folder, ...words)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("quantity: 50\n"),
+  });
+});
+
+it("ends on SIGINT although the tool does not, and the record says that nobody knows", async () => {
+  const folder = createFolder();
+  const child = spawn(process.execPath, ["--no-warnings", PROGRAM, "hang", "--run-id", "r"], { cwd: folder });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  child.kill("SIGINT");
+  expect(await once(child, "close")).toEqual([130, null]);
+  const calls = await toolwright(folder, ["calls", "r", "--json"]);
+  expect(calls.json()).toMatchObject([{ toolName: "hang", status: "unknown", effect: null }]);
+});
