@@ -149,6 +149,34 @@ describe("exit codes", () => {
   });
 });
 
+it("shows all that a call waits for, side by side", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const inner = defineTool({
+    name: "inner",
+    schema: z.object({ n: z.int() }),
+    needsApproval: true,
+    approvalPrompt: ({ n }) => `Shall ${n} run?`,
+    execute: ({ n }) => n,
+  });
+  const outer = defineTool({
+    name: "outer",
+    schema: z.object({}),
+    execute: () => Promise.all([inner.execute({ n: 1 }), inner.execute({ n: 2 })]),
+  });
+  const typed = ["outer", "--run-id", "r"];
+  const waiting = await run([outer], typed, { runtime });
+  expect(waiting.code).toBe(3);
+  expect(waiting.stderr).toMatch(
+    /Shall 1 run\?\n {2}inner \{"n":1\}\n {2}Approve it: [^]*Shall 2 run\?[^]*again with: {2}--run-id r\n$/,
+  );
+  const { approval_ids: ids } = (await run([outer], [...typed, "--json"], { runtime })).json() as {
+    approval_ids: string[];
+  };
+  expect(ids).toHaveLength(2);
+  for (const id of ids) await runtime.resolveToolApproval(id, { approved: true });
+  expect((await run([outer], [...typed, "--json"], { runtime })).json()).toEqual([1, 2]);
+});
+
 describe("runs", () => {
   const counted: string[] = [];
   const order = defineTool({

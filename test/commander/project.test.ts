@@ -166,7 +166,7 @@ describe("without a terminal", () => {
     const waiting = await toolwright(folder, ["pay", "70", "--run-id", "r"]);
     expect(waiting).toMatchObject({ code: 3, stdout: "" });
     expect(waiting.stderr).toMatch(
-      /^waiting: Pay 70 euros\?\n {2}pay \{"euros":70\}\n {2}Approve it: .* approve apr_\S+\n.*--run-id r\n$/,
+      /^waiting: Pay 70 euros\?\n {2}pay \{"euros":70\}\n {2}Approve it: .* approve apr_\S+\nThen run the same command again with: {2}--run-id r\n$/,
     );
     const asJson = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
     expect(asJson).toMatchObject({ code: 3 });

@@ -62,26 +62,36 @@ export function answerError(thrown: unknown, { command, isDebug }: AnswerContext
   };
 }
 
-/** The row stays where it is: whoever may decide types the one command, and the caller the other. */
-export function answerPending(tool: Tool, approval: Approval, approveCommand: string, goOn: string): Answer {
-  const { id, runId, toolName, prompt, args } = approval;
-  const hint = `Approve it with "${approveCommand}", then run the same command again with ${goOn}.`;
-  const lines = [
+export interface OpenRequest {
+  readonly approval: Approval;
+  /** What settles it. */
+  readonly command: string;
+}
+
+/** The rows stay where they are: whoever may decide types the one command, and the caller the other. */
+export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn: string): Answer {
+  const ids = requests.map(({ approval }) => approval.id);
+  const commands = requests.map(({ command }) => `"${command}"`).join(" and ");
+  const { runId } = requests[0]?.approval ?? {};
+  const lines = requests.flatMap(({ approval: { prompt, toolName, args }, command }) => [
     `waiting: ${prompt}`,
     `  ${toolName} ${JSON.stringify(args)}`,
-    `  Approve it:  ${approveCommand}`,
-    `  Then run the same command again with:  ${goOn}`,
-  ];
+    `  Approve it:  ${command}`,
+  ]);
   return {
     exitCode: EXIT_CODES.waiting,
     json: {
-      ...pendingError(specOf(tool), id).toModel(),
-      next_action_hint: hint,
-      approval_id: id,
+      ...pendingError(specOf(tool), ids[0] ?? "").toModel(),
+      next_action_hint: `Approve it with ${commands}, then run the same command again with ${goOn}.`,
+      approval_id: ids[0],
+      approval_ids: ids,
       run_id: runId,
     },
     text: "",
-    complaint: forScreen(`${lines.join("\n")}\n`, process.stderr),
+    complaint: forScreen(
+      `${[...lines, `Then run the same command again with:  ${goOn}`].join("\n")}\n`,
+      process.stderr,
+    ),
   };
 }
 

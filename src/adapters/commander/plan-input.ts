@@ -3,7 +3,8 @@ import type { CliOptions } from "../../definition/tool-options.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { isWord, toKebab } from "./command-words.ts";
-import { isFlag, isScalar, type Shape, toShape } from "./shape.ts";
+import { toShape } from "./read-shape.ts";
+import { isFlag, isScalar, type Shape } from "./shape.ts";
 
 export interface FieldPlan {
   /** Where in the input the value goes. Empty: it is the input. */

@@ -1,12 +1,20 @@
 /** What a generated command does: one call in a run of its own, shown, asked about, and answered with an exit code. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import type { Approval } from "../../invoke/approval.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
 import { stopOnSignals } from "../../util/stop-on-signals.ts";
-import { type Answer, answerError, answerOutcome, answerPending, type AnswerContext } from "./answer.ts";
+import {
+  type Answer,
+  type AnswerContext,
+  answerError,
+  answerOutcome,
+  answerPending,
+  type OpenRequest,
+} from "./answer.ts";
 import { askPerson, isTerminal } from "./ask-person.ts";
 import { collectInput } from "./collect-input.ts";
 import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
@@ -67,12 +75,24 @@ async function callAndAnswer(
     await using opened = await settings.open(values);
     const outcome = await callUntilDecided(opened.runtime, given.tool, args, { runId, signal });
     if (outcome.status !== "pending") return answerOutcome(outcome, context);
-    const approveCommand = await settings.approveCommand(outcome.approval, values, opened.runtime);
-    const goOn = `${optionOf(given, RUN_ID.name)} ${runId}`;
-    return answerPending(given.tool, outcome.approval, approveCommand, goOn);
+    const requests = await openRequests(opened.runtime, outcome.approval, (approval) =>
+      settings.approveCommand(approval, values, opened.runtime),
+    );
+    return answerPending(given.tool, requests, `${optionOf(given, RUN_ID.name)} ${runId}`);
   } catch (error) {
     return answerError(error, context);
   }
+}
+
+/** All that the run waits for: calls inside the tool may have asked side by side. */
+async function openRequests(
+  runtime: Runtime,
+  first: Approval,
+  commandFor: (approval: Approval) => string | Promise<string>,
+): Promise<OpenRequest[]> {
+  const others = await runtime.approvals({ status: "pending", runId: first.runId });
+  const all = [first, ...others.filter(({ id }) => id !== first.id)];
+  return Promise.all(all.map(async (approval) => ({ approval, command: await commandFor(approval) })));
 }
 
 interface CallPlace {

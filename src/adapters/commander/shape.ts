@@ -2,7 +2,6 @@
  * What a value may be, as far as typing it on a command line goes. A union is what its members take, together: whether
  * the whole fits is for the schema to say, in the words that a model gets too.
  */
-import type { JsonSchema } from "../../definition/json-schema.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -31,7 +30,7 @@ export interface Shape {
   readonly examples: readonly unknown[];
 }
 
-const NOTHING: Shape = {
+export const NOTHING: Shape = {
   text: false,
   number: undefined,
   boolean: false,
@@ -47,11 +46,7 @@ const NOTHING: Shape = {
   examples: [],
 };
 
-const ANYTHING: Shape = { ...NOTHING, any: true };
-
-export function toShape(schema: JsonSchema): Shape {
-  return shapeOf(schema, { root: schema, refs: new Set(), isShallow: false });
-}
+export const ANYTHING: Shape = { ...NOTHING, any: true };
 
 export function isObjectShape(shape: Shape): boolean {
   return shape.fields !== undefined || shape.values !== undefined;
@@ -76,205 +71,4 @@ export function isFlag(shape: Shape): boolean {
     shape.choices.length === 0 &&
     isScalar(shape)
   );
-}
-
-interface Reading {
-  readonly root: JsonSchema;
-  /** The references that lead here: one that comes again is a recursion. */
-  readonly refs: ReadonlySet<string>;
-  /** Inside a recursion: JSON is the only way to say what is in it. */
-  readonly isShallow: boolean;
-}
-
-function shapeOf(schema: unknown, reading: Reading): Shape {
-  if (typeof schema !== "object" || schema === null) return schema === false ? NOTHING : ANYTHING;
-  const given = schema as JsonSchema;
-  const parts = [
-    ...ownShape(given, reading),
-    ...["anyOf", "oneOf"].flatMap((name) => {
-      const members = listOf(given[name]);
-      return members.length === 0 ? [] : [unite(members.map((member) => shapeOf(member, reading)))];
-    }),
-    ...listOf(given["allOf"]).map((member) => shapeOf(member, reading)),
-    ...(typeof given["$ref"] === "string" ? [referred(given["$ref"], reading)] : []),
-  ].filter((part) => !part.any);
-  const shape = "not" in given && parts.length === 0 ? NOTHING : intersect(parts);
-  return {
-    ...shape,
-    description: textOf(given["description"]) ?? textOf(given["title"]) ?? shape.description,
-    format: textOf(given["format"]) ?? shape.format,
-    default: "default" in given ? given["default"] : shape.default,
-    examples: Array.isArray(given["examples"]) ? given["examples"] : shape.examples,
-  };
-}
-
-function ownShape(schema: JsonSchema, reading: Reading): Shape[] {
-  if ("const" in schema) return [{ ...NOTHING, choices: scalars([schema["const"]]) }];
-  if (Array.isArray(schema["enum"])) return [{ ...NOTHING, choices: scalars(schema["enum"]) }];
-  const types = typeof schema["type"] === "string" ? [schema["type"]] : listOf(schema["type"]);
-  if (types.length === 0) return "properties" in schema ? [objectShape(schema, reading)] : [];
-  return [unite(types.map((type) => typeShape(type, schema, reading)))];
-}
-
-function typeShape(type: unknown, schema: JsonSchema, reading: Reading): Shape {
-  switch (type) {
-    case "string":
-      return { ...NOTHING, text: true };
-    case "number":
-    case "integer":
-      return { ...NOTHING, number: type };
-    case "boolean":
-      return { ...NOTHING, boolean: true };
-    case "null":
-      return { ...NOTHING, null: true };
-    case "array":
-      return listShape(schema, reading);
-    case "object":
-      return objectShape(schema, reading);
-    default:
-      return ANYTHING;
-  }
-}
-
-function listShape(schema: JsonSchema, reading: Reading): Shape {
-  if (reading.isShallow) return { ...NOTHING, list: { first: [], items: ANYTHING } };
-  // Before 2020 a tuple was a list of items.
-  const first = listOf(schema["prefixItems"] ?? (Array.isArray(schema["items"]) ? schema["items"] : []));
-  const rest = Array.isArray(schema["items"]) ? schema["additionalItems"] : schema["items"];
-  return {
-    ...NOTHING,
-    list: { first: first.map((item) => shapeOf(item, reading)), items: shapeOf(rest, reading) },
-  };
-}
-
-function objectShape(schema: JsonSchema, reading: Reading): Shape {
-  if (reading.isShallow) return { ...NOTHING, values: ANYTHING };
-  const required = listOf(schema["required"]);
-  const properties = Object.entries((schema["properties"] ?? {}) as Record<string, unknown>);
-  const fields = properties.map(
-    ([name, field]) =>
-      [name, { shape: shapeOf(field, reading), isRequired: required.includes(name) }] as const,
-  );
-  const extra = schema["additionalProperties"];
-  const values =
-    extra === false || (extra === undefined && fields.length > 0) ? undefined : shapeOf(extra, reading);
-  return {
-    ...NOTHING,
-    fields: fields.length === 0 && values !== undefined ? undefined : new Map(fields),
-    values,
-  };
-}
-
-function referred(reference: string, reading: Reading): Shape {
-  let target: unknown = reading.root;
-  for (const part of reference.replace(/^#\/?/, "").split("/")) {
-    if (part === "") continue;
-    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    target = typeof target === "object" && target !== null ? (target as JsonSchema)[name] : undefined;
-  }
-  // A reference that leads nowhere is the schema's to complain about.
-  if (reading.isShallow || target === undefined) return ANYTHING;
-  const isAgain = reading.refs.has(reference) || target === reading.root;
-  return shapeOf(target, {
-    ...reading,
-    refs: new Set([...reading.refs, reference]),
-    isShallow: isAgain,
-  });
-}
-
-/** What any of them takes. */
-function unite(shapes: readonly Shape[]): Shape {
-  if (shapes.some((shape) => shape.any)) return ANYTHING;
-  const [first = NOTHING, ...rest] = shapes;
-  const united = rest.reduce(uniteTwo, first);
-  const objects = shapes.filter(isObjectShape);
-  return {
-    ...united,
-    fields: objects.length < 2 ? united.fields : optionalUnlessShared(united.fields, objects),
-  };
-}
-
-function uniteTwo(one: Shape, other: Shape): Shape {
-  return {
-    text: one.text || other.text,
-    number: one.number === "number" || other.number === "number" ? "number" : (one.number ?? other.number),
-    boolean: one.boolean || other.boolean,
-    null: one.null || other.null,
-    choices: [...new Set([...one.choices, ...other.choices])],
-    list: uniteLists(one.list, other.list),
-    fields: uniteFields(one.fields, other.fields, (a, b) => unite([a, b])),
-    values: uniteMaybe(one.values, other.values),
-    any: one.any || other.any,
-    description: one.description ?? other.description,
-    format: one.format ?? other.format,
-    default: one.default ?? other.default,
-    examples: [...one.examples, ...other.examples],
-  };
-}
-
-function uniteLists(one: Shape["list"], other: Shape["list"]): Shape["list"] {
-  if (one === undefined || other === undefined) return one ?? other;
-  return { first: [], items: unite([...one.first, ...other.first, one.items, other.items]) };
-}
-
-function uniteMaybe(one: Shape | undefined, other: Shape | undefined): Shape | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : unite([one, other]);
-}
-
-function uniteFields(
-  one: Shape["fields"],
-  other: Shape["fields"],
-  both: (a: Shape, b: Shape) => Shape,
-): Shape["fields"] {
-  if (one === undefined || other === undefined) return one ?? other;
-  const fields = new Map(one);
-  for (const [name, field] of other) {
-    const known = fields.get(name);
-    const isRequired = field.isRequired || known?.isRequired === true;
-    fields.set(name, {
-      shape: known === undefined ? field.shape : both(known.shape, field.shape),
-      isRequired,
-    });
-  }
-  return fields;
-}
-
-/** A field that one member lacks may be left out. */
-function optionalUnlessShared(fields: Shape["fields"], members: readonly Shape[]): Shape["fields"] {
-  if (fields === undefined) return undefined;
-  return new Map(
-    [...fields].map(([name, { shape }]) => [
-      name,
-      { shape, isRequired: members.every((member) => member.fields?.get(name)?.isRequired === true) },
-    ]),
-  );
-}
-
-/** What all of them take, for objects: the fields of all. Of the rest the first one speaks. */
-function intersect(shapes: readonly Shape[]): Shape {
-  const [first, ...rest] = shapes;
-  if (first === undefined) return ANYTHING;
-  return rest.reduce(
-    (one, other) => ({
-      ...one,
-      fields: uniteFields(one.fields, other.fields, (a) => a),
-      values: uniteMaybe(one.values, other.values),
-      description: one.description ?? other.description,
-    }),
-    first,
-  );
-}
-
-function scalars(values: readonly unknown[]): Scalar[] {
-  return values.filter(
-    (value): value is Scalar => value === null || ["string", "number", "boolean"].includes(typeof value),
-  );
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,0 +1,85 @@
+/** Several shapes as one: those of a union, and those of an intersection. */
+import { ANYTHING, isObjectShape, NOTHING, type Shape } from "./shape.ts";
+
+/** What any of them takes. */
+export function unite(shapes: readonly Shape[]): Shape {
+  if (shapes.some((shape) => shape.any)) return ANYTHING;
+  const [first = NOTHING, ...rest] = shapes;
+  const united = rest.reduce(uniteTwo, first);
+  const objects = shapes.filter(isObjectShape);
+  return {
+    ...united,
+    fields: objects.length < 2 ? united.fields : optionalUnlessShared(united.fields, objects),
+  };
+}
+
+function uniteTwo(one: Shape, other: Shape): Shape {
+  return {
+    text: one.text || other.text,
+    number: one.number === "number" || other.number === "number" ? "number" : (one.number ?? other.number),
+    boolean: one.boolean || other.boolean,
+    null: one.null || other.null,
+    choices: [...new Set([...one.choices, ...other.choices])],
+    list: uniteLists(one.list, other.list),
+    fields: uniteFields(one.fields, other.fields, (a, b) => unite([a, b])),
+    values: uniteMaybe(one.values, other.values),
+    any: one.any || other.any,
+    description: one.description ?? other.description,
+    format: one.format ?? other.format,
+    default: one.default ?? other.default,
+    examples: [...one.examples, ...other.examples],
+  };
+}
+
+function uniteLists(one: Shape["list"], other: Shape["list"]): Shape["list"] {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { first: [], items: unite([...one.first, ...other.first, one.items, other.items]) };
+}
+
+function uniteMaybe(one: Shape | undefined, other: Shape | undefined): Shape | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : unite([one, other]);
+}
+
+function uniteFields(
+  one: Shape["fields"],
+  other: Shape["fields"],
+  both: (a: Shape, b: Shape) => Shape,
+): Shape["fields"] {
+  if (one === undefined || other === undefined) return one ?? other;
+  const fields = new Map(one);
+  for (const [name, field] of other) {
+    const known = fields.get(name);
+    const isRequired = field.isRequired || known?.isRequired === true;
+    fields.set(name, {
+      shape: known === undefined ? field.shape : both(known.shape, field.shape),
+      isRequired,
+    });
+  }
+  return fields;
+}
+
+/** A field that one member lacks may be left out. */
+function optionalUnlessShared(fields: Shape["fields"], members: readonly Shape[]): Shape["fields"] {
+  if (fields === undefined) return undefined;
+  return new Map(
+    [...fields].map(([name, { shape }]) => [
+      name,
+      { shape, isRequired: members.every((member) => member.fields?.get(name)?.isRequired === true) },
+    ]),
+  );
+}
+
+/** What all of them take, for objects: the fields of all. Of the rest the first one speaks. */
+export function intersect(shapes: readonly Shape[]): Shape {
+  const [first, ...rest] = shapes;
+  if (first === undefined) return ANYTHING;
+  return rest.reduce(
+    (one, other) => ({
+      ...one,
+      fields: uniteFields(one.fields, other.fields, (a) => a),
+      values: uniteMaybe(one.values, other.values),
+      description: one.description ?? other.description,
+    }),
+    first,
+  );
+}
