@@ -1,5 +1,6 @@
 /** Keeps stdout for the protocol: what a tool, a config or a library prints there goes to stderr. */
 import { Writable } from "node:stream";
+import { keepOutputApart } from "../../../util/keep-output-apart.ts";
 
 export interface KeptStdout extends Disposable {
   /** Where the protocol is written. */
@@ -7,9 +8,8 @@ export interface KeptStdout extends Disposable {
 }
 
 export function keepStdout(): KeptStdout {
-  const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr);
+  const write = process.stdout.write.bind(process.stdout);
+  const restore = keepOutputApart();
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       write(chunk, done);
@@ -17,8 +17,6 @@ export function keepStdout(): KeptStdout {
   });
   return {
     stream,
-    [Symbol.dispose]: () => {
-      stdout.write = write;
-    },
+    [Symbol.dispose]: restore,
   };
 }
