@@ -16,6 +16,7 @@ import {
 import { createMcpServer } from "toolwright/mcp";
 import { createScriptedAnthropic, createScriptedModel } from "toolwright/testing";
 import { jsx } from "toolwright/jsx-runtime";
+import { resultsIn } from "./anthropic/harness.ts";
 import { run } from "./commander/program.ts";
 
 const convert = defineTool({
@@ -57,8 +58,8 @@ const CONSUMERS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> 
     const client = new Anthropic({ baseURL: server.baseURL, apiKey: "any" });
     const messages = [{ role: "user" as const, content: "?" }];
     await runAgentLoop({ client, model: "m", messages, tools: [convert], runtime, runId: "anthropic" });
-    const [result] = server.requests[1]?.body.messages.at(-1)?.content as { content: string }[];
-    return parsed(result?.content);
+    const [result] = resultsIn(server.requests[1]?.body.messages.at(-1));
+    return parsed(result?.["content"]);
   },
   MCP: async (input) => {
     const [near, far] = InMemoryTransport.createLinkedPair();
