@@ -15,6 +15,8 @@ export default defineConfig({
       { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
       { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },
       { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
+      { find: /^toolwright\/openai-agents$/, replacement: source("adapters/openai-agents/index.ts") },
+      { find: /^toolwright\/langchain$/, replacement: source("adapters/langchain/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
   },

@@ -181,6 +181,14 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolMetadata",
     ],
   },
+  "adapters/openai-agents/index.ts": {
+    values: ["releaseMalformedCalls", "toOpenAIAgentTool", "toOpenAIAgentTools"],
+    types: ["OpenAIAgentTool", "ToolSource"],
+  },
+  "adapters/langchain/index.ts": {
+    values: ["toLangChainTool", "toLangChainTools"],
+    types: ["LangChainToolOptions", "ToolSource"],
+  },
   "effect.ts": { values: ["runWorkflow"], types: [] },
   "adapters/mcp/index.ts": {
     values: [

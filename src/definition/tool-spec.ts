@@ -44,6 +44,8 @@ export interface ToolSpec {
   readonly logInput: ((args: unknown) => unknown) | undefined;
   /** Whether `execute` was written with a second parameter. */
   readonly declaresContext: boolean;
+  /** Whether `execute` parses its input itself: then it is handed what was sent, and nothing is transformed twice. */
+  readonly parsesInput: boolean;
 }
 
 export interface ToolParts {
@@ -54,6 +56,7 @@ export interface ToolParts {
   /** Given where the schema was made from this JSON Schema. */
   readonly inputJsonSchema?: JsonSchema | undefined;
   readonly execute: (args: never, ctx: never) => unknown;
+  readonly parsesInput?: boolean | undefined;
 }
 
 const DEFAULT_SETTLE_MS = 1_000;
@@ -107,6 +110,7 @@ export function createToolSpec(
     options: policies,
     logInput: parts.logInput as ToolSpec["logInput"],
     declaresContext,
+    parsesInput: parts.parsesInput ?? false,
   };
 }
 

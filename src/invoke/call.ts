@@ -56,7 +56,9 @@ export interface Call {
   approvalId: string | null;
   /** Arguments that a person put in the place of those that were sent. */
   editedArgsJson: string | null;
-  /** Parsed; of the approved arguments where a person edited them. */
+  /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
+  sent: unknown;
+  /** The same, parsed. */
   input: unknown;
   /** The stored form of the input, redacted. */
   inputJson: string | null;
@@ -142,6 +144,7 @@ export function createCall(
     approvedBefore: false,
     approvalId: null,
     editedArgsJson: null,
+    sent: undefined,
     input: undefined,
     inputJson: null,
     idempotencyKey: "",

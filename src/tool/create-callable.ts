@@ -3,11 +3,12 @@ import { TOOL_METADATA } from "../definition/metadata.ts";
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
-import { ToolwrightError } from "../errors.ts";
+import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { Lazy } from "../util/lazy.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
+import { errorOf } from "./model-answer.ts";
 import { createModelNotes } from "./model-notes.ts";
 import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
 
@@ -16,7 +17,7 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
 
   const execute = async (args: Args, options: ToolCallOptions = {}): Promise<Output> => {
     const outcome = await callHere(spec, args, toCallOptions(options));
-    if (outcome.status !== "success") throw errorOf(spec, outcome, isModelCall(options));
+    if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
     if (options.toolCallId !== undefined) notes.keep(options.toolCallId, outcome.note);
     return outcome.output as Output;
   };
@@ -84,24 +85,13 @@ function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown })
 }
 
 /** A loop that takes text only gets all of the error in its text. */
-function errorOf(
+function thrownError(
   spec: ToolSpec,
   outcome: Exclude<Outcome, { status: "success" }>,
   asText: boolean,
 ): ToolwrightError {
-  const error = outcome.status === "pending" ? pendingError(spec, outcome.approval.id) : outcome.error;
-  if (!asText) return error;
-  return toldCopy(error, JSON.stringify(error.toModel()), error);
-}
-
-export function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
-  return toldCopy(
-    new ToolwrightError(
-      "TOOL_APPROVAL_PENDING",
-      `Tool "${spec.name}" waits for a person's decision (request ${approvalId}).`,
-      { details: { tool: spec.name, approvalId }, effect: "none" },
-    ),
-  );
+  const error = errorOf(spec, outcome);
+  return asText ? toldCopy(error, JSON.stringify(error.toModel()), error) : error;
 }
 
 function isModelCall(options: ToolCallOptions): boolean {

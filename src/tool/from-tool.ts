@@ -1,19 +1,30 @@
 /**
- * Tools of other makers: plain definitions, LangChain and MCP objects, AI SDK tools. What they say about policies is
+ * Tools of other makers: plain definitions, LangChain, OpenAI Agents and MCP objects, AI SDK tools. What they say about policies is
  * kept. What they do not say is assumed to be the worst: a foreign tool is a side effect that must not be repeated.
  */
-import { z } from "zod";
-import { checkUnknownOptions, isZod, policyNames } from "../definition/check-options.ts";
+import type { z } from "zod";
+import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
 import { getDefinedToolMetadata } from "../definition/metadata.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { createCallable } from "./create-callable.ts";
 import { warnAboutKey } from "./define-tool.ts";
+import { readAnyTool } from "./foreign/any-tool.ts";
+import { type AnyPolicies, type ForeignTool, read, readPolicies, readText } from "./foreign/foreign-tool.ts";
+import { isLangChainTool, readLangChainTool } from "./foreign/langchain-tool.ts";
+import {
+  isOpenAIAgentsTool,
+  readOpenAIAgentsTool,
+  refuseOtherOpenAIAgentsThing,
+} from "./foreign/openai-agents-tool.ts";
+import { originOf } from "./origin.ts";
 import { isTool, TOOL_SPEC, type Tool } from "./tool.ts";
 
-/** Anything that `fromTool` accepts: a tool of ours, a plain definition, or an object with `invoke`, `call`, `run` or `func`. */
+/**
+ * Anything that `fromTool` accepts: a tool of ours, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
+ * Agents, or an object with `invoke`, `call`, `run` or `func`.
+ */
 export type ToolLike = object;
 
 export type ForeignPolicy = ToolPolicies<never, never, never> & {
@@ -32,6 +43,8 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
     );
   }
   checkUnknownOptions(policy, policy.name ?? readText(value, "name"), ["name", "description"]);
+  const origin = originOf(value);
+  if (origin !== undefined) return fromTool(origin, policy);
   if (isTool(value) && Object.keys(policy).length === 0) return value;
   const made = converted.get(value);
   if (made !== undefined && Object.keys(policy).length === 0) return made;
@@ -88,7 +101,7 @@ function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
       outputSchema: value["outputSchema"] as z.ZodType | undefined,
       execute: value["execute"] as (args: never, ctx: never) => unknown,
     },
-    { ...policiesOf(value), ...policy },
+    { ...readPolicies(value), ...policy },
   );
   warnAboutKey(spec);
   return createCallable(spec);
@@ -96,106 +109,34 @@ function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
 
 function fromForeign(value: object, policy: ForeignPolicy): Tool {
   const metadata = getDefinedToolMetadata(value);
-  const name = policy.name ?? metadata?.name ?? readText(value, "name") ?? "";
-  const run = methodOf(value, name);
-  const { schema, jsonSchema } = schemaOf(value, name);
-  const { name: _name, description: _description, ...policies } = policy;
+  const { name = metadata?.name ?? readText(value, "name") ?? "", description, ...policies } = policy;
+  const { run, schema, jsonSchema, parsesInput, policies: own } = readForeign(value, name, policies);
+  const outputSchema = read(value, "outputSchema");
   const spec = createToolSpec(
     {
       name,
-      description: policy.description ?? readText(value, "description"),
+      description: description ?? readText(value, "description"),
       schema,
-      outputSchema: isZod(read(value, "outputSchema"))
-        ? (read(value, "outputSchema") as z.ZodType)
-        : undefined,
+      outputSchema: isZod(outputSchema) ? (outputSchema as z.ZodType) : undefined,
       inputJsonSchema: jsonSchema,
       execute: run,
+      parsesInput,
     },
     {
       sideEffect: metadata?.sideEffect ?? true,
       idempotent: metadata?.idempotent ?? false,
       // It was not written for our context, so it cannot be counted on to pass the key on.
       acceptsIdempotencyKey: false,
-      ...policiesOf(value),
+      ...own,
       ...policies,
     },
   );
   return createCallable(spec);
 }
 
-function policiesOf(value: object): ToolPolicies<never, never, never> {
-  return Object.fromEntries(
-    policyNames.filter((name) => read(value, name) !== undefined).map((name) => [name, read(value, name)]),
-  );
-}
-
-const METHODS = ["execute", "invoke", "call", "func", "run"] as const;
-
-function methodOf(
-  value: object,
-  name: string,
-): (args: unknown, ctx: { signal: AbortSignal; toolCallId?: string | undefined }) => unknown {
-  const method = METHODS.find((candidate) => typeof read(value, candidate) === "function");
-  if (method === undefined) {
-    throw new ToolwrightError(
-      "TOOL_DEFINITION_INVALID",
-      `Tool "${name}": an object with one of ${METHODS.join(", ")} is expected.`,
-      { details: { tool: name } },
-    );
-  }
-  // Looked up at each call and called on its owner: such objects use `this`.
-  return (args, ctx) =>
-    (value as Record<string, (...list: unknown[]) => unknown>)[method]?.(args, {
-      signal: ctx.signal,
-      abortSignal: ctx.signal,
-      toolCallId: ctx.toolCallId ?? "",
-      messages: [],
-    });
-}
-
-/** Zod, an AI SDK schema, a Standard Schema with a JSON Schema, or a plain JSON Schema: all are validated. */
-function schemaOf(value: object, name: string): { schema: z.ZodType; jsonSchema: JsonSchema | undefined } {
-  const found =
-    read(value, "schema") ??
-    read(value, "inputSchema") ??
-    read(value, "parameters") ??
-    read(value, "input_schema");
-  if (found === undefined)
-    return { schema: z.record(z.string(), z.unknown()), jsonSchema: { type: "object" } };
-  if (isZod(found)) return { schema: found as z.ZodType, jsonSchema: undefined };
-  const jsonSchema = jsonSchemaIn(found);
-  if (jsonSchema === undefined) {
-    throw new ToolwrightError(
-      "TOOL_DEFINITION_INVALID",
-      `Tool "${name}": its schema is neither Zod 4 nor JSON Schema.`,
-      {
-        details: { tool: name, field: "schema" },
-      },
-    );
-  }
-  try {
-    return { schema: z.fromJSONSchema(jsonSchema), jsonSchema };
-  } catch (cause) {
-    throw new ToolwrightError(
-      "TOOL_DEFINITION_INVALID",
-      `Tool "${name}": its JSON Schema cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      { details: { tool: name, field: "schema" }, cause },
-    );
-  }
-}
-
-function jsonSchemaIn(found: unknown): JsonSchema | undefined {
-  if (typeof found !== "object" || found === null) return undefined;
-  const inner: unknown = "jsonSchema" in found ? found.jsonSchema : found;
-  if (typeof inner !== "object" || inner === null || "_def" in inner) return undefined;
-  return inner as JsonSchema;
-}
-
-function read(value: object, name: string): unknown {
-  return (value as Record<string, unknown>)[name];
-}
-
-function readText(value: object, name: string): string | undefined {
-  const text = read(value, name);
-  return typeof text === "string" ? text : undefined;
+function readForeign(value: object, name: string, policy: AnyPolicies): ForeignTool {
+  if (isOpenAIAgentsTool(value)) return readOpenAIAgentsTool(value, name, policy);
+  if (isLangChainTool(value)) return readLangChainTool(value, name);
+  refuseOtherOpenAIAgentsThing(value, name);
+  return readAnyTool(value, name);
 }

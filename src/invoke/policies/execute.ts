@@ -29,7 +29,8 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   if (!call.executed) call.keyRead = false;
   call.executed = true;
   call.tries += 1;
-  const returned: unknown = await call.spec.execute(call.input, ctx);
+  const { spec, sent, input } = call;
+  const returned: unknown = await spec.execute(spec.parsesInput ? sent : input, ctx);
   const output = isAsyncIterable(returned) ? await lastOf(call, returned) : returned;
   if (call.spec.sideEffect) await snapshot(call, ctx);
   return output;

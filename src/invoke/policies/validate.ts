@@ -28,6 +28,7 @@ export const validate: Policy = async (call, next) => {
 export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
+  call.sent = sent;
   call.inputJson = encode(maskInput(spec, sent, call.host.store.secret));
   if (holdsMark(spec.redactInput.length === 0 ? call.inputJson : encode(args))) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);

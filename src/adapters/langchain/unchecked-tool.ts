@@ -1,0 +1,10 @@
+/** A tool whose schema is shown to the model and not checked: our own pipeline validates, logs bad input and answers it. */
+import { DynamicStructuredTool } from "@langchain/core/tools";
+
+export class UncheckedTool extends DynamicStructuredTool {
+  /** Every way to call a tool leads here. */
+  override call: DynamicStructuredTool["call"] = (input, config, tags) => {
+    const open = Object.create(this, { schema: { value: {} } }) as this;
+    return super.call.call(open, input, config, tags);
+  };
+}

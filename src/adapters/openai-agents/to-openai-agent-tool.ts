@@ -1,0 +1,84 @@
+/**
+ * Tools as the OpenAI Agents SDK takes them. Not strict: in strict mode a model sends `null` for a field that it leaves out,
+ * and many schemas cannot be said at all; our own pipeline validates, logs bad input and answers it.
+ */
+import { type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
+import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
+import type { NameRule } from "../../definition/provider-names.ts";
+import type { CallOptions } from "../../invoke/call.ts";
+import { callHere, needsApprovalHere } from "../../invoke/call-here.ts";
+import { specOf } from "../../tool/create-callable.ts";
+import type { ToolLike } from "../../tool/from-tool.ts";
+import { toModelAnswer } from "../../tool/model-answer.ts";
+import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
+import { withOrigin } from "../../tool/origin.ts";
+import { defaultRegistry } from "../../tool/registry.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
+const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
+
+type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
+
+/** A function tool, for an agent of any context. */
+export type OpenAIAgentTool = FunctionTool<unknown, InputSchema, string>;
+
+/**
+ * @example
+ * const agent = new Agent({ name: "Shop", tools: [toOpenAIAgentTool(placeOrder)] });
+ * await runtime.run({ runId: "monday" }, () => run(agent, "Order apples."));
+ */
+export function toOpenAIAgentTool(tool: ToolLike): OpenAIAgentTool {
+  return toOpenAIAgentTools([tool])[0] as OpenAIAgentTool;
+}
+
+/** @param source default: the tools of the global registry */
+export function toOpenAIAgentTools(source: ToolSource = defaultRegistry): OpenAIAgentTool[] {
+  return [...offerTools(source, NAME_RULE)].map(([name, tool]) => convert(name, tool));
+}
+
+function convert(name: string, tool: Tool): OpenAIAgentTool {
+  const spec = specOf(tool);
+  const { inputJsonSchema } = spec;
+  const made = createFunctionTool({
+    name,
+    description: tool.description,
+    parameters: toObjectSchema(inputJsonSchema) as unknown as InputSchema,
+    strict: false,
+    // What is thrown from here means that nothing may be reported: the loop has to end.
+    errorFunction: null,
+    ...(tool.needsApproval === undefined
+      ? {}
+      : {
+          needsApproval: (runContext: RunContext, input: unknown, callId?: string) =>
+            needsApprovalHere(spec, fromObjectInput(inputJsonSchema, input), {
+              toolCallId: callId,
+              capabilities: { runContext },
+            }),
+        }),
+    execute: async (input: unknown, runContext, details) => {
+      const { signal, toolCall } = details ?? {};
+      const outcome = await callHere(spec, fromObjectInput(inputJsonSchema, input), {
+        toolCallId: toolCall?.callId,
+        signal,
+        messageDecision: stateDecision(name, runContext, toolCall?.callId),
+        capabilities: { runContext },
+      });
+      // The SDK ends a call that was aborted in its own way.
+      signal?.throwIfAborted();
+      return toModelAnswer(spec, outcome).text;
+    },
+  });
+  return withOrigin(made, tool);
+}
+
+/** What the state of the loop says about this call. It decides nothing unless the runtime was told to trust it. */
+function stateDecision(
+  toolName: string,
+  runContext: RunContext | undefined,
+  callId: string | undefined,
+): CallOptions["messageDecision"] {
+  if (runContext === undefined || callId === undefined) return undefined;
+  const approved = runContext.isToolApproved({ toolName, callId });
+  return approved === undefined ? undefined : { approved };
+}

@@ -1,0 +1,40 @@
+/** The outcome of a call for those who take no outcome: an error to throw, or a text for a model. */
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import { toldCopy } from "../invoke/told-errors.ts";
+import { toModelOutput } from "./model-notes.ts";
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Plain text or JSON; every error in the one shape of errors. */
+export function toModelAnswer(spec: ToolSpec, outcome: Outcome): ModelAnswer {
+  if (outcome.status !== "success") {
+    return { text: JSON.stringify(errorOf(spec, outcome).toModel()), isError: true };
+  }
+  const shown = toModelOutput(outcome.output, outcome.note);
+  const text = shown.type === "text" ? shown.value : JSON.stringify(shown.value);
+  return { text, isError: saysError(outcome.output) };
+}
+
+export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "success" }>): ToolwrightError {
+  return outcome.status === "pending" ? pendingError(spec, outcome.approval.id) : outcome.error;
+}
+
+export function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
+  return toldCopy(
+    new ToolwrightError(
+      "TOOL_APPROVAL_PENDING",
+      `Tool "${spec.name}" waits for a person's decision (request ${approvalId}).`,
+      { details: { tool: spec.name, approvalId }, effect: "none" },
+    ),
+  );
+}
+
+/** A tool that did its work may still say that it came to nothing. */
+function saysError(output: unknown): boolean {
+  return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
+}

@@ -1,0 +1,211 @@
+/** Tools of ours in a loop of LangChain. */
+import { ToolMessage } from "@langchain/core/messages";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
+import { toLangChainTool, toLangChainTools } from "toolwright/langchain";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { answersIn, loop } from "./harness.ts";
+
+const task = { runId: "run-1" };
+const weather = defineTool({
+  name: "weather",
+  description: "The weather in a city",
+  schema: z.object({ city: z.string(), unit: z.enum(["C", "F"]).default("C") }),
+  execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
+});
+
+test("a call is run and on record under the model's id of it, and the output is the message's artifact", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const messages = await runtime.run(task, () =>
+    loop([toLangChainTool(weather)], [[["weather", { city: "Bern" }, "id-1"]], "It is 21 degrees."]),
+  );
+  expect(messages.at(-1)?.text).toBe("It is 21 degrees.");
+  expect(answersIn(messages)).toEqual([["id-1", "success", '{"city":"Bern","degrees":21,"unit":"C"}']]);
+  expect(messages.find((message) => message instanceof ToolMessage)).toMatchObject({
+    name: "weather",
+    artifact: { degrees: 21 },
+  });
+  expect(await runtime.calls(task)).toMatchObject([
+    { toolName: "weather", toolCallId: "id-1", status: "success" },
+  ]);
+});
+
+test("several calls of one turn are on record in its order, equal ones as two", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  await runtime.run(task, () =>
+    loop(
+      [toLangChainTool(weather)],
+      [
+        [
+          ["weather", { city: "Bern" }, "id-1"],
+          ["weather", { city: "Chur" }, "id-2"],
+          ["weather", { city: "Bern" }, "id-3"],
+        ],
+        "done",
+      ],
+    ),
+  );
+  const log = await runtime.calls(task);
+  expect(log.map(({ toolCallId }) => toolCallId)).toEqual(["id-1", "id-2", "id-3"]);
+  expect(new Set(log.map(({ key }) => key)).size).toBe(3);
+});
+
+test("providers are told the input's JSON Schema, in which a field with a default is not required", () => {
+  expect(convertToOpenAITool(toLangChainTool(weather))).toMatchObject({
+    function: {
+      name: "weather",
+      description: "The weather in a city",
+      parameters: { type: "object", required: ["city"], properties: { unit: { default: "C" } } },
+    },
+  });
+  // Those that take the schema as it stands get the same.
+  expect(toLangChainTool(weather).schema).toMatchObject({ type: "object", required: ["city"] });
+});
+
+test("a tool that takes no object is offered with one field", async () => {
+  const shout = defineTool({
+    name: "shout",
+    schema: z.union([z.string(), z.array(z.string())]),
+    execute: (text) => String(text).toUpperCase(),
+  });
+  const made = toLangChainTool(shout);
+  expect(made.schema).toMatchObject({ required: ["input"] });
+  expect(answersIn(await loop([made], [[["shout", { input: "hey" }, "id-1"]], "ok"]))).toEqual([
+    ["id-1", "success", "HEY"],
+  ]);
+});
+
+test("names that providers refuse are mapped, told apart, and on record as they are", async () => {
+  const named = (name: string) => defineTool({ name, schema: z.object({}), execute: () => `I am ${name}` });
+  const names = ["shop.order", "shop_order", "shop/order", `long.${"x".repeat(80)}`];
+  const tools = toLangChainTools(createRegistry(names.map(named)));
+  const offered = tools.map(({ name }) => name);
+  expect(new Set(offered).size).toBe(4);
+  expect(offered.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
+  await using runtime = createRuntime({ store: ":memory:" });
+  const turn = offered.map((name, index): [string, Record<string, unknown>, string] => [
+    name,
+    {},
+    `id-${index}`,
+  ]);
+  const messages = await runtime.run(task, () => loop(tools, [turn, "ok"]));
+  expect(answersIn(messages).map(([, , text]) => text)).toEqual(names.map((name) => `I am ${name}`));
+  expect((await runtime.calls(task)).map(({ toolName }) => toolName)).toEqual(names);
+});
+
+test("bad input is answered in our words, logged, and not run", async () => {
+  let runs = 0;
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ amount: z.number().positive() }),
+    execute: () => (runs += 1),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const messages = await runtime.run(task, () =>
+    loop([toLangChainTool(pay)], [[["pay", { amount: "much" }, "id-1"]], "sorry"]),
+  );
+  const [[id, status, text] = []] = answersIn(messages);
+  expect([id, status]).toEqual(["id-1", "error"]);
+  expect(JSON.parse(text ?? "")).toEqual({
+    is_error: true,
+    error_type: "input_invalid",
+    message: expect.stringContaining("amount"),
+    next_action_hint: expect.any(String),
+  });
+  expect(runs).toBe(0);
+  expect(await runtime.calls(task)).toMatchObject([{ status: "error", inputJson: '{"amount":"much"}' }]);
+});
+
+test("a throw of the tool is an answer to a model and an error to a program", async () => {
+  const fail = defineTool({
+    name: "fail",
+    schema: z.object({}),
+    execute: () => {
+      throw new Error("the shop is closed");
+    },
+  });
+  const made = toLangChainTool(fail);
+  const [[, status, text] = []] = answersIn(await loop([made], [[["fail", {}, "id-1"]], "sorry"]));
+  expect(status).toBe("error");
+  expect(JSON.parse(text ?? "")).toMatchObject({
+    error_type: "execution_failed",
+    message: expect.stringContaining("the shop is closed"),
+  });
+  await expect(made.invoke({})).rejects.toMatchObject({ code: "TOOL_EXECUTION_FAILED" });
+});
+
+test("a program that calls the tool with plain arguments gets the plain output", async () => {
+  expect(await toLangChainTool(weather).invoke({ city: "Bern" })).toEqual({
+    city: "Bern",
+    degrees: 21,
+    unit: "C",
+  });
+});
+
+test("the configuration of the loop is in ctx, and callbacks hear of the call", async () => {
+  const whoami = defineTool({
+    name: "whoami",
+    schema: z.object({}),
+    execute: (_args, ctx: ToolContext<{ runnableConfig: { configurable: { user: string } } }>) =>
+      ctx.runnableConfig.configurable.user,
+  });
+  const heard: string[] = [];
+  const messages = await loop([toLangChainTool(whoami)], [[["whoami", {}, "id-1"]], "ok"], {
+    configurable: { user: "Ada" },
+    callbacks: [
+      { handleToolStart: () => void heard.push("start"), handleToolEnd: () => void heard.push("end") },
+    ],
+  });
+  expect(answersIn(messages)).toEqual([["id-1", "success", "Ada"]]);
+  expect(heard).toEqual(["start", "end"]);
+});
+
+test("a terminal tool returns directly, and others do not", () => {
+  const end = defineTool({ name: "end", schema: z.object({}), terminal: true, execute: () => "over" });
+  expect(toLangChainTools([end, weather]).map(({ returnDirect }) => returnDirect)).toEqual([true, false]);
+});
+
+test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
+  const started = Promise.withResolvers<void>();
+  const reasons: unknown[] = [];
+  const wait = defineTool({
+    name: "wait",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) =>
+      new Promise<string>((_resolve, reject) => {
+        void ctx.idempotencyKey;
+        ctx.signal.addEventListener("abort", () => {
+          reasons.push(ctx.signal.reason);
+          reject(new Error("stopped"));
+        });
+        started.resolve();
+      }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const controller = new AbortController();
+  const run = runtime.run(task, () =>
+    loop([toLangChainTool(wait)], [[["wait", {}, "id-1"]], "done"], { signal: controller.signal }),
+  );
+  await started.promise;
+  controller.abort(new Error("the user left"));
+  await expect(run).rejects.toThrow("the user left");
+  expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
+  expect(await runtime.calls(task)).toMatchObject([{ status: "unknown" }]);
+});
+
+test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
+  let runs = 0;
+  const count = defineTool({
+    name: "count",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  for (const id of ["id-1", "id-2"]) {
+    await runtime.run(task, () => loop([toLangChainTool(count)], [[["count", {}, id]], "done"]));
+  }
+  expect(runs).toBe(1);
+});

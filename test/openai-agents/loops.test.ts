@@ -1,0 +1,264 @@
+/** Tools of ours in the loop of the OpenAI Agents SDK. */
+import { Agent, type RunContext } from "@openai/agents";
+import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
+import { toOpenAIAgentTool, toOpenAIAgentTools } from "toolwright/openai-agents";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { answersIn, calls, runner, say, script } from "./harness.ts";
+
+const weather = defineTool({
+  name: "weather",
+  description: "The weather in a city",
+  schema: z.object({ city: z.string(), unit: z.enum(["C", "F"]).default("C") }),
+  execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
+});
+
+test("a call is run and on record under the model's id of it", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    [toOpenAIAgentTool(weather)],
+    calls(["weather", { city: "Bern" }, "id-1"]),
+    say("It is 21 degrees."),
+  );
+  const result = await runtime.run({ runId: "run-1" }, () => runner.run(agent, "How is Bern?"));
+  expect(result.finalOutput).toBe("It is 21 degrees.");
+  expect(answersIn(model.lastCall?.request)).toEqual([["id-1", '{"city":"Bern","degrees":21,"unit":"C"}']]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
+    { toolName: "weather", toolCallId: "id-1", status: "success" },
+  ]);
+});
+
+test("a streamed run does the same", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent } = script(
+    [toOpenAIAgentTool(weather)],
+    calls(["weather", { city: "Bern" }, "id-1"]),
+    say("done"),
+  );
+  await runtime.run({ runId: "run-1" }, async () => {
+    const result = await runner.run(agent, "How is Bern?", { stream: true });
+    await result.completed;
+  });
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ toolCallId: "id-1", status: "success" }]);
+});
+
+test("several calls of one turn are on record in its order, equal ones as two", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    [toOpenAIAgentTool(weather)],
+    calls(
+      ["weather", { city: "Bern" }, "id-1"],
+      ["weather", { city: "Chur" }, "id-2"],
+      ["weather", { city: "Bern" }, "id-3"],
+    ),
+    say("done"),
+  );
+  await runtime.run({ runId: "run-1" }, () => runner.run(agent, "How is it?"));
+  expect(answersIn(model.lastCall?.request).map(([id]) => id)).toEqual(["id-1", "id-2", "id-3"]);
+  const log = await runtime.calls({ runId: "run-1" });
+  expect(log.map(({ toolCallId, seq }) => [toolCallId, seq])).toEqual([
+    ["id-1", 1],
+    ["id-2", 2],
+    ["id-3", 3],
+  ]);
+  expect(new Set(log.map(({ key }) => key)).size).toBe(3);
+});
+
+test("the model is told the input's JSON Schema, not strict, in which a field with a default is not required", async () => {
+  const { agent, model } = script([toOpenAIAgentTool(weather)], say("ok"));
+  await runner.run(agent, "Hello.");
+  expect(model.firstCall?.request.tools).toMatchObject([
+    {
+      type: "function",
+      name: "weather",
+      description: "The weather in a city",
+      strict: false,
+      parameters: { type: "object", required: ["city"], properties: { unit: { default: "C" } } },
+    },
+  ]);
+});
+
+test("a tool that takes no object is offered with one field", async () => {
+  const shout = defineTool({
+    name: "shout",
+    schema: z.union([z.string(), z.array(z.string())]),
+    execute: (text) => String(text).toUpperCase(),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    [toOpenAIAgentTool(shout)],
+    calls(["shout", { input: "hey" }, "id-1"]),
+    say("ok"),
+  );
+  await runtime.run({ runId: "run-1" }, () => runner.run(agent, "Shout."));
+  expect(model.firstCall?.request.tools).toMatchObject([{ parameters: { required: ["input"] } }]);
+  expect(answersIn(model.lastCall?.request)).toEqual([["id-1", "HEY"]]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ inputJson: '"hey"' }]);
+});
+
+test("names that the SDK would change are mapped, told apart, and on record as they are", async () => {
+  const named = (name: string) => defineTool({ name, schema: z.object({}), execute: () => `I am ${name}` });
+  const names = ["shop.order", "shop_order", "shop-order", `long.${"x".repeat(80)}`];
+  const tools = toOpenAIAgentTools(createRegistry(names.map(named)));
+  const offered = tools.map(({ name }) => name);
+  expect(new Set(offered).size).toBe(4);
+  expect(offered.every((name) => /^[a-zA-Z0-9_]{1,64}$/.test(name))).toBe(true);
+  expect(offered[1]).toBe("shop_order");
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    tools,
+    calls(
+      ...offered.map((name, index): [string, object & Record<string, unknown>, string] => [
+        name,
+        {},
+        `id-${index}`,
+      ]),
+    ),
+    say("ok"),
+  );
+  await runtime.run({ runId: "run-1" }, () => runner.run(agent, "All of them."));
+  expect(answersIn(model.lastCall?.request).map(([, text]) => text)).toEqual(
+    names.map((name) => `I am ${name}`),
+  );
+  expect((await runtime.calls({ runId: "run-1" })).map(({ toolName }) => toolName)).toEqual(names);
+});
+
+test("two tools of one name are refused, not hidden", () => {
+  const one = defineTool({ name: "same", schema: z.object({}), execute: () => 1 });
+  const other = defineTool({ name: "same", schema: z.object({}), execute: () => 2 });
+  expect(() => toOpenAIAgentTools([one, other])).toThrow('Two tools would have the name "same"');
+});
+
+test("bad input is answered in our words, logged, and not run", async () => {
+  let runs = 0;
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ amount: z.number().positive() }),
+    execute: () => (runs += 1),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    [toOpenAIAgentTool(pay)],
+    calls(["pay", { amount: -1 }, "id-1"]),
+    say("sorry"),
+  );
+  await runtime.run({ runId: "run-1" }, () => runner.run(agent, "Pay."));
+  const [[, text] = []] = answersIn(model.lastCall?.request);
+  expect(JSON.parse(text ?? "")).toEqual({
+    is_error: true,
+    error_type: "input_invalid",
+    message: expect.stringContaining("amount"),
+    next_action_hint: expect.any(String),
+  });
+  expect(runs).toBe(0);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
+    { status: "error", inputJson: '{"amount":-1}', tries: 0 },
+  ]);
+});
+
+test("a throw of the tool is an answer in the same shape, and the loop goes on", async () => {
+  const fail = defineTool({
+    name: "fail",
+    schema: z.object({}),
+    execute: () => {
+      throw new Error("the shop is closed");
+    },
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script([toOpenAIAgentTool(fail)], calls(["fail", {}, "id-1"]), say("sorry"));
+  const result = await runtime.run({ runId: "run-1" }, () => runner.run(agent, "Go."));
+  expect(result.finalOutput).toBe("sorry");
+  const [[, text] = []] = answersIn(model.lastCall?.request);
+  expect(JSON.parse(text ?? "")).toMatchObject({
+    is_error: true,
+    error_type: "execution_failed",
+    message: expect.stringContaining("the shop is closed"),
+  });
+});
+
+test("the run context of the loop is in ctx", async () => {
+  interface App {
+    readonly user: string;
+  }
+  const whoami = defineTool({
+    name: "whoami",
+    schema: z.object({}),
+    execute: (_args, ctx: ToolContext<{ runContext: RunContext<App> }>) => ctx.runContext.context.user,
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { model } = script([], calls(["whoami", {}, "id-1"]), say("ok"));
+  // An agent of a context of its own takes the tool.
+  const agent = new Agent<App>({ name: "Shop", model, tools: [toOpenAIAgentTool(whoami)] });
+  await runtime.run({ runId: "run-1" }, () => runner.run(agent, "Who?", { context: { user: "Ada" } }));
+  expect(answersIn(model.lastCall?.request)).toEqual([["id-1", "Ada"]]);
+});
+
+test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
+  const started = Promise.withResolvers<void>();
+  const reasons: unknown[] = [];
+  const wait = defineTool({
+    name: "wait",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) =>
+      new Promise<string>((_resolve, reject) => {
+        void ctx.idempotencyKey;
+        ctx.signal.addEventListener("abort", () => {
+          reasons.push(ctx.signal.reason);
+          reject(new Error("stopped"));
+        });
+        started.resolve();
+      }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const controller = new AbortController();
+  const { agent } = script([toOpenAIAgentTool(wait)], calls(["wait", {}, "id-1"]), say("done"));
+  const run = runtime.run({ runId: "run-1" }, () =>
+    runner.run(agent, "Wait.", { signal: controller.signal }),
+  );
+  await started.promise;
+  controller.abort(new Error("the user left"));
+  await expect(run).rejects.toThrow();
+  expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "unknown" }]);
+});
+
+test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
+  let runs = 0;
+  const count = defineTool({
+    name: "count",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
+  });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const loop = (callId: string): Promise<unknown> => {
+    const { agent } = script([toOpenAIAgentTool(count)], calls(["count", {}, callId]), say("done"));
+    return runtime.run({ runId: "run-1" }, () => runner.run(agent, "Count."));
+  };
+  await loop("id-1");
+  await loop("id-2");
+  expect(runs).toBe(1);
+});
+
+test("outside any run a tool works, and nothing is logged", async () => {
+  const { agent, model } = script(
+    [toOpenAIAgentTool(weather)],
+    calls(["weather", { city: "Bern" }, "id-1"]),
+    say("done"),
+  );
+  await runner.run(agent, "How is Bern?");
+  expect(answersIn(model.lastCall?.request)).toMatchObject([["id-1", expect.stringContaining("21")]]);
+});
+
+test("arguments that are no JSON are answered by the SDK, and the loop of a harmless tool goes on", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { agent, model } = script(
+    [toOpenAIAgentTool(weather)],
+    calls(["weather", '{"city": "Be', "id-1"]),
+    say("sorry"),
+  );
+  const result = await runtime.run({ runId: "run-1" }, () => runner.run(agent, "How is Bern?"));
+  expect(result.interruptions).toEqual([]);
+  expect(answersIn(model.lastCall?.request)).toMatchObject([["id-1", expect.stringContaining("valid JSON")]]);
+});
