@@ -12,11 +12,21 @@ const MOMENTS: (CrashRunOptions & { readonly name: string })[] = [
   { name: "at the second order of the same article", crashAt: "after-effect", occurrence: 4 },
 ];
 
-describe.each(STORE_KINDS)("on $name", (storeKind) => {
+const LOOPS = [
+  ["the AI SDK", "agent-orders"],
+  ["OpenAI Agents", "openai-agents-orders"],
+  ["LangChain", "langchain-orders"],
+] as const;
+
+const CASES = STORE_KINDS.flatMap((storeKind) =>
+  LOOPS.map(([loop, file]) => ({ store: storeKind.name, storeKind, loop, file })),
+);
+
+describe.each(CASES)("$loop on $store", ({ storeKind, file }) => {
   test.concurrent.each(MOMENTS)("an agent that is killed $name places each order once", async (moment) => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const program = shopProgram("agent-orders", { args: [store.address, shop.url] });
+    const program = shopProgram(file, { args: [store.address, shop.url] });
     expect((await program.run(moment)).crashed).toBe(true);
     expect((await program.run()).stdout).toBe("All is ordered.\n");
     expect(shop.ledger.map(({ sku }) => sku).sort()).toEqual(["a", "a", "b", "c"]);
