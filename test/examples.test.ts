@@ -48,6 +48,8 @@ test.each([
   ["review-loop", ["review-loop.tsx", "maxIterations={5}", "maxIterations={2}"], "limit of 2 iterations"],
   ["fan-out", ["fan-out.tsx", "lines: content", "lines: 1"], "lines > tasks"],
   ["refactor", ["refactor/model.ts", "sum * 0.9", "sum * 0.8"], 'Task "check" failed'],
+  ["openai-agents", ["openai-agents.ts", "needsApproval: true,", ""], "AssertionError"],
+  ["langchain", ["langchain.ts", 'runtime.run({ runId: "monday" }, answer)', "answer()"], "Mails: 2"],
 ] as const)("%s fails where what it claims is not so", (name, change, words) => {
   const folder = createFolder();
   const { status, stdout, stderr } = run(copyExamples(folder, ...change), name, folder);
@@ -107,7 +109,7 @@ function copyExamples(folder: string, file = "run.ts", from = "", to = ""): stri
   cpSync(EXAMPLES, copy, { recursive: true });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(ROOT, join(folder, "node_modules/toolwright"));
-  for (const name of ["ai", "zod"]) {
+  for (const name of ["@langchain", "@openai", "ai", "zod"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
   }
   const path = join(copy, file);
