@@ -30,6 +30,12 @@ export function fromObjectInput(schema: JsonSchema, input: unknown): unknown {
   return typeof input === "object" && input !== null && FIELD in input ? input[FIELD] : input;
 }
 
+/** What the model sent, with other arguments in it. */
+export function withArguments(schema: JsonSchema, input: unknown, args: unknown): unknown {
+  const isInside = isWrapped(schema) && typeof input === "object" && input !== null && FIELD in input;
+  return isInside ? { ...input, [FIELD]: args } : args;
+}
+
 function isWrapped(schema: JsonSchema): boolean {
   return schema["type"] !== "object" || REFUSED_AT_TOP.some((name) => name in schema);
 }

@@ -15,9 +15,12 @@ export function toModelAnswer(spec: ToolSpec, outcome: Outcome): ModelAnswer {
   if (outcome.status !== "success") {
     return { text: JSON.stringify(errorOf(spec, outcome).toModel()), isError: true };
   }
-  const shown = toModelOutput(outcome.output, outcome.note);
-  const text = shown.type === "text" ? shown.value : JSON.stringify(shown.value);
-  return { text, isError: saysError(outcome.output) };
+  return { text: outputText(outcome.output, outcome.note), isError: saysError(outcome.output) };
+}
+
+export function outputText(output: unknown, note: string | undefined): string {
+  const shown = toModelOutput(output, note);
+  return shown.type === "text" ? shown.value : JSON.stringify(shown.value);
 }
 
 export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "success" }>): ToolwrightError {
@@ -35,6 +38,6 @@ export function pendingError(spec: ToolSpec, approvalId: string): ToolwrightErro
 }
 
 /** A tool that did its work may still say that it came to nothing. */
-function saysError(output: unknown): boolean {
+export function saysError(output: unknown): boolean {
   return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
 }

@@ -7,7 +7,7 @@ import { checkLimits, checkSignal, refusal } from "../../runtime/options.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { isStorableText, isTooLongForId } from "../../util/storable-text.ts";
 import type { AgentLoopEvent } from "./events.ts";
-import type { ToolSource } from "./to-anthropic-tool.ts";
+import type { ToolSource } from "../../tool/offer-tools.ts";
 
 /** The part of the SDK's client that is used; those for other clouds have it too. */
 export interface AnthropicClient {

@@ -13,8 +13,9 @@ import type { Scope } from "../../invoke/scope.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { mapAtMost } from "../../util/map-at-most.ts";
-import { fromAnthropicInput } from "./input-schema.ts";
-import { type CallResult, errorResult, resultOf, saysError } from "./tool-result.ts";
+import { fromObjectInput } from "../../definition/object-schema.ts";
+import { saysError } from "../../tool/model-answer.ts";
+import { type CallResult, errorResult, resultOf } from "./tool-result.ts";
 
 /** A call in a response. */
 export interface RequestedCall {
@@ -68,7 +69,7 @@ async function runCall(call: RequestedCall, options: CallsOptions): Promise<Ende
   const tool = options.tools.get(name);
   if (tool === undefined) return { result: errorResult(id, notOffered(name, options.tools)) };
   const spec = specOf(tool);
-  const args = fromAnthropicInput(spec.inputJsonSchema, input);
+  const args = fromObjectInput(spec.inputJsonSchema, input);
   const outcome = await callTool(spec, args, call, options);
   if (outcome.status === "pending") return { pending: outcome.approval };
   const result = resultOf(id, outcome, spec, options.scope.host.store.secret);

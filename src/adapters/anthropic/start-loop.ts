@@ -18,7 +18,8 @@ import { driveLoop, type LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
-import { offerTools, toAnthropicTools } from "./to-anthropic-tool.ts";
+import { offerTools } from "../../tool/offer-tools.ts";
+import { toAnthropicTools } from "./to-anthropic-tool.ts";
 
 /** Loops that are driven inside of one call have places for so many responses each. */
 const RESPONSES_PER_LOOP = 1_000_000;
