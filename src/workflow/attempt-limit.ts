@@ -5,21 +5,17 @@ import { untilAborted } from "../util/abort.ts";
 import type { TaskProps } from "./components.ts";
 import type { RunState } from "./run-state.ts";
 
-/** What a cut-off attempt still brings is nobody's. */
 export interface AttemptLimit {
   readonly signal: AbortSignal;
-  /** Rejects when the run is to stop. */
-  untilStopped<T>(work: Promise<T>): Promise<T>;
-  /** Rejects when the task's time is over. */
-  inTime<T>(work: Promise<T>): Promise<T>;
+  /** Rejects when the task's time is over, or its run is to stop. What a cut-off attempt still brings is nobody's. */
+  race<T>(work: Promise<T>): Promise<T>;
 }
 
 /** How long what listens to the signal may take to put its calls on record. */
 const GRACE_MS = 1_000;
 
 export function limitAttempt(run: RunState, { id, timeoutMs }: TaskProps): AttemptLimit {
-  const untilStopped = <T>(work: Promise<T>): Promise<T> => raceStop(work, run.signal);
-  if (timeoutMs === undefined) return { signal: run.signal, untilStopped, inTime: (work) => work };
+  if (timeoutMs === undefined) return { signal: run.signal, race: (work) => untilStopped(work, run.signal) };
   const over = new AbortController();
   const ended = new AbortController();
   // By the runtime's clock.
@@ -31,18 +27,14 @@ export function limitAttempt(run: RunState, { id, timeoutMs }: TaskProps): Attem
   expired.catch(() => undefined);
   return {
     signal: AbortSignal.any([run.signal, over.signal]),
-    untilStopped,
-    inTime: (work) => {
-      work.catch(() => undefined);
-      return Promise.race([work, expired]).finally(() => ended.abort());
-    },
+    race: (work) => Promise.race([untilStopped(work, run.signal), expired]).finally(() => ended.abort()),
   };
 }
 
-async function raceStop<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => undefined);
   await untilAborted(work, signal);
   if (!signal.aborted) return work;
-  work.catch(() => undefined);
   const ended = new AbortController();
   const grace = sleep(GRACE_MS, undefined, { signal: ended.signal }).then((): never => {
     throw signal.reason;

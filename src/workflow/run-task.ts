@@ -131,8 +131,9 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
     });
   };
   const guard = (): Transaction<void> => assertOwned(run);
-  const untilStopped = (): Promise<AttemptResult> => limit.untilStopped(inScope());
-  return limit.inTime(runTaskScope(run.runtime, scope, untilStopped, { isLazy: !isAgent, guard }));
+  // Inside the scope: what goes on after its time keeps neither the scope open nor the runtime from closing.
+  const work = (): Promise<AttemptResult> => limit.race(inScope());
+  return runTaskScope(run.runtime, scope, work, { isLazy: !isAgent, guard });
 }
 
 /** A process that lost its run may not take its tasks either. */

@@ -653,6 +653,33 @@ describe("retries and time", () => {
     expect(await late).not.toBe("success");
   });
 
+  it("a function that never ends keeps neither its task nor its run, and calls nothing any more", async () => {
+    const { Workflow, Task, smithers } = create();
+    const called: string[] = [];
+    const note = defineTool({
+      name: "note",
+      schema: z.object({}),
+      execute: () => called.push("note"),
+    });
+    const later = Promise.withResolvers<void>();
+    let late: Promise<unknown> | undefined;
+    const workflow = smithers(() => (
+      <Workflow name="w">
+        <Task id="t" timeoutMs={50} retries={0}>
+          {() => {
+            late = later.promise.then(() => note.execute({})).catch((error: unknown) => error);
+            return new Promise<void>(() => undefined);
+          }}
+        </Task>
+      </Workflow>
+    ));
+    // Its runtime is closed when it returns.
+    expect(await runWorkflow(workflow)).toMatchObject({ status: "failed" });
+    later.resolve();
+    expect(await late).toMatchObject({ code: "TOOL_ATTEMPT_STALE" });
+    expect(called).toEqual([]);
+  });
+
   it("a timeout follows the runtime's clock", async () => {
     const { Workflow, Task, smithers } = create();
     const clock = createFakeClock();
