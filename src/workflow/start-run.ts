@@ -151,8 +151,9 @@ async function drive({
   limits,
   options,
 }: Drive): Promise<WorkflowResult> {
-  const { states, closedLoops } = await loadStates(host, runId);
-  let position = Date.now() * 1_000;
+  const { states, closedLoops, lastPosition } = await loadStates(host, runId);
+  // After what is on record, also where the clock that wrote it was ahead of this one.
+  let position = Math.max(Date.now() * 1_000, lastPosition);
   const cancelled = new AbortController();
   const signal =
     options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
@@ -239,10 +240,14 @@ function watchForCancel(host: Host, runId: string, cancelled: AbortController): 
 async function loadStates(
   host: Host,
   runId: string,
-): Promise<{ states: TaskStates; closedLoops: Set<string> }> {
+): Promise<{ states: TaskStates; closedLoops: Set<string>; lastPosition: number }> {
   return host.store.read(function* () {
     const rows = yield* readTasks(runId);
-    return { states: new TaskStates(rows.map(toTaskState)), closedLoops: yield* readLoopEnds(runId) };
+    return {
+      states: new TaskStates(rows.map(toTaskState)),
+      closedLoops: yield* readLoopEnds(runId),
+      lastPosition: rows.at(-1)?.position ?? 0,
+    };
   });
 }
 

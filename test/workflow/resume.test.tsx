@@ -9,7 +9,7 @@ import {
 } from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { ToolLoopAgent } from "ai";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { createStorePath, endAllOwners, rowsOf, scriptedAgent, until } from "./harness.ts";
 
@@ -597,6 +597,34 @@ describe("a failed run", () => {
       error: undefined,
     });
   });
+});
+
+it("outputs keep their order when the clock of the second process is behind", async () => {
+  const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath: createStorePath() });
+  const stop = new AbortController();
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Task id="a" output={outputs.step}>
+        {{ at: "a" }}
+      </Task>
+      <Task id="b" output={outputs.step}>
+        {() => {
+          stop.abort();
+          return { at: "b" };
+        }}
+      </Task>
+      <Task id="c" output={outputs.step}>
+        {{ at: "c" }}
+      </Task>
+    </Workflow>
+  ));
+  await runWorkflow(workflow, { runId: "r", signal: stop.signal });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await runWorkflow(workflow, { runId: "r", resume: true });
+  const { output, outputs: rows } = await runWorkflow(workflow, { runId: "r", resume: true });
+  expect(rows["step"]).toEqual([{ at: "a" }, { at: "b" }, { at: "c" }]);
+  expect(output).toEqual({ at: "c" });
 });
 
 describe("an owner that was taken over", () => {
