@@ -51,6 +51,7 @@ const detachedHost: Host = {
   inFlight: new Map(),
   shared: new Map(),
   budgets: new RunBudgets(),
+  runsAtWork: new Set(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,
   emit: () => undefined,

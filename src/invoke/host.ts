@@ -36,6 +36,8 @@ export interface Host {
   /** Pure calls that equal ones may share, by cache key. */
   readonly shared: Map<string, Promise<unknown>>;
   readonly budgets: RunBudgets;
+  /** Workflow runs that this runtime is at work on: it may own others, whose work ended with their record. */
+  readonly runsAtWork: Set<string>;
   /** Fires when this runtime has lost its lease. */
   fencedSignal(): AbortSignal;
   /** Whether anybody listens: events are not made for nobody. */

@@ -74,6 +74,7 @@ export class StoreRuntime {
       inFlight: new Map(),
       shared: new Map(),
       budgets: new RunBudgets(),
+      runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities),
       fencedSignal: () => this.#ownership.lostSignal(),

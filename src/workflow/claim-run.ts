@@ -53,9 +53,25 @@ export function changedError(run: WorkflowRunRow): ToolwrightError {
   );
 }
 
-/** A live owner is never robbed; a dead one is replaced at once. */
+/** Does the work of a run, which this runtime does once at a time. */
+export async function whileAtWork<T>(host: Host, runId: string, work: () => Promise<T>): Promise<T> {
+  if (host.runsAtWork.has(runId))
+    throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${runId}" is running in this process already.`, {
+      details: { runId },
+    });
+  host.runsAtWork.add(runId);
+  try {
+    return await work();
+  } finally {
+    host.runsAtWork.delete(runId);
+  }
+}
+
+/** A live owner is never robbed; a dead one is replaced at once. Call it inside `whileAtWork`. */
 export async function takeOverRun(host: Host, run: WorkflowRunRow, shape: string): Promise<number> {
-  if (run.ownerId !== null && (await host.isOwnerAlive(run.ownerId))) {
+  // What this runtime owns and is not at work on was left when the store failed.
+  const isOther = run.ownerId !== null && run.ownerId !== host.ownerId;
+  if (isOther && (await host.isOwnerAlive(run.ownerId))) {
     throw new ToolwrightError(
       "TOOL_RUN_CONFLICT",
       `Run "${run.runId}" is running in another process that is alive.`,

@@ -12,7 +12,7 @@ import { readLoopEnds, readTasks, saveLoopEnd } from "../store/tasks.ts";
 import { assertNotDeleted } from "../store/tombstones.ts";
 import { endRun, readRun, type RunStatus, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
-import { beginRun, changedError, shapeOf, takeOverRun } from "./claim-run.ts";
+import { beginRun, changedError, shapeOf, takeOverRun, whileAtWork } from "./claim-run.ts";
 import { createWorkflowContext, toRow } from "./context.ts";
 import { createOutputViews } from "./output-views.ts";
 import { createPlan } from "./plan.ts";
@@ -82,28 +82,30 @@ async function runIn(
   const name = known?.workflow ?? nameOf(workflow, runId, input, options.file);
   if (known !== undefined && known.shape !== shape && options.acceptChanges !== true)
     throw changedError(known);
-  const epoch =
-    known === undefined
-      ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
-      : await takeOverRun(host, known, shape);
-  for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
-    host.warnOnce(
-      `view ${view}`,
-      `another workflow stores other fields under that name; see the view "${view}".`,
-    );
-  }
-  return drive({
-    host,
-    runtime,
-    runId,
-    name,
-    epoch,
-    workflow,
-    input,
-    settings,
-    maxConcurrency,
-    limits,
-    options,
+  return whileAtWork(host, runId, async () => {
+    const epoch =
+      known === undefined
+        ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
+        : await takeOverRun(host, known, shape);
+    for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
+      host.warnOnce(
+        `view ${view}`,
+        `another workflow stores other fields under that name; see the view "${view}".`,
+      );
+    }
+    return drive({
+      host,
+      runtime,
+      runId,
+      name,
+      epoch,
+      workflow,
+      input,
+      settings,
+      maxConcurrency,
+      limits,
+      options,
+    });
   });
 }
 

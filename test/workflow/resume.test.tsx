@@ -5,9 +5,11 @@ import {
   defineTool,
   runWorkflow,
   type RunWorkflowOptions,
+  type Store,
+  ToolwrightError,
   type WorkflowEvent,
 } from "toolwright";
-import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
+import { createMemoryStore, createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { ToolLoopAgent } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
@@ -596,6 +598,41 @@ describe("a failed run", () => {
       output: { at: "3" },
       error: undefined,
     });
+  });
+});
+
+it("a run whose store failed goes on in the same runtime", async () => {
+  const { Workflow, Task, smithers, outputs } = createSmithers(schemas);
+  const inner = await createMemoryStore();
+  let isLost = false;
+  const lost = () => Promise.reject(new ToolwrightError("TOOL_STORE_FAILED", "The connection is lost."));
+  const store: Store = {
+    dialect: inner.dialect,
+    secret: inner.secret,
+    transaction: (work, level) => (isLost ? lost() : inner.transaction(work, level)),
+    read: (work) => (isLost ? lost() : inner.read(work)),
+    close: () => inner.close(),
+  };
+  await using runtime = createRuntime({ store });
+  let runs = 0;
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Task id="t" output={outputs.step}>
+        {() => {
+          runs += 1;
+          isLost = runs === 1;
+          return { at: String(runs) };
+        }}
+      </Task>
+    </Workflow>
+  ));
+  await expect(runWorkflow(workflow, { runtime, runId: "r" })).rejects.toMatchObject({
+    code: "TOOL_STORE_FAILED",
+  });
+  isLost = false;
+  expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
+    status: "finished",
+    output: { at: "2" },
   });
 });
 
