@@ -50,22 +50,25 @@ export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined>
   return row === undefined ? undefined : toRunRow(row);
 }
 
-/** Takes a run over from the owner that the caller has judged. 0 when it has another one by now. */
+/**
+ * Takes a run over from the owner that the caller has judged, with what it goes on with. 0 when it has another owner
+ * by now.
+ */
 export function* takeRun(
   run: WorkflowRunRow,
-  ownerId: string,
-  shape: string,
-  nowMs: number,
+  next: Pick<WorkflowRunRow, "ownerId" | "shape" | "file" | "optionsJson" | "updatedAtMs">,
 ): Transaction<number> {
   const row = yield* first(
     `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
-       updated_at_ms = ?4, finished_at_ms = NULL, shape = ?5, cancel_requested = 0
+       updated_at_ms = ?4, finished_at_ms = NULL, shape = ?5, file = ?6, options_json = ?7, cancel_requested = 0
      WHERE run_id = ?1 AND epoch = ?3 RETURNING epoch`,
     run.runId,
-    ownerId,
+    next.ownerId,
     run.epoch,
-    nowMs,
-    shape,
+    next.updatedAtMs,
+    next.shape,
+    next.file,
+    next.optionsJson,
   );
   return row === undefined ? 0 : integer(row, "epoch");
 }

@@ -68,7 +68,11 @@ export async function whileAtWork<T>(host: Host, runId: string, work: () => Prom
 }
 
 /** A live owner is never robbed; a dead one is replaced at once. Call it inside `whileAtWork`. */
-export async function takeOverRun(host: Host, run: WorkflowRunRow, shape: string): Promise<number> {
+export async function takeOverRun(
+  host: Host,
+  run: WorkflowRunRow,
+  { shape, start, file }: Pick<NewRun, "shape" | "start" | "file">,
+): Promise<number> {
   // What this runtime owns and is not at work on was left when the store failed.
   const isOther = run.ownerId !== null && run.ownerId !== host.ownerId;
   if (isOther && (await host.isOwnerAlive(run.ownerId))) {
@@ -81,7 +85,15 @@ export async function takeOverRun(host: Host, run: WorkflowRunRow, shape: string
     );
   }
   const epoch = await host.store.transaction(
-    () => takeRun(run, host.ownerId, shape, host.clock.now()),
+    () =>
+      takeRun(run, {
+        ownerId: host.ownerId,
+        shape,
+        file: file === undefined ? run.file : resolve(file),
+        // What is given again holds from now on, for the next resume too.
+        optionsJson: encode(start),
+        updatedAtMs: host.clock.now(),
+      }),
     "normal",
   );
   if (epoch > 0) return epoch;

@@ -86,7 +86,7 @@ async function runIn(
     const epoch =
       known === undefined
         ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
-        : await takeOverRun(host, known, shape);
+        : await takeOverRun(host, known, { shape, start, file: options.file });
     for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
       host.warnOnce(
         `view ${view}`,
@@ -276,7 +276,7 @@ function nameOf(
   }
 }
 
-/** Options that are put on record: those of the start hold for a resume. */
+/** Options that are put on record: those that were given last hold for a resume. */
 type StartOptions = Partial<ToolSettings> & { readonly maxConcurrency?: number; readonly limits?: Limits };
 
 function startOptionsOf(options: RunWorkflowOptions): StartOptions {

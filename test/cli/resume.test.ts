@@ -100,7 +100,7 @@ it("says that the workflow has changed, and goes on when that is accepted", asyn
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it("takes --file for a file that has moved", async () => {
+it("takes --file for a file that has moved, once", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
@@ -109,5 +109,9 @@ it("takes --file for a file that has moved", async () => {
   const lost = await toolwright(folder, ["resume", "r"]);
   expect(lost.code).toBe(1);
   expect(lost.stderr).toMatch(/w\.tsx, is not there any more\.\n.*--file/);
-  expect(await toolwright(folder, ["resume", "r", "--file", "moved.tsx"])).toMatchObject({ code: 0 });
+  const moved = start(folder, ["resume", "r", "--file", "moved.tsx"], HANG);
+  await moved.saying("second is written");
+  moved.child.kill("SIGKILL");
+  await moved.ended;
+  expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 0 });
 });

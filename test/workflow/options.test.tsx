@@ -1,72 +1,135 @@
 /** The options of a run, seen from inside a tool: in a first turn, in a correction turn, and in a turn after a resume. */
-import { createSmithers, defineTool, runWorkflow } from "toolwright";
+import { createSmithers, defineTool, getToolContext, runWorkflow, type RunWorkflowOptions } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createFolder, createStorePath, scriptedAgent } from "./harness.ts";
+import { createFolder, createStorePath, rowsOf, scriptedAgent } from "./harness.ts";
 
-interface Seen {
-  readonly turn: string;
-  readonly rootDir: string;
-  readonly allowNetwork: boolean;
-  readonly maxOutputBytes: number;
-  readonly timeoutMs: number;
+const OPTIONS = ["rootDir", "allowNetwork", "maxOutputBytes", "timeoutMs"] as const;
+type Settings = Readonly<Record<(typeof OPTIONS)[number], unknown>>;
+
+function settingsIn(context: Partial<Settings> | undefined): Settings {
+  return Object.fromEntries(OPTIONS.map((name) => [name, context?.[name]])) as unknown as Settings;
 }
 
-it("every option reaches the tools in every turn, and in every turn after a resume", async () => {
-  const dbPath = createStorePath();
-  const rootDir = createFolder();
-  const seen: Seen[] = [];
-  const stop = new AbortController();
-  const make = () => {
-    const see = defineTool({
-      name: "see",
-      schema: z.object({ turn: z.string() }),
-      execute: ({ turn }, { rootDir, allowNetwork, maxOutputBytes, timeoutMs }) => {
-        seen.push({ turn, rootDir, allowNetwork, maxOutputBytes, timeoutMs });
-        return turn;
+/** An agent whose tools say what they see: itself, a sub-agent, a function, in turn after turn. */
+function createLookout(dbPath: string, stops: readonly AbortController[]) {
+  const seen = new Map<string, Settings>();
+  const see = defineTool({
+    name: "see",
+    schema: z.object({ turn: z.string() }),
+    execute: ({ turn }, ctx) => {
+      seen.set(turn, settingsIn(ctx));
+      seen.set(`${turn}, without ctx`, settingsIn(getToolContext()));
+      return turn;
+    },
+  });
+  const delegate = defineTool({
+    name: "delegate",
+    schema: z.object({ turn: z.string() }),
+    execute: async ({ turn }) => {
+      const { agent } = scriptedAgent(
+        [
+          ({ prompt }) =>
+            prompt.length > 1 ? "seen" : [{ toolName: "see", input: { turn: `${turn}, by a sub-agent` } }],
+        ],
+        { tools: { see } },
+      );
+      return (await agent.generate({ prompt: "Look." })).text;
+    },
+  });
+  const look = (turn: string) => ["see", "delegate"].map((toolName) => ({ toolName, input: { turn } }));
+  const turns = [
+    look("first"),
+    "not JSON",
+    look("correction"),
+    look("resumed"),
+    look("given again"),
+    look("last"),
+  ];
+  const { agent } = scriptedAgent(
+    [
+      ({ prompt }) => {
+        const turn = prompt.filter(({ role }) => role === "assistant").length;
+        // Each start ends before the first turn that the next one is to see.
+        const stop = stops[turn - 3];
+        if (stop === undefined || stop.signal.aborted) return turns[turn] ?? '{"ok":true}';
+        stop.abort();
+        return new Error("stopped");
       },
-    });
-    const { agent } = scriptedAgent(
-      [
-        ({ prompt }) => {
-          const turn = prompt.filter(({ role }) => role === "assistant").length;
-          if (turn === 0) return [{ toolName: "see", input: { turn: "first" } }];
-          if (turn === 1) return "not JSON";
-          if (turn === 2) return [{ toolName: "see", input: { turn: "correction" } }];
-          if (turn === 3 && !stop.signal.aborted) {
-            stop.abort();
-            return new Error("stopped");
-          }
-          return turn === 3 ? [{ toolName: "see", input: { turn: "resumed" } }] : '{"ok":true}';
-        },
-      ],
-      { tools: { see } },
-    );
-    const { Workflow, Task, smithers, outputs } = createSmithers(
-      { r: z.object({ ok: z.boolean() }) },
-      { dbPath },
-    );
-    return smithers(() => (
-      <Workflow name="w">
-        <Task id="t" agent={agent} output={outputs.r}>
-          Look.
-        </Task>
-        <Task id="computed">{async () => see.execute({ turn: "computed" })}</Task>
-      </Workflow>
-    ));
-  };
-  const options = { rootDir, allowNetwork: true, maxOutputBytes: 12_345, toolTimeoutMs: 4_321 };
-  await runWorkflow(make(), { ...options, runId: "r", signal: stop.signal });
-  expect((await runWorkflow(make(), { runId: "r", resume: true })).status).toBe("finished");
-  expect(seen.map(({ turn }) => turn)).toEqual(["first", "correction", "resumed", "computed"]);
-  for (const { turn, ...settings } of seen) {
-    expect(settings, turn).toMatchObject({
-      rootDir,
-      allowNetwork: true,
-      maxOutputBytes: 12_345,
-      timeoutMs: 4_321,
-    });
-  }
+    ],
+    { tools: { see, delegate } },
+  );
+  const { Workflow, Task, smithers, outputs } = createSmithers(
+    { r: z.object({ ok: z.boolean() }) },
+    { dbPath },
+  );
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Task id="t" agent={agent} output={outputs.r}>
+        Look.
+      </Task>
+      <Task id="computed">
+        {async () => {
+          await see.execute({ turn: "computed" });
+          await delegate.execute({ turn: "computed" });
+        }}
+      </Task>
+    </Workflow>
+  ));
+  return { workflow, seen };
+}
+
+it("every option reaches the tools in every turn; what was given last holds for the next resume", async () => {
+  const stops = [new AbortController(), new AbortController(), new AbortController()] as const;
+  const { workflow, seen } = createLookout(createStorePath(), stops);
+  const given = { rootDir: createFolder(), allowNetwork: true, maxOutputBytes: 12_345, toolTimeoutMs: 4_321 };
+  const again = { rootDir: createFolder(), allowNetwork: false, maxOutputBytes: 6_789 };
+  const runs: RunWorkflowOptions[] = [
+    { ...given, signal: stops[0].signal },
+    { resume: true, signal: stops[1].signal },
+    { ...again, resume: true, signal: stops[2].signal },
+    { resume: true },
+  ];
+  const ends: string[] = [];
+  for (const options of runs) ends.push((await runWorkflow(workflow, { ...options, runId: "r" })).status);
+  expect(ends).toEqual(["cancelled", "cancelled", "cancelled", "finished"]);
+
+  const { toolTimeoutMs: timeoutMs, ...first } = { ...given };
+  const ways = ["", ", without ctx", ", by a sub-agent", ", by a sub-agent, without ctx"];
+  const expected = (turns: readonly string[], settings: Settings) =>
+    turns.flatMap((turn) => ways.map((way): [string, Settings] => [turn + way, settings]));
+  expect(Object.fromEntries(seen)).toEqual(
+    Object.fromEntries([
+      ...expected(["first", "correction", "resumed"], { ...first, timeoutMs }),
+      ...expected(["given again", "last", "computed"], { ...again, timeoutMs }),
+    ]),
+  );
+});
+
+it("what a resume was given is on record when it begins", async () => {
+  const dbPath = createStorePath();
+  const { Workflow, Task, smithers } = createSmithers({}, { dbPath });
+  const stop = new AbortController();
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Task id="t">
+        {() => {
+          stop.abort();
+          return 1;
+        }}
+      </Task>
+      <Task id="next">{2}</Task>
+    </Workflow>
+  ));
+  await runWorkflow(workflow, { runId: "r", signal: stop.signal, maxConcurrency: 3, maxOutputBytes: 5_000 });
+  await runWorkflow(workflow, {
+    runId: "r",
+    resume: true,
+    signal: AbortSignal.abort(),
+    maxOutputBytes: 7_000,
+  });
+  const [row] = await rowsOf(dbPath, "SELECT options_json FROM toolwright_workflow_runs");
+  expect(JSON.parse(String(row?.["options_json"]))).toEqual({ maxConcurrency: 3, maxOutputBytes: 7_000 });
 });
 
 it("the signal of the run reaches a tool that is at work, and ends it", async () => {
