@@ -62,7 +62,7 @@ async function run(call: Call): Promise<Result> {
     host.inFlight.set(key, call.ended.promise);
     name = key;
     host.budgets.enter(runId, host.clock.now());
-    return await runPipeline(call);
+    return noteWaiting(call, await runPipeline(call));
   } catch (error) {
     return answerOrFail(call, error);
   } finally {
@@ -73,6 +73,14 @@ async function run(call: Call): Promise<Result> {
     }
     end(call);
   }
+}
+
+/** Whoever drives the task has to know that it waits, also where a decision comes before it has stopped. */
+function noteWaiting(call: Call, result: Result): Result {
+  const { waiting } = call.scope.root;
+  if (result.kind === "pending") waiting.add(call.key);
+  else waiting.delete(call.key);
+  return result;
 }
 
 function end(call: Call): void {

@@ -56,6 +56,8 @@ export class Scope {
   readonly assigned = new Set<string>();
   /** Calls of this scope that have not ended. */
   readonly open = new Set<Call>();
+  /** Keys of calls in and below this scope, if it is a root, that were told to wait for a person. */
+  readonly waiting = new Set<string>();
   /** Resolves when the store knows the scope. */
   readonly ready: Promise<void>;
   /** Set when the store failed or the run was lost: nothing more is reported to anybody. */

@@ -19,8 +19,8 @@ export interface AgentTurn {
   readonly instructions: unknown;
   readonly signal: AbortSignal;
   readonly onDiverged: (position: number) => void;
-  /** Whether a call of this task waits for a person now. */
-  readonly isWaiting: () => Promise<boolean>;
+  /** Whether a call of this attempt was told to wait for a person. */
+  readonly isWaiting: () => boolean;
 }
 
 export type AgentResult =
@@ -39,7 +39,7 @@ export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
       result = await generate(props, () =>
         agent.generate({ ...options, messages, abortSignal: signal } as never),
       );
-      if (await isWaiting()) return { kind: "waiting" };
+      if (isWaiting()) return { kind: "waiting" };
       const output = outputOfAgent(props.id, props.output, result);
       return { kind: "output", output: await validateOutput(props.id, props.output, output) };
     } catch (error) {

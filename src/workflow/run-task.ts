@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { scopeHere } from "../invoke/call-here.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { readRun } from "../store/workflow-runs.ts";
@@ -122,12 +123,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
       instructions,
       signal,
       onDiverged: (position) => run.tell({ type: "replay-diverged", nodeId: props.id, position }),
-      isWaiting: async () => {
-        const pending = await run.runtime.approvals({ status: "pending", runId: run.runId });
-        return pending.some(
-          (request) => request.nodeId === props.id && request.iteration === place.iteration,
-        );
-      },
+      isWaiting: () => (scopeHere()?.root.waiting.size ?? 0) > 0,
     });
   };
   const guard = (): Transaction<void> => assertOwned(run);

@@ -209,3 +209,42 @@ it("a call whose end only a person can tell parks the run", async () => {
   expect((await runWorkflow(make(), { runId: "r", resume: true })).status).toBe("finished");
   expect(placed).toBe(1);
 });
+
+it("a decision that comes before the agent has stopped is not lost", async () => {
+  const { dbPath, placed, order } = createScenario();
+  await using runtime = createRuntime({ store: dbPath });
+  const decided = Promise.withResolvers<unknown>();
+  runtime.subscribe((event) => {
+    if (event.type === "approval-requested")
+      decided.resolve(runtime.resolveToolApproval(event.approvalId, { approved: true }));
+  });
+  const wait = defineTool({
+    name: "wait",
+    schema: z.object({}),
+    execute: () => decided.promise.then(() => 1),
+  });
+  const { agent, model } = scriptedAgent(
+    [
+      ({ prompt }) =>
+        prompt.length > 1
+          ? '{"done":true}'
+          : [
+              { toolName: "order", input: { sku: "a" } },
+              { toolName: "wait", input: {} },
+            ],
+    ],
+    { tools: { order, wait } },
+  );
+  const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
+  const workflow = smithers(() => (
+    <Workflow name="w">
+      <Task id="t" agent={agent} output={outputs.result}>
+        Order.
+      </Task>
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow, { runtime, runId: "r" })).status).toBe("waiting-approval");
+  expect((await runWorkflow(workflow, { runtime, runId: "r", resume: true })).status).toBe("finished");
+  expect(placed).toEqual(["a 1"]);
+  expect(model.requests).toHaveLength(2);
+});
