@@ -93,6 +93,13 @@ function assertOpen(
       { details },
     );
   }
+  if (row.status === "void") {
+    throw new ToolwrightError(
+      "TOOL_APPROVAL_SETTLED",
+      `The request ${id} is "void": its task has ended, or a newer request has taken its place. There is nothing left to decide.`,
+      { details },
+    );
+  }
   if (row.status !== "pending") {
     throw new ToolwrightError("TOOL_APPROVAL_SETTLED", `The request ${id} is "${row.status}" already.`, {
       details,

@@ -108,7 +108,7 @@ async function begin(host: Host, scope: Scope, turn: number, options: TurnOption
       if ((before?.ownerId ?? null) !== holder) return undefined;
       const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
       // Who says something else does not wait for what was asked before.
-      if (isNew && before !== undefined) yield* voidApprovalsOfTask(runId, NODE, previous.iteration);
+      if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);
       return chosen;
     }, "normal");
     if (row !== undefined) return row;
@@ -116,12 +116,12 @@ async function begin(host: Host, scope: Scope, turn: number, options: TurnOption
 }
 
 async function end(host: Host, scope: Scope, turn: number, resultJson: string): Promise<void> {
-  const { runId, path, iteration } = scope.identity;
+  const { runId, path } = scope.identity;
   await host.store.transaction(function* () {
     yield* assertOwned(scope);
     yield* endTurn(runId, turn, resultJson, host.clock.now());
     yield* forgetReplayOfTask(runId, NODE, path);
-    yield* voidApprovalsOfTask(runId, NODE, iteration);
+    yield* voidApprovalsOfTask(scope.identity);
   }, "normal");
 }
 

@@ -199,23 +199,27 @@ export function* callsWithEditedArguments(
   return rows.map((row) => text(row, "call_key"));
 }
 
-/** The end of a task voids what it still waited for. */
-export function voidApprovals(scopeId: number): Transaction<number> {
-  return change(
-    "UPDATE toolwright_approvals SET status = 'void' WHERE scope_id = ?1 AND status = 'pending'",
-    scopeId,
+/** The end of a task voids what its calls, and those inside of them, still waited for. */
+export function* voidApprovalsOfTask(task: {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly path: string;
+}): Transaction<void> {
+  // By the calls of the task, which lie together: all that waits in a store may be much.
+  const rows = yield* all(
+    `SELECT a.id AS id FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+       JOIN toolwright_approvals a ON a.call_key = c.key
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND c.status = 'pending' AND a.status = 'pending'`,
+    task.runId,
+    task.nodeId,
+    task.path,
   );
+  for (const row of rows) yield* voidPending(text(row, "id"));
 }
 
-/** The same for all scopes of a task: those of calls inside its calls as well. */
-export function voidApprovalsOfTask(runId: string, nodeId: string, iteration: number): Transaction<number> {
-  return change(
-    `UPDATE toolwright_approvals SET status = 'void'
-     WHERE status = 'pending' AND run_id = ?1 AND node_id = ?2 AND iteration = ?3`,
-    runId,
-    nodeId,
-    iteration,
-  );
+/** Changes nothing where somebody has decided. */
+export function voidPending(id: string): Transaction<number> {
+  return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1 AND status = 'pending'", id);
 }
 
 export function voidApproval(id: string): Transaction<number> {

@@ -81,6 +81,20 @@ export function* releaseScope(id: number, epoch: number): Transaction<void> {
   yield* change("UPDATE toolwright_scopes SET owner_id = NULL WHERE id = ?1 AND epoch = ?2", id, epoch);
 }
 
+/**
+ * The task has ended: what of it is still under way cannot begin anything any more. On PostgreSQL this waits for those
+ * who are about to write, so that what they write is seen after it.
+ */
+export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): Transaction<number> {
+  return change(
+    `UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1
+     WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ''`,
+    task.runId,
+    task.nodeId,
+    task.path,
+  );
+}
+
 /** The keys of all calls on record in a scope: what is not among them is new, and needs no look-up. */
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);

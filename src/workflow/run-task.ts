@@ -11,7 +11,7 @@ import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
 import { limitAttempt } from "./attempt-limit.ts";
 import { instructionsOf, runAgentTask } from "./agent-task.ts";
-import { askAboutTask, decisionOf } from "./task-approval.ts";
+import { askAboutTask, decisionOf, endTask } from "./task-approval.ts";
 import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
 import { validateOutput } from "./task-output.ts";
 import type { TaskState, TaskStatus } from "./task-state.ts";
@@ -54,8 +54,9 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
       // A call of the function waits for a person, and so does the task.
       if (ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING")
         return await record(run, task, { attempt, status: "waiting" });
-      const failed = await record(run, task, { attempt, status: "failed", error });
-      if (attempt >= last) return failed;
+      const isLast = attempt >= last;
+      const failed = await record(run, task, { attempt, status: "failed", error, isLast });
+      if (isLast) return failed;
       await run.host.clock.sleep(delayOf(task, attempt), run.signal);
       attempt += 1;
     }
@@ -87,7 +88,7 @@ async function permission(
     "TOOL_APPROVAL_DENIED",
     `A person decided against task "${props.id}".${said}`,
   );
-  return record(run, task, { attempt, status: "failed", error });
+  return record(run, task, { attempt, status: "failed", error, isLast: true });
 }
 
 type AttemptResult = { readonly kind: "output"; readonly output: unknown } | { readonly kind: "waiting" };
@@ -199,6 +200,8 @@ interface TaskChange {
   readonly output?: unknown;
   readonly error?: unknown;
   readonly prompt?: unknown;
+  /** Of a failure: no further attempt follows. */
+  readonly isLast?: boolean;
 }
 
 /** Puts a task's state on record, and only then into memory. */
@@ -227,6 +230,8 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
     // What an interrupted task needs to go on is not kept beyond its end.
     if (saved > 0 && change.status === "finished")
       yield* forgetReplayOfTask(run.runId, props.id, path === "" ? "0" : path);
+    if (saved > 0 && isOver && (change.status !== "failed" || change.isLast === true))
+      yield* endTask(run.runId, { props, loop }, change.status);
     return saved;
   }, "normal");
   if (changes === 0) {

@@ -1,8 +1,35 @@
 /** A person's word before a task begins, and `<Approval>`, which is nothing but that word. In the same table as calls'. */
-import { type ApprovalRow, insertApproval, readApproval } from "../store/approvals.ts";
+import {
+  type ApprovalRow,
+  insertApproval,
+  readApproval,
+  voidApprovalsOfTask,
+  voidPending,
+} from "../store/approvals.ts";
+import { sealScopes } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
 import { digest } from "../util/hash.ts";
 import type { RunState } from "./run-state.ts";
+import type { TaskState } from "./task-state.ts";
 import type { TaskInstance } from "./walk-plan.ts";
+
+/** What follows from the end of a task, in the transaction that records it: nobody has to decide about it any more. */
+export function* endTask(
+  runId: string,
+  { props, loop }: TaskInstance,
+  status: TaskState["status"],
+): Transaction<void> {
+  const task = { runId, nodeId: props.id, path: loop.length === 0 ? "0" : loop.join(".") };
+  // A function that was cut off may be about to call something.
+  if (status === "failed") yield* sealScopes(task);
+  yield* voidApprovalsOfTask(task);
+  if (props.asks === true || props.needsApproval === true)
+    yield* voidPending(requestId(runId, { props, loop }));
+}
+
+function requestId(runId: string, { props, loop }: TaskInstance): string {
+  return `apr_${digest(["task", runId, props.id, loop.join(".")]).slice(0, 24)}`;
+}
 
 const NO_CONTRACT = JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] });
 
@@ -11,7 +38,7 @@ export async function askAboutTask(run: RunState, { props, loop }: TaskInstance)
   const { host, runId } = run;
   const path = loop.join(".");
   const now = host.clock.now();
-  const id = `apr_${digest(["task", runId, props.id, path]).slice(0, 24)}`;
+  const id = requestId(runId, { props, loop });
   const approval = await host.store.transaction(function* () {
     yield* insertApproval({
       id,

@@ -11,11 +11,13 @@ import {
   redeemApproval,
   settleApproval,
   voidApproval,
-  voidApprovals,
+  voidApprovalsOfTask,
+  voidPending,
   type StoredDecision,
 } from "../../store/approvals.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
-import { openScope, sampleApproval, SCOPE } from "./sample-rows.ts";
+import { insertCall } from "../../store/write-calls.ts";
+import { openScope, sampleApproval, sampleCall, SCOPE, writerOf } from "./sample-rows.ts";
 
 const APPROVED: StoredDecision = {
   status: "approved",
@@ -164,18 +166,25 @@ export const approvalCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "voids the open requests of a scope, or one request",
+    name: "voids the open requests of a task, or one request",
     run: async ({ store }) => {
       const scope = await openScope(store);
       const other = await openScope(store, 1, { ...SCOPE, path: "1" });
       await commit(store, () => insertApproval(sampleApproval(scope)));
       await commit(store, () => insertApproval(sampleApproval(scope, { id: "apr_2" })));
-      await commit(store, () => insertApproval(sampleApproval(other, { id: "apr_3" })));
+      await commit(store, () => insertApproval(sampleApproval(other, { id: "apr_3", callKey: "key-3" })));
       await commit(store, () => settleApproval("apr_2", APPROVED));
-      assert.equal(await commit(store, () => voidApprovals(scope.id)), 1);
+      const statuses = async () =>
+        (await store.read(() => listApprovals({}, 1_000))).map(({ status }) => status);
+      // Only a call that waits is found by its task.
+      await commit(store, () => voidApprovalsOfTask(SCOPE));
+      assert.deepEqual(await statuses(), ["pending", "approved", "pending"]);
+      await commit(store, () => insertCall(sampleCall(scope, { status: "pending" }), writerOf(scope)));
+      await commit(store, () => voidApprovalsOfTask(SCOPE));
+      assert.deepEqual(await statuses(), ["void", "approved", "pending"]);
+      await commit(store, () => voidPending("apr_2"));
       await commit(store, () => voidApproval("apr_3"));
-      const statuses = (await store.read(() => listApprovals({}, 1_000))).map(({ status }) => status);
-      assert.deepEqual(statuses, ["void", "approved", "void"]);
+      assert.deepEqual(await statuses(), ["void", "approved", "void"]);
     },
   },
 ];
