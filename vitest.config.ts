@@ -35,7 +35,12 @@ export default defineConfig({
         test: {
           name: "on PostgreSQL",
           env: { TOOLWRIGHT_TEST_STORE: "postgres" },
-          include: ["test/semantics/**/*.test.ts", "test/seeds/**/*.test.ts"],
+          include: [
+            "test/semantics/**/*.test.ts",
+            "test/seeds/**/*.test.ts",
+            "test/workflow/{resume,order,options}.test.tsx",
+            "test/workflow/*-approvals.test.tsx",
+          ],
           // No store is used in there.
           exclude: ["test/semantics/{definition,json-schema}.test.ts"],
         },

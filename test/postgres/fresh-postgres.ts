@@ -35,9 +35,15 @@ export async function emptyPostgresSchema(): Promise<{ address: string } & Async
   };
 }
 
-const DELETE_ROWS = `DO $$ DECLARE name TEXT; BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'toolwright_meta'
-  LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+/** With the views of workflows' outputs. A store that was never opened has no tables. */
+const DELETE_ROWS = `DO $$ DECLARE relation TEXT; BEGIN
+  FOR relation IN SELECT tablename FROM pg_tables
+    WHERE schemaname = current_schema() AND tablename <> 'toolwright_meta'
+  LOOP EXECUTE format('DELETE FROM %I', relation); END LOOP;
+  FOR relation IN SELECT viewname FROM pg_views
+    WHERE schemaname = current_schema() AND viewname <> '_smithers_tool_calls'
+  LOOP EXECUTE format('DROP VIEW %I', relation); END LOOP;
+  IF to_regclass('toolwright_meta') IS NOT NULL THEN DELETE FROM toolwright_meta WHERE name LIKE 'view %'; END IF;
 END $$`;
 
 async function query(connectionString: string, sql: string): Promise<void> {

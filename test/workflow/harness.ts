@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolLoopAgent } from "ai";
 import { createScriptedModel, type ScriptedModel, type ScriptedTurn } from "toolwright/testing";
-import { onTestFinished } from "vitest";
+import { beforeEach, onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
+import { emptyPostgresSchema } from "../postgres/fresh-postgres.ts";
 
 /** Gone after the test that asked for it. */
 export function createFolder(): string {
@@ -15,8 +16,26 @@ export function createFolder(): string {
   return folder;
 }
 
+/** The same holds on both stores: vitest.config.ts has a project that runs these tests on PostgreSQL. */
+const isPostgres = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres";
+
+const STORES_OF_A_TEST = 2;
+const spare: (AsyncDisposable & { readonly address: string })[] = [];
+
+// What a test asks for without waiting has to be there before it begins.
+if (isPostgres) {
+  beforeEach(async () => {
+    while (spare.length < STORES_OF_A_TEST) spare.push(await emptyPostgresSchema());
+  });
+}
+
+/** Where a store of a test's own is: a file that is not there yet, or an empty schema. */
 export function createStorePath(): string {
-  return join(createFolder(), "runs.db");
+  if (!isPostgres) return join(createFolder(), "runs.db");
+  const schema = spare.pop();
+  if (schema === undefined) throw new Error(`a test has ${STORES_OF_A_TEST} stores at most`);
+  onTestFinished(() => schema[Symbol.asyncDispose]());
+  return schema.address;
 }
 
 /** Reads any table, through a connection of its own. */
@@ -29,14 +48,19 @@ export async function rowsOf(address: string, sql: string, ...parameters: SqlVal
   }
 }
 
-/** From here on every runtime so far counts as a dead process. */
-export async function endAllOwners(address: string): Promise<void> {
+/** Changes any table, as another process would. */
+export async function changeRows(address: string, sql: string): Promise<void> {
   const store = await openStore(address);
   try {
-    await store.transaction(() => change("UPDATE toolwright_owners SET ended_at_ms = {now}"), "normal");
+    await store.transaction(() => change(sql), "normal");
   } finally {
     await store.close();
   }
+}
+
+/** From here on every runtime so far counts as a dead process. */
+export function endAllOwners(address: string): Promise<void> {
+  return changeRows(address, "UPDATE toolwright_owners SET ended_at_ms = {now}");
 }
 
 export interface ScriptedAgent {

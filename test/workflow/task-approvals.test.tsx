@@ -1,9 +1,8 @@
 /** Tasks that wait for a person, outputs as SQL, outputs that are kept, and runs that are cancelled from elsewhere. */
-import { DatabaseSync } from "node:sqlite";
 import { createRuntime, createSmithers, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createStorePath } from "./harness.ts";
+import { changeRows, createStorePath, rowsOf } from "./harness.ts";
 
 async function decide(dbPath: string, approved: boolean): Promise<void> {
   await using runtime = createRuntime({ store: dbPath });
@@ -86,19 +85,18 @@ it("each output is a SQL view with its fields; other fields under the same key g
   };
   await run("first", z.object({ title: z.string(), pages: z.number() }), { title: "it's", pages: 3 });
   await run("second", z.object({ other: z.boolean() }), { other: true });
-  const database = new DatabaseSync(dbPath);
-  expect({ ...database.prepare("SELECT * FROM row").get() }).toEqual({
+  const [row] = await rowsOf(dbPath, 'SELECT * FROM "row"');
+  // Fields of views are texts on PostgreSQL.
+  expect({ ...row, pages: Number(row?.["pages"]) }).toEqual({
     run_id: "first",
     node_id: "t",
     iteration: 0,
     title: "it's",
     pages: 3,
   });
-  expect({ ...database.prepare('SELECT * FROM "second__row"').get() }).toMatchObject({
-    run_id: "second",
-    other: 1,
-  });
-  database.close();
+  const [other] = await rowsOf(dbPath, 'SELECT * FROM "second__row"');
+  expect(other?.["run_id"]).toBe("second");
+  expect([1, "true"]).toContain(other?.["other"]);
 });
 
 it("a cached task takes the output of an equal one of an earlier run, and computes for other things", async () => {
@@ -146,9 +144,7 @@ it("a run that another process cancels stops, and can be resumed", async () => {
   ));
   const running = runWorkflow(workflow, { runId: "r" });
   await begun.promise;
-  const database = new DatabaseSync(dbPath);
-  database.exec("UPDATE toolwright_workflow_runs SET cancel_requested = 1");
-  database.close();
+  await changeRows(dbPath, "UPDATE toolwright_workflow_runs SET cancel_requested = 1");
   expect((await running).status).toBe("cancelled");
   isSlow = false;
   expect(await runWorkflow(workflow, { runId: "r", resume: true })).toMatchObject({
