@@ -1,32 +1,37 @@
 /**
- * The workflow that is killed: agents that place orders side by side, a loop of agents, and a task that calls tools by
- * itself. Each request to the model is written down outside of the store, before it is answered. The tree is made
- * by hand: a file without JSX needs no compiler at each of its many starts. Takes one argument, in JSON; prints the result in JSON.
+ * The workflow that is killed: agents that place orders side by side, one of them in its second attempt, agents inside
+ * of tools, a loop of agents, and tasks that call tools by themselves. Model and shop are services outside of this
+ * process. The tree is made by hand: a file without JSX needs no compiler at each of its many starts. Takes one argument, in JSON; prints the result in JSON.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { ToolLoopAgent } from "ai";
 import { z } from "zod";
-import { createSmithers, runWorkflow, ToolwrightError } from "../../../src/index.ts";
+import { createSmithers, defineTool, runWorkflow, ToolwrightError } from "../../../src/index.ts";
 import { jsx } from "../../../src/jsx-runtime.ts";
+import { openStore } from "../../../src/store/open-store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import {
   createCrashableRuntime,
   createScriptedModel,
   type ScriptedMessage,
-  type ScriptedTurn,
 } from "../../../src/testing/index.ts";
 import { createOrderTool } from "../../crash/programs/shop-tools.ts";
+import type { ModelAnswer, ModelPlace } from "../model-server.ts";
 
 export interface OrdersWorkflowInput {
   readonly store: string;
   readonly shopUrl: string;
-  /** One line for each request to the model: task, pass, place. */
-  readonly requestsFile: string;
+  readonly modelUrl: string;
+  /** A line for each recorded response that was not used. */
+  readonly divergedFile: string;
   readonly runId: string;
   readonly resume: boolean;
   /** By the system's clock: two programs that start at the same moment. */
   readonly startAtMs?: number;
+  /** Dies right after so many commits. */
+  readonly killAtCommit?: number;
 }
 
 const input = JSON.parse(process.argv[2] ?? "") as OrdersWorkflowInput;
@@ -34,44 +39,48 @@ const keyed = createOrderTool("keyed", input.shopUrl);
 const business = createOrderTool("business", input.shopUrl);
 const reconciled = createOrderTool("reconciled", input.shopUrl);
 
-/** `TASK <id> <pass>` stands in each prompt; answers so far are counted. */
-function placeOf(prompt: readonly ScriptedMessage[]): { task: string; pass: string; position: number } {
-  const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(JSON.stringify(prompt)) ?? [];
-  return { task, pass, position: prompt.filter(({ role }) => role === "assistant").length };
+/** `TASK <id> <pass>` stands in each prompt; answers so far are counted; a later attempt is told of the earlier ones. */
+function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
+  const text = JSON.stringify(prompt);
+  const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(text) ?? [];
+  const position = prompt.filter(({ role }) => role === "assistant").length;
+  return { task, pass: Number(pass), attempt: text.includes("Earlier attempts") ? 2 : 1, position };
 }
 
-const order = (toolName: string, ...skus: string[]) =>
-  skus.map((sku) => ({ toolName, input: { sku }, toolCallId: randomUUID() }));
-
-const answer: ScriptedTurn = async ({ prompt }) => {
-  const { task, pass, position } = placeOf(prompt);
-  appendFileSync(input.requestsFile, `${task} ${pass} ${position}\n`);
-  await pause(3);
-  const sku = (name: string): string => `${task}-${pass}-${name}`;
-  switch (position) {
-    case 0:
-      return [...order("place_keyed", sku("a"), sku("b")), ...order("place_business", sku("c"))];
-    case 1:
-      // The same article once more: a second order, before a crash and after it.
-      return [...order("place_keyed", sku("a")), ...order("place_reconciled", sku("d"))];
-    case 2:
-      return "I have ordered everything.";
-    default:
-      return JSON.stringify({ task, pass: Number(pass), orders: 5 });
-  }
-};
-
-const { Workflow, Task, Parallel, Loop, smithers, outputs } = createSmithers(
-  {
-    placed: z.object({ task: z.string(), pass: z.number(), orders: z.number() }),
-    audit: z.object({ skus: z.array(z.string()) }),
-    output: z.object({ total: z.number() }),
-  },
-  { store: input.store },
+const model = createScriptedModel(
+  [
+    async ({ prompt }) => {
+      const response = await fetch(input.modelUrl, { method: "POST", body: JSON.stringify(placeOf(prompt)) });
+      if (!response.ok) throw new Error("the model is overloaded");
+      const answer = (await response.json()) as ModelAnswer;
+      // Models give their calls new ids each time.
+      return typeof answer === "string"
+        ? answer
+        : answer.map((call) => ({ ...call, toolCallId: randomUUID() }));
+    },
+  ],
+  { atEnd: "repeat-last" },
 );
+
+const delegate = defineTool({
+  name: "delegate",
+  schema: z.object({ task: z.string(), pass: z.number() }),
+  sideEffect: true,
+  idempotent: true,
+  execute: async ({ task, pass }) => {
+    const inner = new ToolLoopAgent({ model, tools: { place_keyed: keyed } });
+    return (await inner.generate({ prompt: `TASK ${task} ${pass}` })).text;
+  },
+});
+
+const { Workflow, Task, Parallel, Loop, smithers, outputs } = createSmithers({
+  placed: z.object({ task: z.string(), pass: z.number(), orders: z.number() }),
+  audit: z.object({ skus: z.array(z.string()) }),
+  output: z.object({ total: z.number() }),
+});
 const agent = new ToolLoopAgent({
-  model: createScriptedModel([answer], { atEnd: "repeat-last" }),
-  tools: { place_keyed: keyed, place_business: business, place_reconciled: reconciled },
+  model,
+  tools: { place_keyed: keyed, place_business: business, place_reconciled: reconciled, delegate },
 });
 
 const agentTask = (id: string, pass: number) =>
@@ -81,9 +90,9 @@ const workflow = smithers((ctx) =>
   jsx(Workflow, {
     name: "orders",
     children: [
-      jsx(Parallel, { children: ["left", "right", "middle"].map((id) => agentTask(id, 0)) }),
+      jsx(Parallel, { children: ["left", "right", "flaky"].map((id) => agentTask(id, 0)) }),
       jsx(Loop, {
-        until: (ctx.latest(outputs.placed, "again")?.pass ?? 0) >= 2,
+        until: (ctx.latest(outputs.placed, "again")?.pass ?? 0) >= 1,
         maxIterations: 5,
         children: [
           agentTask("again", ctx.iteration),
@@ -109,22 +118,41 @@ const workflow = smithers((ctx) =>
   }),
 );
 
-await using runtime = createCrashableRuntime({ store: input.store });
+/** Dies when a commit is done and nobody has heard of it. */
+function killedAt(commit: number, store: Store): Store {
+  let commits = 0;
+  return {
+    dialect: store.dialect,
+    secret: store.secret,
+    transaction: async (work, level) => {
+      const result = await store.transaction(work, level);
+      commits += 1;
+      if (commits === commit) process.kill(process.pid, "SIGKILL");
+      return result;
+    },
+    read: (work) => store.read(work),
+    close: () => store.close(),
+  };
+}
+
+const store = await openStore(input.store);
+const runtime = createCrashableRuntime({ store: killedAt(input.killAtCommit ?? Infinity, store) });
 await runtime.ready();
 await pause(Math.max(0, (input.startAtMs ?? 0) - Date.now()));
 try {
-  const {
-    status,
-    output,
-    outputs: rows,
-    error,
-  } = await runWorkflow(workflow, {
+  const result = await runWorkflow(workflow, {
     runtime,
     runId: input.runId,
     resume: input.resume,
+    onProgress: (event) => {
+      if (event.type === "replay-diverged") appendFileSync(input.divergedFile, `${JSON.stringify(event)}\n`);
+    },
   });
+  const { status, output, outputs: rows, error } = result;
   console.log(JSON.stringify({ status, output, outputs: rows, error: error?.message }));
 } catch (error) {
   if (!ToolwrightError.is(error)) throw error;
   console.log(JSON.stringify({ code: error.code, message: error.message }));
 }
+await runtime[Symbol.asyncDispose]();
+await store.close();

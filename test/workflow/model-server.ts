@@ -1,0 +1,52 @@
+/**
+ * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down each
+ * request before it answers, and its answers depend on nothing but the place that is asked for.
+ */
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import type { ScriptedToolCall } from "../../src/testing/index.ts";
+
+/** Where in the workflow an answer is asked for. `position` counts the answers before it in this attempt. */
+export interface ModelPlace {
+  readonly task: string;
+  readonly pass: number;
+  readonly attempt: number;
+  readonly position: number;
+}
+
+export type ModelAnswer = string | readonly ScriptedToolCall[];
+
+export interface ModelServer extends AsyncDisposable {
+  readonly url: string;
+  /** Every request, as `placeName` gives it, in the order in which they came. */
+  readonly requests: readonly string[];
+}
+
+export function placeName({ task, pass, attempt, position }: ModelPlace): string {
+  return `${task} ${pass} ${attempt}.${position}`;
+}
+
+/** @param answer `undefined` where the model fails */
+export async function openModelServer(
+  answer: (place: ModelPlace) => ModelAnswer | undefined,
+): Promise<ModelServer> {
+  const requests: string[] = [];
+  const server = createServer(async (request, response) => {
+    const place = JSON.parse(await text(request)) as ModelPlace;
+    requests.push(placeName(place));
+    const said = answer(place);
+    // A model takes its time, so that a process may die while it waits for one.
+    setTimeout(() => response.writeHead(said === undefined ? 500 : 200).end(JSON.stringify(said ?? "")), 3);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the model has no address");
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
