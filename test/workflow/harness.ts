@@ -77,6 +77,6 @@ export function scriptedAgent(
   return { model, agent: new ToolLoopAgent({ ...settings, model }) };
 }
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
+export async function until(condition: () => boolean | Promise<boolean>, everyMs = 2): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
