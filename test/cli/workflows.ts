@@ -74,3 +74,50 @@ export default smithers(() => (
   </Workflow>
 ));
 `;
+
+/** An agent orders two things at once, then a third; a function orders one. While HOLD is set, the shop keeps that one waiting. */
+export const SHOPPING = `
+import { ToolLoopAgent } from "ai";
+import { appendFileSync } from "node:fs";
+import { createSmithers, defineTool } from "toolwright";
+import { createScriptedModel } from "toolwright/testing";
+import { z } from "zod";
+const order = defineTool({
+  name: "order",
+  schema: z.object({ sku: z.string() }),
+  sideEffect: true,
+  execute: async ({ sku }, ctx) => {
+    const isHeld = sku === process.env["HOLD"];
+    if (isHeld) setTimeout(() => console.log("waits for " + sku), 100);
+    await fetch(process.env["SHOP_URL"] + (isHeld ? "?hold" : ""), {
+      method: "POST",
+      body: JSON.stringify({ sku, key: ctx.idempotencyKey }),
+      signal: ctx.signal,
+    });
+    return { sku };
+  },
+});
+const turns = [
+  [{ toolName: "order", input: { sku: "a" } }, { toolName: "order", input: { sku: "b" } }],
+  [{ toolName: "order", input: { sku: "c" } }],
+  '{"text":"ordered"}',
+];
+const model = createScriptedModel(
+  [
+    ({ prompt }) => {
+      const turn = prompt.filter(({ role }) => role === "assistant").length;
+      appendFileSync("requests.txt", turn + "\\n");
+      return turns[turn];
+    },
+  ],
+  { atEnd: "repeat-last" },
+);
+const agent = new ToolLoopAgent({ model, tools: { order } });
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ text: z.string() }) });
+export default smithers(() => (
+  <Workflow name="shopping">
+    <Task id="agent" agent={agent} output={outputs.output}>Order.</Task>
+    <Task id="function" output={outputs.output}>{async () => ({ text: (await order.execute({ sku: "d" })).sku })}</Task>
+  </Workflow>
+));
+`;
