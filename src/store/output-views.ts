@@ -13,10 +13,15 @@ export function* createOutputView(
   fields: readonly string[],
 ): Transaction<string> {
   const shape = JSON.stringify(fields);
-  for (const name of [key, `${workflow}__${key}`]) {
-    const known = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
-    if (known?.["value"] === shape) return name;
-    if (known !== undefined || (yield* isTaken(dialect, name))) continue;
+  const names = [key, `${workflow}__${key}`];
+  const made = yield* findView(names, shape);
+  if (made !== undefined) return made;
+  // Of those who start at once one makes it; the others see it when they have waited for that.
+  yield* first("SELECT value FROM toolwright_meta WHERE name = 'secret' {update}");
+  const madeByOther = yield* findView(names, shape);
+  if (madeByOther !== undefined) return madeByOther;
+  for (const name of names) {
+    if ((yield* shapeOfView(name)) !== undefined || (yield* isTaken(dialect, name))) continue;
     yield* change(viewSql(dialect, name, key, fields, name === key ? undefined : workflow));
     yield* change(
       "INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -26,6 +31,15 @@ export function* createOutputView(
     return name;
   }
   return `${workflow}__${key}`;
+}
+
+function* findView(names: readonly string[], shape: string): Transaction<string | undefined> {
+  for (const name of names) if ((yield* shapeOfView(name)) === shape) return name;
+  return undefined;
+}
+
+function* shapeOfView(name: string): Transaction<unknown> {
+  return (yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`))?.["value"];
 }
 
 /** A table or view of somebody else's is never replaced. */
