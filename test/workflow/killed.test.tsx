@@ -4,7 +4,7 @@
  * usual few.
  */
 import { describe, expect, test } from "vitest";
-import { STORE_KINDS } from "../store-kinds.ts";
+import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";
 import {
   createOrdersScenario,
   EXPECTED_REQUESTS,
@@ -20,6 +20,30 @@ const LONGEST_MS = 250;
 /** A run has some 200; the first of each start open the store and claim the run. */
 const MOST_COMMITS = 90;
 
+function momentOf(random: () => number): OrdersStart {
+  return random() < 0.5
+    ? { killAfterMs: Math.round(random() * LONGEST_MS) }
+    : { killAtCommit: 1 + Math.floor(random() ** 2 * MOST_COMMITS) };
+}
+
+/** One run, from its start to its end. Answers how often it was killed on the way. */
+async function killAndFinish(storeKind: StoreKind, random: () => number): Promise<number> {
+  await using scenario = await createOrdersScenario(storeKind);
+  const moments: OrdersStart[] = [];
+  try {
+    let result: OrdersResult | undefined;
+    while (result === undefined && moments.length < KILLS_PER_RUN) {
+      const moment = momentOf(random);
+      result = await scenario.run(moment);
+      if (result === undefined) moments.push(moment);
+    }
+    await scenario.expectFinished(result ?? (await scenario.run()));
+    return moments.length;
+  } catch (error) {
+    throw new Error(`seed ${SEED}, killed at ${JSON.stringify(moments)}`, { cause: error });
+  }
+}
+
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test("an undisturbed run places each order once and asks the model once for each turn", async () => {
     await using scenario = await createOrdersScenario(storeKind);
@@ -32,29 +56,8 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
       const random = createRandom(SEED);
-      const moment = (): OrdersStart =>
-        random() < 0.5
-          ? { killAfterMs: Math.round(random() * LONGEST_MS) }
-          : { killAtCommit: 1 + Math.floor(random() ** 2 * MOST_COMMITS) };
-      for (let kills = 0; kills < KILLS;) {
-        await using scenario = await createOrdersScenario(storeKind);
-        const moments: OrdersStart[] = [];
-        const drive = async (): Promise<OrdersResult | undefined> => {
-          while (moments.length < KILLS_PER_RUN) {
-            moments.push(moment());
-            const result = await scenario.run(moments.at(-1));
-            if (result !== undefined) return result;
-            kills += 1;
-          }
-          return scenario.run();
-        };
-        const told = () => `seed ${SEED}, killed at ${JSON.stringify(moments)}`;
-        try {
-          await scenario.expectFinished(await drive());
-        } catch (error) {
-          throw new Error(told(), { cause: error });
-        }
-      }
+      let kills = 0;
+      while (kills < KILLS) kills += await killAndFinish(storeKind, random);
     },
   );
 });
