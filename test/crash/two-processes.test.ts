@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import type { CrashRunOptions } from "../../src/testing/index.ts";
-import { STORE_KINDS } from "../store-kinds.ts";
+import { type FreshStore, STORE_KINDS } from "../store-kinds.ts";
 import type { CallOrdersInput, CallOrdersOutcome } from "./programs/call-orders.ts";
 import { createOrderTool } from "./programs/shop-tools.ts";
 import { shopProgram } from "./shop-program.ts";
@@ -14,6 +14,11 @@ const program = shopProgram("call-orders");
 async function callOrders(input: CallOrdersInput, options?: CrashRunOptions): Promise<CallOrdersOutcome[]> {
   const { stdout } = await program.run({ ...options, args: [JSON.stringify(input)] });
   return stdout === "" ? [] : (JSON.parse(stdout) as CallOrdersOutcome[]);
+}
+
+/** One order of a tool that passes its key on, unless something else is said. */
+function orders(store: FreshStore, shop: Shop, others: Partial<CallOrdersInput> = {}): CallOrdersInput {
+  return { store: store.address, shopUrl: shop.url, kind: "keyed", runId: "run-1", skus: ["a"], ...others };
 }
 
 /** Late enough that both have started. */
@@ -42,15 +47,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
       if (outcome.status !== "pending") throw new Error(`${sku} is ${outcome.status}`);
       await runtime.resolveToolApproval(outcome.approval.id, { approved: true });
     }
-    const input: CallOrdersInput = {
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "blind",
-      policies,
-      runId: "run-1",
-      skus,
-      startAtMs: soon(),
-    };
+    const input = orders(store, shop, { kind: "blind", policies, skus, startAtMs: soon() });
     const both = await Promise.all([callOrders(input), callOrders(input)]);
     expect(both.flat().map(({ status }) => status)).toEqual(Array(8).fill("success"));
     expect(both.flat().filter(({ replayed }) => replayed)).toHaveLength(4);
@@ -63,14 +60,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("an approved call that was cut off goes on without a second approval", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const input: CallOrdersInput = {
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "keyed",
-      policies: { needsApproval: true },
-      runId: "run-1",
-      skus: ["a"],
-    };
+    const input = orders(store, shop, { policies: { needsApproval: true } });
     expect(await callOrders(input)).toMatchObject([{ status: "pending" }]);
     await using runtime = createRuntime({ store: store.address });
     const [request] = await runtime.approvals({ status: "pending" });
@@ -86,13 +76,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     async (kind) => {
       await using store = await storeKind.fresh();
       await using shop = await openShop(50);
-      const input: CallOrdersInput = {
-        store: store.address,
-        shopUrl: shop.url,
-        kind,
-        runId: "run-1",
-        skus: ["a"],
-      };
+      const input = orders(store, shop, { kind });
       expect(await callOrders(input, { crashAt: "after-intent" })).toEqual([]);
       const resume = { ...input, startAtMs: soon() };
       const both = await Promise.all([callOrders(resume), callOrders(resume)]);
@@ -104,13 +88,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("a cut off call that only a person can judge is asked about once, though both resume it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const input: CallOrdersInput = {
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "blind",
-      runId: "run-1",
-      skus: ["a"],
-    };
+    const input = orders(store, shop, { kind: "blind" });
     expect(await callOrders(input, { crashAt: "after-effect" })).toEqual([]);
     const resume = { ...input, startAtMs: soon() };
     const both = await Promise.all([callOrders(resume), callOrders(resume)]);
@@ -123,15 +101,8 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("both together stay within the limits of their run", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(30);
-    const input = (skus: readonly string[], startAtMs: number): CallOrdersInput => ({
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "keyed",
-      limits: { maxToolCalls: 5, maxParallelTools: 2 },
-      runId: "run-1",
-      skus,
-      startAtMs,
-    });
+    const input = (skus: readonly string[], startAtMs: number) =>
+      orders(store, shop, { limits: { maxToolCalls: 5, maxParallelTools: 2 }, skus, startAtMs });
     const startAtMs = soon();
     const both = await Promise.all([
       callOrders(input(["a", "b", "c", "d"], startAtMs)),
@@ -146,14 +117,8 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("a breaker that one opens is open for the other", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const input = (runId: string): CallOrdersInput => ({
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "keyed",
-      policies: { circuitBreakerThreshold: 2 },
-      runId,
-      skus: ["a", "b"],
-    });
+    const input = (runId: string) =>
+      orders(store, shop, { policies: { circuitBreakerThreshold: 2 }, runId, skus: ["a", "b"] });
     shop.close();
     await callOrders(input("run-1"));
     expect(shop.requests).toBe(2);
@@ -166,13 +131,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("an equal call in flight in the other is waited for, and its outcome is used", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(1_000);
-    const input: CallOrdersInput = {
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "blind",
-      runId: "run-1",
-      skus: ["a"],
-    };
+    const input = orders(store, shop, { kind: "blind" });
     const first = callOrders(input);
     await until(() => shop.requests === 1);
     const [second] = await callOrders(input);
@@ -185,14 +144,8 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(100);
     const startAtMs = soon();
-    const input = (runId: string): CallOrdersInput => ({
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "business",
-      runId,
-      skus: ["a", "b", "c"],
-      startAtMs,
-    });
+    const input = (runId: string) =>
+      orders(store, shop, { kind: "business", runId, skus: ["a", "b", "c"], startAtMs });
     const both = await Promise.all([callOrders(input("run-1")), callOrders(input("run-2"))]);
     expect(both.flat().map(({ status }) => status)).toEqual(Array(6).fill("success"));
     expect(shop.requests).toBe(3);
@@ -201,13 +154,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("a killed owner is noticed within 5 s by the one that waits for it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const input: CallOrdersInput = {
-      store: store.address,
-      shopUrl: shop.url,
-      kind: "keyed",
-      runId: "run-1",
-      skus: ["a"],
-    };
+    const input = orders(store, shop);
     // The shop never answers the first request, so that its call is in flight until its process is killed.
     const stuck = callOrders({ ...input, shopUrl: `${shop.url}?hold` }, { killAfterMs: 2_500 });
     await until(() => shop.requests === 1);
