@@ -63,7 +63,8 @@ export async function startSteered(name: string, store: string, shopUrl: string)
     async [Symbol.asyncDispose]() {
       // One that is stopped does not hear.
       child.kill("SIGCONT");
-      if (child.connected) steered.tell({ type: "leave" });
+      // One that was killed does not either, and may look connected for a while.
+      if (child.connected) child.send({ type: "leave" } satisfies SteeringCommand, () => undefined);
       setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
       await end;
     },
