@@ -1,7 +1,6 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
 import { randomUUID } from "node:crypto";
 import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
-import { ToolwrightError } from "../errors.ts";
 import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { messageOf } from "../invoke/error-record.ts";
