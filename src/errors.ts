@@ -126,6 +126,10 @@ export const ERROR_CODES = {
     meaning: "The runtime was disposed and takes no more calls.",
     hint: "Create a new runtime.",
   },
+  TOOL_RUNTIME_REQUIRED: {
+    meaning: "The tool works on the store of a runtime, and was called outside any. Nothing was run.",
+    hint: "Call it by runtime.call(tool, args), or inside runtime.run(task, work).",
+  },
   TOOL_STORE_FAILED: {
     meaning:
       "The store could not be read or written, so the call was stopped: what is not on record is not reported.",
@@ -162,6 +166,14 @@ export const ERROR_CODES = {
   TOOL_FILE_NOT_FOUND: {
     meaning: "There is no file or folder at that path.",
     hint: "Look for the right path first, for example with grep.",
+  },
+  TOOL_PATH_CONFLICT: {
+    meaning: "There is a context item at that drive and path already. Nothing was written.",
+    hint: "Look at it with context_read, or replace it with on_conflict='overwrite'.",
+  },
+  TOOL_CONTEXT_NOT_FOUND: {
+    meaning: "There is no context item at that drive and path.",
+    hint: "Look for it with context_tree or context_search.",
   },
   TOOL_FILE_TOO_LARGE: {
     meaning: "File too large: it exceeds the output limit.",

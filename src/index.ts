@@ -38,6 +38,7 @@ export type {
   ToolLog,
   ToolSettings,
 } from "./definition/context.ts";
+export type { EmbeddingModelLike } from "./definition/models.ts";
 export { getDefinedToolMetadata } from "./definition/metadata.ts";
 export type { ToolMetadata } from "./definition/metadata.ts";
 

@@ -48,6 +48,8 @@ const detachedHost: Host = {
   durability: "default",
   trustMessageApprovals: false,
   approvalTtlMs: undefined,
+  models: { language: undefined, embedding: undefined },
+  tools: [],
   inFlight: new Map(),
   shared: new Map(),
   budgets: new RunBudgets(),

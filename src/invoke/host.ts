@@ -1,5 +1,7 @@
 /** What the pipeline needs from the runtime that it runs in. */
 import type { ToolSettings } from "../definition/context.ts";
+import type { Models } from "../definition/models.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { CommitLevel, Store } from "../store/store.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
@@ -31,6 +33,9 @@ export interface Host {
   /** A decision in a message history counts as one. Off unless the author of the program says so. */
   readonly trustMessageApprovals: boolean;
   readonly approvalTtlMs: number | undefined;
+  readonly models: Models;
+  /** The project's tools, as far as the runtime was told. */
+  readonly tools: readonly ToolSpec[];
   /** Calls of this runtime that are running now, by key and attempt. */
   readonly inFlight: Map<string, Promise<unknown>>;
   /** Pure calls that equal ones may share, by cache key. */

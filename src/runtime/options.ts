@@ -16,9 +16,11 @@ import {
   Problem,
   refuseUnknown,
 } from "../definition/option-checks.ts";
+import type { EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
+import type { ToolLike } from "../tool/from-tool.ts";
 import type { Clock } from "../util/clock.ts";
 
 export type Capabilities = Readonly<Record<string, unknown>>;
@@ -54,6 +56,12 @@ export interface RuntimeOptions {
     | undefined;
   /** Take a `tool-approval-response` in an AI SDK message history for a decision. Default `false`. */
   readonly trustMessageApprovals?: boolean | undefined;
+  /** What `capabilities_refresh` asks: an AI SDK language model, or anything with `invoke(messages)`. */
+  readonly model?: unknown;
+  /** What makes context items found by their meaning: an AI SDK embedding model. */
+  readonly embeddingModel?: EmbeddingModelLike | undefined;
+  /** The tools of the project, for its inventory. Calls need not name any here. */
+  readonly tools?: readonly ToolLike[] | Readonly<Record<string, ToolLike>> | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -72,6 +80,13 @@ const anOpenStore: Check = (value, field) => {
   for (const name of ["transaction", "read", "close"])
     aFunction((value as Record<string, unknown>)[name], field);
 };
+
+function aMethodOf(name: string): Check {
+  return (value, field) => {
+    anObject(value, field);
+    aFunction((value as Record<string, unknown>)[name], field);
+  };
+}
 
 const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
 
@@ -97,6 +112,19 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   snapshots: oneOf("git", "off"),
   capabilities: either("an object or a function", anObject, aFunction),
   trustMessageApprovals: aBoolean,
+  model: either(
+    "an AI SDK language model, its name, or an object with invoke()",
+    aFullText,
+    aMethodOf("doGenerate"),
+    aMethodOf("invoke"),
+  ),
+  embeddingModel: either("an AI SDK embedding model", (value, field) => {
+    aMethodOf("doEmbed")(value, field);
+    aFullText((value as Record<string, unknown>)["modelId"], field);
+  }),
+  tools: either("a list of tools, or an object of tools by name", anObject, (value, field) => {
+    if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
+  }),
   clock: either("an object with now() and sleep()", (value, field) => {
     anObject(value, field);
     for (const name of ["now", "sleep"]) aFunction((value as Record<string, unknown>)[name], field);

@@ -18,7 +18,7 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import { releaseScope, type ScopeRow } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
-import { fromTool, type ToolLike } from "../tool/from-tool.ts";
+import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
@@ -70,6 +70,8 @@ export class StoreRuntime {
       durability: options.durability ?? "default",
       trustMessageApprovals: options.trustMessageApprovals ?? false,
       approvalTtlMs: options.approvalTtlMs,
+      models: { language: options.model, embedding: options.embeddingModel },
+      tools: toTools(options.tools ?? []).map(specOf),
       inFlight: new Map(),
       shared: new Map(),
       budgets: new RunBudgets(),

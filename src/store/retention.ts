@@ -173,6 +173,11 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
     `DELETE FROM toolwright_payloads WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
   );
+  // The item stays; that this call wrote it has no further use.
+  yield* change(
+    `DELETE FROM toolwright_context_writes WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
+    runId,
+  );
   yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
   const calls = yield* change(`DELETE FROM toolwright_calls WHERE scope_id IN ${SCOPES}`, runId);
   for (const table of TABLES_OF_RUN) yield* change(`DELETE FROM ${table} WHERE run_id = ?1`, runId);

@@ -1,0 +1,28 @@
+/** Where items are looked for: in one drive or in all, at a path and below it. Queries call the items `i`. */
+import type { SqlValue } from "../statement.ts";
+
+export interface Place {
+  /** `undefined`: in every drive. */
+  readonly drive: string | undefined;
+  /** `/` for everything. */
+  readonly path: string;
+  /** Not what is below the path. */
+  readonly only?: boolean;
+}
+
+/** Holds for items in the place; its four parameters begin at this number. */
+export function inPlace(parameter: number): string {
+  const [drive, path, from, to] = [0, 1, 2, 3].map((step) => `?${parameter + step}`);
+  return `(CAST(${drive} AS TEXT) IS NULL OR i.drive = ${drive})
+    AND (i.path = ${path} OR (i.path >= ${from} AND i.path < ${to}))`;
+}
+
+export function placeParameters({ drive, path, only = false }: Place): SqlValue[] {
+  return [drive ?? null, path, ...(only ? ["", ""] : below(path))];
+}
+
+/** Everything below a folder sorts between these two: "0" is the character after "/". */
+export function below(path: string): [from: string, to: string] {
+  const folder = path === "/" ? "" : path;
+  return [`${folder}/`, `${folder}0`];
+}

@@ -1,0 +1,88 @@
+/** Finds items by their words, and by their meaning where the runtime has a model for it. */
+import type { EmbeddingModelLike } from "../../definition/models.ts";
+import type { Host } from "../../invoke/host.ts";
+import { countNotEmbedded, listVectors, readHit } from "../../store/context/embeddings.ts";
+import type { Place } from "../../store/context/place.ts";
+import { type Hit, searchWords } from "../../store/context/search.ts";
+import { findWordIndex, hasNewChunks, indexNewChunks } from "../../store/context/word-index.ts";
+import { queryWords } from "../../store/context/words.ts";
+import { embedTexts, modelName, similarity } from "./embed.ts";
+import { cutSnippet } from "./snippet.ts";
+
+export interface FoundItem {
+  readonly drive: string;
+  readonly path: string;
+  /** Where `context_read` can begin. */
+  readonly line: number;
+  readonly snippet: string;
+}
+
+export interface Request {
+  readonly query: string;
+  readonly place: Place;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+export async function findByWords({ store }: Pick<Host, "store">, request: Request): Promise<FoundItem[]> {
+  const { query, place, limit } = request;
+  const words = queryWords(query);
+  const index = await store.read(() => findWordIndex(store.dialect));
+  if (await store.read(() => hasNewChunks(index))) {
+    await store.transaction(() => indexNewChunks(index), "normal");
+  }
+  const hits = await store.read(() => searchWords(index, words, place, limit));
+  return hits.map((hit) => toFound(hit, query));
+}
+
+const PAGE = 500;
+/** All vectors are looked at, so their number is bounded; a place makes it smaller. */
+export const MOST_VECTORS = 20_000;
+
+export interface FoundByMeaning {
+  readonly items: readonly (FoundItem & { readonly similarity: number })[];
+  /** Items that the model has not seen as they are now. */
+  readonly notEmbedded: number;
+  readonly isComplete: boolean;
+}
+
+/** Throws what the model throws. */
+export async function findByMeaning(
+  { store }: Pick<Host, "store">,
+  model: EmbeddingModelLike,
+  { query, place, limit, signal }: Request,
+): Promise<FoundByMeaning> {
+  const name = modelName(model);
+  const [wanted] = await embedTexts(model, [query], signal);
+  if (wanted === undefined) throw new Error("it returned no vector");
+  const best = new Map<number, { chunkId: number; score: number }>();
+  let seen = 0;
+  let after = 0;
+  let isComplete = false;
+  while (!isComplete && seen < MOST_VECTORS) {
+    const from = after;
+    const vectors = await store.read(() => listVectors(name, wanted.length, place, from, PAGE));
+    for (const { itemId, chunkId, vector } of vectors) {
+      const score = similarity(wanted, vector);
+      if (score > (best.get(itemId)?.score ?? -Infinity)) best.set(itemId, { chunkId, score });
+      after = chunkId;
+    }
+    seen += vectors.length;
+    isComplete = vectors.length < PAGE;
+    signal.throwIfAborted();
+  }
+  const nearest = [...best.values()].sort(
+    (one, other) => other.score - one.score || one.chunkId - other.chunkId,
+  );
+  const items: (FoundItem & { similarity: number })[] = [];
+  for (const { chunkId, score } of nearest.slice(0, limit)) {
+    const hit = await store.read(() => readHit(chunkId));
+    if (hit !== undefined) items.push({ ...toFound(hit, query), similarity: Math.round(score * 1e4) / 1e4 });
+  }
+  return { items, isComplete, notEmbedded: await store.read(() => countNotEmbedded(name, place)) };
+}
+
+function toFound({ drive, path, body, startLine }: Hit, query: string): FoundItem {
+  const { snippet, linesBefore } = cutSnippet(body, queryWords(query));
+  return { drive, path, line: startLine + linesBefore, snippet };
+}

@@ -1,0 +1,81 @@
+/** Where the text of an item came from: a file below the root, or a URL, which is fetched only where the network is allowed. */
+import { ToolwrightError } from "../../errors.ts";
+import { Lazy } from "../../util/lazy.ts";
+import { isStorableText } from "../../util/storable-text.ts";
+import { currentSettings } from "../settings.ts";
+import { LARGEST_ITEM_BYTES } from "./put-item.ts";
+
+const files = new Lazy(() => import("../../sandbox/files/read-text-file.ts"));
+
+/** @throws TOOL_PATH_INVALID */
+export function checkSource(source: string): string {
+  if (source.trim() === "" || !isStorableText(source) || /\p{Cc}/u.test(source))
+    throw invalid("is empty or holds a character that no path or URL may hold");
+  if (!isUrl(source)) return source;
+  if (!URL.canParse(source)) throw invalid("is not a URL that can be read");
+  const { username, password } = new URL(source);
+  // It is stored, and shown to whoever refreshes.
+  if (username !== "" || password !== "") throw invalid("holds a user name or a password");
+  return source;
+}
+
+/** The text as it is there now. Throws what says why it cannot be had. */
+export async function readSource(source: string): Promise<string> {
+  const text = isUrl(source) ? await fetchText(source) : await readFile(source);
+  if (!isStorableText(text)) throw new Error("it holds a U+0000, which is not text");
+  return text;
+}
+
+function isUrl(source: string): boolean {
+  return /^https?:\/\//i.test(source);
+}
+
+async function readFile(path: string): Promise<string> {
+  const { readTextFile } = files.value ?? (await files.get());
+  const { rootDir, signal } = currentSettings();
+  return readTextFile({ rootDir, path, maxBytes: LARGEST_ITEM_BYTES, signal });
+}
+
+async function fetchText(url: string): Promise<string> {
+  const { allowNetwork, timeoutMs, signal } = currentSettings();
+  if (!allowNetwork) {
+    throw new ToolwrightError("TOOL_NETWORK_DISABLED", "the network is off (allowNetwork)");
+  }
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, {
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the server answered ${response.status}`);
+  }
+  return decode(await readBytes(response));
+}
+
+/** No more than an item may have, whatever the server says or sends. */
+async function readBytes(response: Response): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > LARGEST_ITEM_BYTES) throw new Error(`it has over ${LARGEST_ITEM_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error("it is not UTF-8 text", { cause });
+  }
+}
+
+function invalid(problem: string): ToolwrightError {
+  return new ToolwrightError("TOOL_PATH_INVALID", `The source ${problem}.`, {
+    details: { field: "source" },
+    hint: "Use a path below the root, or a URL such as https://example.com/page.md.",
+    effect: "none",
+  });
+}

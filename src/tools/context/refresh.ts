@@ -1,0 +1,83 @@
+/** `context_refresh`: reads items again from where they came from, and embeds what the model has not seen. */
+import { z } from "zod";
+import { ToolwrightError } from "../../errors.ts";
+import type { Host } from "../../invoke/host.ts";
+import { listSourced, type SourcedItem } from "../../store/context/items.ts";
+import type { Place } from "../../store/context/place.ts";
+import { defineBuiltInTool } from "../../tool/define-tool.ts";
+import { parseAddress, showAddress, toDrive, toPath } from "./address.ts";
+import { currentHost } from "./current-host.ts";
+import { embedPlace, reasonOf } from "./embed.ts";
+import { putItem } from "./put-item.ts";
+import { readSource } from "./read-source.ts";
+
+const PAGE = 50;
+const MOST_SHOWN = 20;
+
+export const context_refresh = defineBuiltInTool({
+  name: "context_refresh",
+  description:
+    "Bring context items up to date: read those with a source again, and embed what is new or was embedded by another model.",
+  group: "context",
+  schema: z.object({
+    drive: z.string().optional().describe("Only in this drive"),
+    path: z.string().default("/").describe("Only at this path and below it"),
+  }),
+  sideEffect: true,
+  // What is up to date is left as it is, so a refresh that broke off is simply made again.
+  idempotent: true,
+  cli: { positionals: { name: "drive:/path", parse: (text) => (text === "/" ? {} : parseAddress(text)) } },
+  async execute({ drive, path }, ctx) {
+    const host = currentHost();
+    const place = { drive: drive === undefined ? undefined : toDrive(drive), path: toPath(path) };
+    const sources = await refreshSources(host, place, ctx.signal);
+    return { ...sources, ...(await refreshEmbeddings(host, place, ctx.signal)) };
+  },
+});
+
+async function refreshSources(host: Host, place: Place, signal: AbortSignal) {
+  const report = { updated: 0, unchanged: 0, failed: 0, failures: [] as { item: string; reason: string }[] };
+  for (let after = 0; ;) {
+    const from = after;
+    const items = await host.store.read(() => listSourced(place, from, PAGE));
+    const last = items.at(-1);
+    if (last === undefined) return report;
+    after = last.id;
+    for (const item of items) {
+      signal.throwIfAborted();
+      try {
+        report[await refreshItem(host, item)] += 1;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (ToolwrightError.is(error) && error.code === "TOOL_STORE_FAILED") throw error;
+        report.failed += 1;
+        if (report.failures.length < MOST_SHOWN)
+          report.failures.push({ item: showAddress(item), reason: reasonOf(error) });
+      }
+    }
+  }
+}
+
+/** Nothing is locked while the source is read, so a newer version that came meanwhile is left alone. */
+async function refreshItem(host: Host, item: SourcedItem): Promise<"updated" | "unchanged"> {
+  const { drive, path, source, version } = item;
+  const content = await readSource(source);
+  const result = await putItem(host, { drive, path, content, source }, { replace: version });
+  return result.kind === "written" && result.changed ? "updated" : "unchanged";
+}
+
+async function refreshEmbeddings(host: Host, place: Place, signal: AbortSignal) {
+  const { embedding } = host.models;
+  if (embedding === undefined) return { embedded_parts: 0, note: "No embedding model is configured." };
+  try {
+    return { embedded_parts: await embedPlace(host, embedding, place, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (ToolwrightError.is(error)) throw error;
+    throw new ToolwrightError("TOOL_EXECUTION_FAILED", `The embedding model failed: ${reasonOf(error)}.`, {
+      hint: "What was embedded so far is kept; call context_refresh again later.",
+      retryable: true,
+      cause: error,
+    });
+  }
+}

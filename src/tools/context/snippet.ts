@@ -1,0 +1,32 @@
+/** The part of a chunk that shows why it was found, in one line. */
+import { matchesWord, placedWords, type QueryWord } from "../../store/context/words.ts";
+import { countLines, wholeCharacters } from "./chunk-text.ts";
+
+const BEFORE = 80;
+const LONGEST = 300;
+
+export interface Snippet {
+  readonly snippet: string;
+  /** Lines of the body before it. */
+  readonly linesBefore: number;
+}
+
+/** Around the first of the words that is in it, else its beginning. */
+export function cutSnippet(body: string, words: readonly QueryWord[]): Snippet {
+  const found = firstMatch(body, words) ?? 0;
+  const start = wholeCharacters(body, Math.max(0, found - BEFORE));
+  const end = wholeCharacters(body, Math.min(body.length, start + LONGEST));
+  const line = body
+    .slice(start, end)
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  const snippet = `${start > 0 ? "…" : ""}${line}${end < body.length ? "…" : ""}`;
+  return { snippet, linesBefore: countLines(body.slice(0, found)) };
+}
+
+function firstMatch(body: string, words: readonly QueryWord[]): number | undefined {
+  for (const { word, index } of placedWords(body)) {
+    if (words.some((wanted) => matchesWord(wanted, word))) return index;
+  }
+  return undefined;
+}

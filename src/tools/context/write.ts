@@ -1,0 +1,91 @@
+/** `context_write`: keeps a text for later, under a name. */
+import { z } from "zod";
+import { ToolwrightError } from "../../errors.ts";
+import type { Host } from "../../invoke/host.ts";
+import { defineBuiltInTool } from "../../tool/define-tool.ts";
+import { isStorableText } from "../../util/storable-text.ts";
+import { describeContent } from "../content-digest.ts";
+import {
+  type Address,
+  addressPositional,
+  driveField,
+  pathField,
+  showAddress,
+  toItemAddress,
+} from "./address.ts";
+import { currentHost } from "./current-host.ts";
+import { embedPlace, reasonOf } from "./embed.ts";
+import { putItem } from "./put-item.ts";
+import { checkSource } from "./read-source.ts";
+
+export const context_write = defineBuiltInTool({
+  name: "context_write",
+  description:
+    "Write content to a context item. By default, fails if the (drive, path) already exists — pass on_conflict='overwrite' to replace.",
+  group: "context",
+  schema: z.object({
+    drive: driveField,
+    path: pathField,
+    content: z
+      .string()
+      .refine(isStorableText, "must not hold U+0000 or half a surrogate pair")
+      .describe("The whole text of the item"),
+    on_conflict: z
+      .enum(["error", "overwrite"])
+      .default("error")
+      .describe("What to do where there is an item already"),
+    source: z
+      .string()
+      .max(2_048)
+      .optional()
+      .describe("Where the text comes from, for context_refresh: a file below the root, or a URL"),
+  }),
+  sideEffect: true,
+  // The key of the call is kept with the item: made again after a crash, it finds what it wrote.
+  idempotent: false,
+  onUnknown: "run",
+  cli: { positionals: addressPositional },
+  logInput: ({ content, ...rest }) => ({ ...rest, ...describeContent(content) }),
+  async execute({ drive, path, content, on_conflict, source }, { idempotencyKey, signal }) {
+    const host = currentHost();
+    const address = toItemAddress(drive, path);
+    const item = { ...address, content, source: source === undefined ? null : checkSource(source) };
+    const written = await putItem(host, item, {
+      replace: on_conflict === "overwrite",
+      key: idempotencyKey ?? undefined,
+    });
+    if (written.kind === "conflict") throw conflict(address, written.version);
+    const { version, created, changed, bytes } = written;
+    return { ...address, version, created, changed, bytes, ...(await embedItem(host, address, signal)) };
+  },
+});
+
+function conflict(address: Address, version: number): ToolwrightError {
+  const name = showAddress(address);
+  return new ToolwrightError(
+    "TOOL_PATH_CONFLICT",
+    `There is an item at ${name} already (version ${version}). Nothing was written.`,
+    {
+      details: { ...address, version },
+      hint: `Look at it first with context_read (drive '${address.drive}', path '${address.path}'), or call context_write again with on_conflict='overwrite' to replace it.`,
+      effect: "none",
+    },
+  );
+}
+
+/** The item is written by now: a model that fails costs no more than that it is not found by its meaning yet. */
+async function embedItem(
+  host: Host,
+  address: Address,
+  signal: AbortSignal,
+): Promise<{ embedded: boolean; note?: string }> {
+  const { embedding } = host.models;
+  if (embedding === undefined) return { embedded: false };
+  try {
+    await embedPlace(host, embedding, { ...address, only: true }, signal);
+    return { embedded: true };
+  } catch (error) {
+    const note = `The item is written, but the embedding model failed: ${reasonOf(error)}. context_refresh tries again.`;
+    return { embedded: false, note };
+  }
+}
