@@ -47,6 +47,7 @@ test.each([
   ],
   ["review-loop", ["review-loop.tsx", "maxIterations={5}", "maxIterations={2}"], "limit of 2 iterations"],
   ["fan-out", ["fan-out.tsx", "lines: content", "lines: 1"], "lines > tasks"],
+  ["context", ["context.ts", "rootDir: folder, embeddingModel,", "rootDir: folder,"], "- 'embedding'"],
   ["refactor", ["refactor/model.ts", "sum * 0.9", "sum * 0.8"], 'Task "check" failed'],
   ["openai-agents", ["openai-agents.ts", "needsApproval: true,", ""], "AssertionError"],
   ["langchain", ["langchain.ts", 'runtime.run({ runId: "monday" }, answer)', "answer()"], "Mails: 2"],

@@ -151,6 +151,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "BASH_TOOL_MAX_TIMEOUT_MS",
       "bash",
       "bashTool",
+      "capabilitiesTools",
       "contextTools",
       "describeIsolation",
       "edit",

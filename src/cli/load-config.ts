@@ -1,6 +1,7 @@
 /** Loads `toolwright.config.ts`: what a project offers to the command line. Only commands that need it pay for it. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
 import {
   aFullText,
   aFunction,
@@ -24,6 +25,7 @@ export interface Config {
   readonly store?: string | Store;
   readonly rootDir?: string;
   readonly model?: unknown;
+  readonly embeddingModel?: EmbeddingModelLike;
   readonly mcpServers?: Record<string, unknown>;
 }
 
@@ -59,7 +61,8 @@ const CHECKS: Readonly<Record<Exclude<keyof Config, "tools">, Check>> = {
     aFunction((value as Record<string, unknown>)["transaction"], field);
   }),
   rootDir: aFullText,
-  model: () => undefined,
+  model: aLanguageModel,
+  embeddingModel: anEmbeddingModel,
   mcpServers: anObject,
 };
 

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { addApprovalsCommand } from "./commands/approvals.ts";
 import { addApproveCommand } from "./commands/approve.ts";
+import { addCapabilitiesCommand } from "./commands/capabilities.ts";
 import { addCallsCommand } from "./commands/calls.ts";
 import { addCancelCommand } from "./commands/cancel.ts";
 import { addDenyCommand } from "./commands/deny.ts";
@@ -91,6 +92,7 @@ Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a pers
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addCapabilitiesCommand,
     addGcCommand,
     addMcpCommand,
     addToolsCommand,

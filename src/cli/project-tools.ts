@@ -33,7 +33,14 @@ export async function addProjectTools(program: Command): Promise<void> {
     reserved: [],
     ownOptions: OWN_OPTIONS,
     open: (values) => {
-      const runtime = createRuntime({ store: storeOf(config, values), rootDir: config.rootDir });
+      const { rootDir, model, embeddingModel, tools } = config;
+      const runtime = createRuntime({
+        store: storeOf(config, values),
+        rootDir,
+        model,
+        embeddingModel,
+        tools,
+      });
       return { runtime, [Symbol.asyncDispose]: () => runtime[Symbol.asyncDispose]() };
     },
     approveCommand: ({ id }, values) => nextCommand(shownStore(storeOf(config, values)), "approve", id),

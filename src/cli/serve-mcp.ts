@@ -30,6 +30,9 @@ export async function serveMcp(folder: string, options: ServeMcpOptions): Promis
   await using runtime = createRuntime({
     store: options.store ?? config.store,
     rootDir: resolve(folder, config.rootDir ?? "."),
+    model: config.model,
+    embeddingModel: config.embeddingModel,
+    tools: config.tools,
   });
   await runtime.ready();
   const served: McpServerOptions = {

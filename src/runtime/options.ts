@@ -16,7 +16,7 @@ import {
   Problem,
   refuseUnknown,
 } from "../definition/option-checks.ts";
-import type { EmbeddingModelLike } from "../definition/models.ts";
+import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
@@ -81,13 +81,6 @@ const anOpenStore: Check = (value, field) => {
     aFunction((value as Record<string, unknown>)[name], field);
 };
 
-function aMethodOf(name: string): Check {
-  return (value, field) => {
-    anObject(value, field);
-    aFunction((value as Record<string, unknown>)[name], field);
-  };
-}
-
 const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
 
 const LIMITS = fields({
@@ -112,16 +105,8 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   snapshots: oneOf("git", "off"),
   capabilities: either("an object or a function", anObject, aFunction),
   trustMessageApprovals: aBoolean,
-  model: either(
-    "an AI SDK language model, its name, or an object with invoke()",
-    aFullText,
-    aMethodOf("doGenerate"),
-    aMethodOf("invoke"),
-  ),
-  embeddingModel: either("an AI SDK embedding model", (value, field) => {
-    aMethodOf("doEmbed")(value, field);
-    aFullText((value as Record<string, unknown>)["modelId"], field);
-  }),
+  model: aLanguageModel,
+  embeddingModel: anEmbeddingModel,
   tools: either("a list of tools, or an object of tools by name", anObject, (value, field) => {
     if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
   }),

@@ -2,6 +2,7 @@
 
 export { bash, bashTool } from "./bash.ts";
 export type { BashOptions } from "./bash.ts";
+export { capabilitiesTools } from "./capabilities/capabilities-tools.ts";
 export { contextTools } from "./context/context-tools.ts";
 export { edit, editFileTool } from "./edit.ts";
 export { grep, grepTool } from "./grep.ts";

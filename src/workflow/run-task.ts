@@ -3,6 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import { scopeHere } from "../invoke/call-here.ts";
+import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { readRun } from "../store/workflow-runs.ts";
@@ -166,10 +167,19 @@ async function beginningOf(run: RunState, task: TaskInstance, attempt: number): 
   const warning = attempt === 1 ? "" : await run.runtime.retryWarning(place);
   const beginning = {
     prompt: warning === "" ? asked : `${warning}\n\n${asked}`,
-    instructions: instructionsOf(props),
+    instructions: await instructionsFor(run, props),
   };
   await record(run, task, { attempt, status: "running", prompt: beginning });
   return beginning;
+}
+
+/** Where there is no agent of the author's, the system prompt is ours, and so it has the inventory of tools. */
+async function instructionsFor(run: RunState, props: TaskProps): Promise<unknown> {
+  if (props.agent !== undefined) return instructionsOf(props);
+  const { host } = run;
+  const rootDir = run.settings.rootDir ?? host.settings.rootDir;
+  const part = await describeCapabilities(rootDir, (message) => host.warnOnce("capabilities", message));
+  return withCapabilities(props.instructions, part);
 }
 
 function isBeginning(value: unknown): value is Beginning {

@@ -20,6 +20,7 @@ import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-re
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { offerTools } from "../../tool/offer-tools.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
+import { keptSystemPrompt, systemPrompt } from "./system-prompt.ts";
 
 /** Loops that are driven inside of one call have places for so many responses each. */
 const RESPONSES_PER_LOOP = 1_000_000;
@@ -50,9 +51,12 @@ async function runInside(
   const signals = [options.signal, getToolContext()?.signal, scope.root.signal].filter(
     (signal) => signal !== undefined,
   );
+  const firstPlace = scope.nextLoop() * RESPONSES_PER_LOOP;
+  const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? scope.host.settings.rootDir;
   const end = await drive(scope, options, tools, {
-    system: options.system,
-    firstPlace: scope.nextLoop() * RESPONSES_PER_LOOP,
+    // No loop gets to its last place.
+    system: await keptSystemPrompt(options.system, scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
+    firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
   });
   return toResult(end, toKept(end, scope.host.store.secret), scope.identity.runId);
@@ -71,7 +75,9 @@ async function runOwn(
   options: AgentLoopOptions,
   tools: ReadonlyMap<string, Tool>,
 ): Promise<AgentLoopResult> {
-  const { messages, system, limits, signal, onEvent } = options;
+  const { messages, limits, signal, onEvent } = options;
+  const { host } = runtime;
+  const system = await systemPrompt(options.system, host, host.settings.rootDir);
   const runId = options.runId ?? randomUUID();
   const inputHash = hashOf(messages);
   const began: Began = { count: messages.length, hash: inputHash, system };

@@ -4,11 +4,11 @@ import type { Host } from "../../invoke/host.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { listNotEmbedded, saveEmbedding } from "../../store/context/embeddings.ts";
 import type { Place } from "../../store/context/place.ts";
+import { cleanLine } from "../../util/clean-text.ts";
 import { toStorableText } from "../../util/storable-text.ts";
 
 const MOST_AT_ONCE = 100;
 const MOST_DIMENSIONS = 16_384;
-const LONGEST_REASON = 200;
 
 /** Vectors of one model only can be compared. */
 export function modelName(model: EmbeddingModelLike): string {
@@ -98,10 +98,7 @@ export function similarity(vector: Float32Array, encoded: string): number {
   return sum;
 }
 
-/** Why a model failed, in one line. */
+/** Why a model or a source failed, in one line. */
 export function reasonOf(error: unknown): string {
-  const line = toStorableText(messageOf(error))
-    .replaceAll(/[\p{Cc}\s]+/gu, " ")
-    .trim();
-  return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line;
+  return cleanLine(messageOf(error));
 }

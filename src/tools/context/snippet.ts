@@ -1,5 +1,6 @@
 /** The part of a chunk that shows why it was found, in one line. */
 import { matchesWord, placedWords, type QueryWord } from "../../store/context/words.ts";
+import { cleanLine } from "../../util/clean-text.ts";
 import { countLines, wholeCharacters } from "./chunk-text.ts";
 
 const BEFORE = 80;
@@ -16,10 +17,7 @@ export function cutSnippet(body: string, words: readonly QueryWord[]): Snippet {
   const found = firstMatch(body, words) ?? 0;
   const start = wholeCharacters(body, Math.max(0, found - BEFORE));
   const end = wholeCharacters(body, Math.min(body.length, start + LONGEST));
-  const line = body
-    .slice(start, end)
-    .replaceAll(/[\p{Cc}\s]+/gu, " ")
-    .trim();
+  const line = cleanLine(body.slice(start, end), LONGEST);
   const snippet = `${start > 0 ? "…" : ""}${line}${end < body.length ? "…" : ""}`;
   return { snippet, linesBefore: countLines(body.slice(0, found)) };
 }

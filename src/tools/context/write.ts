@@ -44,7 +44,7 @@ export const context_write = defineBuiltInTool({
   // The key of the call is kept with the item: made again after a crash, it finds what it wrote.
   idempotent: false,
   onUnknown: "run",
-  cli: { positionals: addressPositional },
+  cli: { positionals: [addressPositional, "content"] },
   logInput: ({ content, ...rest }) => ({ ...rest, ...describeContent(content) }),
   async execute({ drive, path, content, on_conflict, source }, { idempotencyKey, signal }) {
     const host = currentHost();

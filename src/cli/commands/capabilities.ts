@@ -1,0 +1,34 @@
+/** `toolwright capabilities`: the inventory of this project's tools, which is a part of system prompts. */
+import type { Command } from "commander";
+import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
+
+interface CapabilitiesOptions {
+  readonly refresh?: boolean;
+}
+
+export function addCapabilitiesCommand(program: Command): void {
+  const command = program
+    .command("capabilities")
+    .summary("show what the tools of this project are for")
+    .description(
+      "Shows .toolwright/capabilities.md, an inventory of the project's tools that is a part of system prompts. " +
+        "Where there is none, or with --refresh, it is written: by the config's model, or without one as a fixed summary.",
+    )
+    .option("--refresh", "write it anew; its front matter is kept");
+  withOutputOptions(command)
+    .addHelpText("after", examples("toolwright capabilities", "toolwright capabilities --refresh"))
+    .action(
+      acting(async ({ screen, options }: Acting<CapabilitiesOptions>) => {
+        const { showCapabilities } = await import("../show-capabilities.ts");
+        const { keepOutputApart } = await import("../../util/keep-output-apart.ts");
+        const restore = screen.isJson ? keepOutputApart() : () => undefined;
+        const { text, refreshed } = await showCapabilities(process.cwd(), options.refresh === true).finally(
+          restore,
+        );
+        screen.tell({ text, refreshed: refreshed ?? null });
+        screen.say(text);
+        if (refreshed?.note !== undefined) process.stderr.write(`toolwright: ${refreshed.note}\n`);
+        return EXIT.finished;
+      }),
+    );
+}

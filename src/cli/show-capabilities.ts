@@ -1,0 +1,31 @@
+/** Reads the inventory of a project's tools, and writes it where that is asked for or there is none. */
+import { resolve } from "node:path";
+import { readCapabilities } from "../runtime/capabilities-file.ts";
+import { specOf } from "../tool/create-callable.ts";
+import { listTools } from "../tools/capabilities/inventory.ts";
+import { type Refreshed, refreshCapabilities } from "../tools/capabilities/refresh-capabilities.ts";
+import { CliError } from "./cli-error.ts";
+import { loadConfig } from "./load-config.ts";
+
+export interface ShownCapabilities {
+  readonly text: string;
+  /** `undefined` where it is shown as it was. */
+  readonly refreshed: Refreshed | undefined;
+}
+
+export async function showCapabilities(folder: string, refresh: boolean): Promise<ShownCapabilities> {
+  const config = await loadConfig(folder);
+  const rootDir = resolve(folder, config?.rootDir ?? ".");
+  const known = refresh ? undefined : await readCapabilities(rootDir);
+  if (known !== undefined) return { text: known, refreshed: undefined };
+  if (config === undefined) {
+    throw new CliError(
+      "CLI_CONFIG_MISSING",
+      `There is no toolwright.config.ts in ${folder}, so its tools are not known.`,
+      "Write one: export default { tools: [ … ] };",
+    );
+  }
+  const tools = listTools(config.tools.map(specOf));
+  const refreshed = await refreshCapabilities({ rootDir, tools, model: config.model });
+  return { text: (await readCapabilities(rootDir)) ?? "", refreshed };
+}
