@@ -13,6 +13,7 @@ export default defineConfig({
       { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
       { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
       { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
+      { find: /^toolwright\/ai-sdk$/, replacement: source("adapters/ai-sdk/index.ts") },
       { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },
       { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
       { find: /^toolwright\/openai-agents$/, replacement: source("adapters/openai-agents/index.ts") },

@@ -3,8 +3,9 @@
  * the loop is driven again. When the loop asks something else than what is on record, it goes on live from there.
  */
 import { ToolwrightError } from "../errors.ts";
-import { readResponse, saveResponse } from "../store/responses.ts";
+import { type RecordedResponse, readResponse, saveResponse } from "../store/responses.ts";
 import { decode, encode } from "../util/encode.ts";
+import { digest } from "../util/hash.ts";
 import type { Scope } from "./scope.ts";
 
 export interface ResponseSlot {
@@ -35,26 +36,62 @@ export function recordedResponsesOf(
       const position = next;
       next += 1;
       await scope.ready;
-      const { store } = scope.host;
-      const place = { scopeId: scope.id, attempt: scope.attempt, position };
-      const found = isLive ? undefined : await store.read(() => readResponse(place));
+      const found = isLive ? undefined : await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
       if (found !== undefined && !isSame) {
         isLive = true;
         onDiverged(position - first);
       }
-      return {
-        recorded: isSame ? { value: decode(found.responseJson) } : undefined,
-        async save(value) {
-          const responseJson = encode(value);
-          const changes = await store.transaction(
-            () => saveResponse(place, { requestHash, responseJson }, scope.writer),
-            "normal",
-          );
-          if (changes === 0) throw lost(scope);
-          return decode(responseJson);
-        },
-      };
+      return slotAt(scope, position, requestHash, isSame ? found : undefined);
+    },
+  };
+}
+
+/**
+ * For several loops side by side in one scope, whose order nobody knows: a response is found again by what was asked, and by
+ * how often that was asked before. Who asks something else finds nothing, and is live.
+ */
+export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
+  const counts = new Map<string, number>();
+  return {
+    async next(requestHash) {
+      const count = counts.get(requestHash) ?? 0;
+      counts.set(requestHash, count + 1);
+      await scope.ready;
+      const position = placeOfRequest(requestHash, count);
+      const found = await readAt(scope, position);
+      return slotAt(scope, position, requestHash, found?.requestHash === requestHash ? found : undefined);
+    },
+  };
+}
+
+/** Far behind the places of loops that count theirs. */
+function placeOfRequest(requestHash: string, count: number): number {
+  return 2 ** 52 + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
+}
+
+function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
+  const place = { scopeId: scope.id, attempt: scope.attempt, position };
+  return scope.host.store.read(() => readResponse(place));
+}
+
+function slotAt(
+  scope: Scope,
+  position: number,
+  requestHash: string,
+  recorded: RecordedResponse | undefined,
+): ResponseSlot {
+  const place = { scopeId: scope.id, attempt: scope.attempt, position };
+  return {
+    recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
+    async save(value) {
+      const responseJson = encode(value);
+      const changes = await scope.host.store.transaction(
+        () => saveResponse(place, { requestHash, responseJson }, scope.writer),
+        "normal",
+      );
+      if (changes === 0) throw lost(scope);
+      return decode(responseJson);
     },
   };
 }

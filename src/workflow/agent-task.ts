@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { toTools } from "../tool/from-tool.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
-import { isLanguageModel, journalModel } from "./journaled-model.ts";
+import { isLanguageModel, journalModel } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalid, outputOfAgent, validateOutput } from "./task-output.ts";
 
 /** How often an answer that does not fit is sent back in one attempt. */

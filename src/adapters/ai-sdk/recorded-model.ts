@@ -1,9 +1,13 @@
-/** An AI SDK model whose responses are on record. */
-import { scopeHere } from "../invoke/call-here.ts";
-import { type RecordedResponses, recordedResponsesOf } from "../invoke/recorded-responses.ts";
-import type { Scope } from "../invoke/scope.ts";
-import { canonicalText } from "../util/canonical.ts";
-import { sha256 } from "../util/hash.ts";
+/** An AI SDK model whose responses are on record: committed before anything of them happens, and not asked for again. */
+import { scopeHere } from "../../invoke/call-here.ts";
+import {
+  type RecordedResponses,
+  recordedResponsesByRequest,
+  recordedResponsesOf,
+} from "../../invoke/recorded-responses.ts";
+import type { Scope } from "../../invoke/scope.ts";
+import { canonicalText } from "../../util/canonical.ts";
+import { sha256 } from "../../util/hash.ts";
 
 /** The part of the AI SDK's language model that is needed here. */
 export interface LanguageModelLike {
@@ -27,24 +31,47 @@ export function isLanguageModel(value: unknown): value is LanguageModelLike {
   );
 }
 
-/** @param onDiverged told once per scope, with the place from which the record is no longer used */
+/** Models that are recorded, and what they were made of. */
+const plainModels = new WeakMap<object, LanguageModelLike>();
+
+/**
+ * For agents that a tool or `runtime.run` drives: after a crash they are handed what they were told before. A model of a
+ * workflow's task needs none of this. Outside any run it is the model itself.
+ *
+ * @example
+ * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });
+ */
+export function recordModel<M extends LanguageModelLike>(model: M): M {
+  return wrap(model, recordedResponsesByRequest);
+}
+
+/**
+ * For a loop that is alone in its scope, whose responses come in one order.
+ * @param onDiverged told once per scope, with the place from which the record is no longer used
+ */
 export function journalModel<M extends LanguageModelLike>(
   model: M,
   onDiverged: (position: number) => void,
 ): M {
+  return wrap(model, (scope) => recordedResponsesOf(scope, onDiverged));
+}
+
+function wrap<M extends LanguageModelLike>(given: M, recordsOf: (scope: Scope) => RecordedResponses): M {
+  // What is recorded already is not recorded twice.
+  const model = (plainModels.get(given) ?? given) as M;
   const records = new WeakMap<Scope, RecordedResponses>();
 
   const answer = async (request: ModelRequest, ask: () => Promise<unknown>): Promise<unknown> => {
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
     if (scope === undefined) return ask();
-    const responses = records.get(scope) ?? recordedResponsesOf(scope, onDiverged);
+    const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
     const slot = await responses.next(hashOf(request));
     return slot.recorded === undefined ? slot.save(await ask()) : slot.recorded.value;
   };
 
-  return new Proxy(model, {
+  const recorded = new Proxy(model, {
     get(target, name) {
       if (name === "doGenerate") {
         return async (options: ModelRequest) =>
@@ -60,6 +87,8 @@ export function journalModel<M extends LanguageModelLike>(
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+  plainModels.set(recorded, model);
+  return recorded;
 }
 
 /** What the loop depends on: not the bodies of the request and of the answer on the wire. */

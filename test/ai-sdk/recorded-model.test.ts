@@ -1,0 +1,124 @@
+/** Agents inside of tools: what they were told is on record, found by what was asked, whatever the order. */
+import { generateText, isStepCount, ToolLoopAgent } from "ai";
+import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
+import { recordModel, toAISDKTools } from "toolwright/ai-sdk";
+import { jsx } from "toolwright/jsx-runtime";
+import { createScriptedModel, type ScriptedModel } from "toolwright/testing";
+import { MockLanguageModelV4 } from "ai/test";
+import { expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
+
+/** Answers with what it was asked, and counts. */
+function createEcho() {
+  const asked: string[] = [];
+  const model = createScriptedModel(
+    [
+      ({ text }) => {
+        asked.push(text);
+        return `answer to ${text}`;
+      },
+    ],
+    { atEnd: "repeat-last" },
+  );
+  return { asked, model };
+}
+
+/** Asks two agents side by side, and is cut off afterwards the first time. */
+function createResearch(model: ScriptedModel) {
+  const agent = new ToolLoopAgent({ model: recordModel(model) });
+  let starts = 0;
+  const crash = Promise.withResolvers<void>();
+  const research = defineTool({
+    name: "research",
+    schema: z.object({ topics: z.array(z.string()) }),
+    idempotent: true,
+    sideEffect: true,
+    async execute({ topics }) {
+      starts += 1;
+      // The second time the other way round: the order of the answers is nobody's business.
+      const order = starts === 1 ? topics : topics.toReversed();
+      const answers = await Promise.all(order.map((prompt) => agent.generate({ prompt })));
+      if (starts === 1) {
+        crash.resolve();
+        await new Promise(() => undefined);
+      }
+      const texts = answers.map(({ text }) => text);
+      return starts === 1 ? texts : texts.toReversed();
+    },
+  });
+  return { research, crashed: crash.promise };
+}
+
+test("agents inside of a tool are not asked again for what they said before the crash", async () => {
+  const store = createStorePath();
+  const { asked, model } = createEcho();
+  const { research, crashed } = createResearch(model);
+  const topics = ["birds", "fish", "birds"];
+  const dying = createRuntime({ store });
+  void dying.run({ runId: "r" }, () => research.invoke({ topics })).catch(() => undefined);
+  await crashed;
+  expect(asked.toSorted()).toEqual(["birds", "birds", "fish"]);
+  await endAllOwners(store);
+  await using runtime = createRuntime({ store });
+  expect(await runtime.run({ runId: "r" }, () => research.invoke({ topics }))).toEqual(
+    topics.map((topic) => `answer to ${topic}`),
+  );
+  expect(asked).toHaveLength(3);
+});
+
+test("in a workflow the responses go with the end of their task", async () => {
+  const store = createStorePath();
+  const { asked, model } = createEcho();
+  const agent = new ToolLoopAgent({ model: recordModel(model) });
+  const ask = defineTool({
+    name: "ask",
+    schema: z.object({ prompt: z.string() }),
+    execute: async ({ prompt }) => (await agent.generate({ prompt })).text,
+  });
+  const { Workflow, Task, smithers, outputs } = createSmithers({ result: z.string() }, { dbPath: store });
+  const workflow = smithers(() =>
+    jsx(Workflow, {
+      name: "w",
+      children: [
+        jsx(Task, { id: "t", output: outputs.result, children: () => ask.invoke({ prompt: "birds" }) }),
+        // The same model in an agent of a task: it is recorded once.
+        jsx(Task, { id: "u", output: outputs.result, agent, children: "fish" }),
+      ],
+    }),
+  );
+  expect(await runWorkflow(workflow)).toMatchObject({ status: "finished" });
+  expect(asked).toEqual(["birds", expect.stringContaining("fish")]);
+  expect(await rowsOf(store, "SELECT 1 AS one FROM toolwright_responses")).toEqual([]);
+});
+
+test("a model of the AI SDK keeps its type", () => {
+  const model = recordModel(new MockLanguageModelV4());
+  expectTypeOf(model).toEqualTypeOf<MockLanguageModelV4>();
+  expect(new ToolLoopAgent({ model })).toBeInstanceOf(ToolLoopAgent);
+});
+
+test("outside any run it is the model itself", async () => {
+  const { asked, model } = createEcho();
+  const recorded = recordModel(model);
+  expect(recorded.modelId).toBe(model.modelId);
+  const { text } = await generateText({ model: recorded, prompt: "birds" });
+  expect([text, asked]).toEqual(["answer to birds", ["birds"]]);
+});
+
+test("a tool whose name a provider refuses is offered under another one, and logged under its own", async () => {
+  const place = defineTool({
+    name: "shop.order",
+    schema: z.object({ sku: z.string() }),
+    execute: ({ sku }) => sku,
+  });
+  const tools = toAISDKTools([place]);
+  const [name = ""] = Object.keys(tools);
+  expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  await using runtime = createRuntime({ store: ":memory:" });
+  const model = createScriptedModel([[{ toolName: name, input: { sku: "a" } }], "Done."]);
+  await runtime.run({ runId: "r" }, () =>
+    generateText({ model, tools, prompt: "?", stopWhen: isStepCount(3) }),
+  );
+  expect(await runtime.calls()).toMatchObject([{ toolName: "shop.order", status: "success" }]);
+});
