@@ -150,11 +150,12 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
 }
 
 interface Answer {
-  readonly structuredContent?: unknown;
+  readonly content?: unknown;
   readonly isError?: boolean | undefined;
 }
 
 /** The error of a result, in the shape that models read. */
-export function errorOf({ structuredContent, isError }: Answer): Record<string, string> {
-  return isError === true ? (structuredContent as Record<string, string>) : {};
+export function errorOf({ content, isError }: Answer): Record<string, string> {
+  const [{ text }] = content as [{ text: string }];
+  return isError === true ? (JSON.parse(text) as Record<string, string>) : {};
 }

@@ -27,10 +27,9 @@ export function toFailure(
   error: ToolwrightError,
   meta: Readonly<Record<string, unknown>> = {},
 ): CallToolResult {
-  const told = error.toModel();
   return {
-    content: [{ type: "text", text: JSON.stringify(told) }],
-    structuredContent: told,
+    // As text only: clients check structured content against the schema of the output, also in an error.
+    content: [{ type: "text", text: JSON.stringify(error.toModel()) }],
     isError: true,
     _meta: meta,
   };
