@@ -44,7 +44,7 @@ export async function loadConfig(folder: string): Promise<Config | undefined> {
     );
   }
   try {
-    return toConfig(exported as Readonly<Record<string, unknown>>, folder);
+    return await toConfig(exported as Readonly<Record<string, unknown>>, folder);
   } catch (error) {
     const hint = ToolwrightError.is(error) ? error.hint : "Correct it, then try again.";
     if (error instanceof Problem)
@@ -66,7 +66,7 @@ const CHECKS: Readonly<Record<Exclude<keyof Config, "tools">, Check>> = {
   mcpServers: anObject,
 };
 
-function toConfig(given: Readonly<Record<string, unknown>>, folder: string): Config {
+async function toConfig(given: Readonly<Record<string, unknown>>, folder: string): Promise<Config> {
   refuseUnknown(given, ["tools", ...Object.keys(CHECKS)], "", "toolwright.config");
   for (const [name, check] of Object.entries(CHECKS)) {
     if (given[name] !== undefined) check(given[name], name);
@@ -83,13 +83,23 @@ function toConfig(given: Readonly<Record<string, unknown>>, folder: string): Con
   }
   return {
     ...rest,
-    tools: withoutDoubles(toTools(list as readonly object[])),
+    tools: withoutDoubles([...toTools(list as readonly object[]), ...(await remoteTools(given, folder))]),
     // Paths are meant from where the file is.
     ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir as string) }),
     ...(store === undefined
       ? {}
       : { store: typeof store === "string" ? placed(store, folder) : (store as Store) }),
   };
+}
+
+/** Only a project that has servers pays for them. */
+async function remoteTools(
+  { mcpServers }: Readonly<Record<string, unknown>>,
+  folder: string,
+): Promise<Tool[]> {
+  if (mcpServers === undefined) return [];
+  const { toolsOfServers } = await import("./mcp-servers.ts");
+  return toolsOfServers(mcpServers as Record<string, unknown>, folder);
 }
 
 function placed(store: string, folder: string): string {
