@@ -83,8 +83,7 @@ async function connect(entry: ServerEntry, folder: string, onLost: () => void): 
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client").catch(() => {
     throw new Error("it needs a package. Run: npm install @modelcontextprotocol/client");
   });
-  const client = new Client({ name: "toolwright", version: "1" });
-  client.onclose = onLost;
+  const client = Object.assign(new Client({ name: "toolwright", version: "1" }), { onclose: onLost });
   if (entry.command === undefined) {
     const headers = entry.headers === undefined ? {} : { requestInit: { headers: { ...entry.headers } } };
     await client.connect(new StreamableHTTPClientTransport(new URL(entry.url ?? ""), headers));
