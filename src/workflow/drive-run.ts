@@ -1,0 +1,125 @@
+/** Drives a claimed run to where it can go, and writes down how it stands. */
+import { ToolwrightError } from "../errors.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import type { Host } from "../invoke/host.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { saveLoopEnd } from "../store/tasks.ts";
+import { endRun, readRun, type RunStatus } from "../store/workflow-runs.ts";
+import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { StartOptions } from "./run-options.ts";
+import { loadStates, resultOf } from "./run-result.ts";
+import type { RunState } from "./run-state.ts";
+import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
+import { schedule, type ScheduleOptions } from "./schedule.ts";
+import { workflowError } from "./workflow-error.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+
+/** A run that is this process's own. */
+export interface ClaimedRun {
+  readonly host: Host;
+  readonly runtime: Runtime;
+  readonly runId: string;
+  readonly name: string;
+  readonly epoch: number;
+  readonly workflow: WorkflowDefinition;
+  readonly input: unknown;
+  /** Those on record, with what was given now. */
+  readonly start: StartOptions;
+  readonly options: RunWorkflowOptions;
+}
+
+export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
+  const { host, runtime, runId, epoch, workflow, options } = claimed;
+  const { maxConcurrency = DEFAULT_CONCURRENCY, limits, ...settings } = claimed.start;
+  const { states, closedLoops, lastPosition } = await loadStates(host, runId);
+  // After what is on record, also where the clock that wrote it was ahead of this one.
+  let position = Math.max(Date.now() * 1_000, lastPosition);
+  const cancelled = new AbortController();
+  const signal =
+    options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
+  const watch = watchForCancel(host, runId, cancelled);
+  const run: RunState = {
+    runId,
+    workflow: claimed.name,
+    epoch,
+    runtime,
+    host,
+    states,
+    settings,
+    limits,
+    signal,
+    closedLoops,
+    closeLoop: (place) => recordLoopEnd(host, runId, epoch, place),
+    nextPosition: () => (position += 1),
+    tell: (event) => {
+      try {
+        options.onProgress?.(event);
+      } catch {
+        // Whoever watches must not harm what is watched.
+      }
+    },
+  };
+  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency }).finally(() =>
+    clearInterval(watch),
+  );
+  const errorJson =
+    end.error === undefined
+      ? null
+      : JSON.stringify({ code: end.error.code, message: end.error.message, hint: end.error.hint });
+  await host.store.transaction(
+    () => endRun(runId, epoch, { status: end.status, errorJson, nowMs: host.clock.now() }),
+    "normal",
+  );
+  const row = await host.store.read(() => readRun(runId));
+  if (row === undefined || row.epoch !== epoch)
+    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
+  return resultOf(runId, row, states, workflow);
+}
+
+async function outcomeOf(
+  run: RunState,
+  options: ScheduleOptions,
+): Promise<{ status: Exclude<RunStatus, "running">; error?: ToolwrightError }> {
+  try {
+    const end = await schedule(run, options);
+    if (end.status !== "failed") return { status: end.status };
+    const { nodeId, error, attempt } = end.task;
+    return {
+      status: "failed",
+      error: new ToolwrightError(
+        "WORKFLOW_TASK_FAILED",
+        `Task "${nodeId}" failed after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${error?.message ?? "unknown"}`,
+        {
+          details: { task: nodeId, code: error?.code },
+        },
+      ),
+    };
+  } catch (error) {
+    if (run.signal.aborted) return { status: "cancelled" };
+    if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
+      throw error;
+    const known = ToolwrightError.is(error)
+      ? error
+      : workflowError("the tree", `could not be rendered: ${messageOf(error)}`);
+    return { status: "failed", error: known };
+  }
+}
+
+const CANCEL_POLL_MS = 500;
+
+/** Another process may ask for an end: it writes so, and this one looks. */
+function watchForCancel(host: Host, runId: string, cancelled: AbortController): NodeJS.Timeout {
+  const look = async (): Promise<void> => {
+    const row = await host.store.read(() => readRun(runId));
+    if (row?.isCancelRequested === true) cancelled.abort(new Error("the run was cancelled"));
+  };
+  // A look that fails says nothing; the next one, or the run itself, will.
+  return setInterval(() => void look().catch(() => undefined), CANCEL_POLL_MS).unref();
+}
+
+async function recordLoopEnd(host: Host, runId: string, epoch: number, place: string): Promise<void> {
+  const changes = await host.store.transaction(() => saveLoopEnd(runId, epoch, place), "normal");
+  if (changes === 0)
+    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
+}
