@@ -121,9 +121,7 @@ export function* startAgain(
     `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
        owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
        waits_for = NULL
-     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10
-       AND EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ?11 AND s.attempt = ?2
-         AND (CAST(?12 AS BIGINT) IS NULL OR s.epoch = ?12) {share})`,
+     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND ${mayWrite("?11", "?2", "?12")}`,
     row.scopeId,
     row.attempt,
     row.key,
@@ -196,16 +194,24 @@ export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
 }
 
 /** A waiting call is the same call in the next attempt: its row moves on. */
-export function moveToAttempt(row: CallRow, attempt: number, seq: number): Transaction<number> {
+export function moveToAttempt(row: CallRow, seq: number, writer: Writer): Transaction<number> {
   return change(
-    `UPDATE toolwright_calls SET attempt = ?4, seq = ?5
-     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND status = 'pending'`,
+    `UPDATE toolwright_calls SET attempt = CAST(?4 AS BIGINT), seq = ?5
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND status = 'pending' AND ${mayWrite("?6", "?4", "?7")}`,
     row.scopeId,
     row.key,
     row.attempt,
-    attempt,
+    writer.attempt,
     seq,
+    writer.rootScopeId,
+    writer.epoch,
   );
+}
+
+/** Whether this is still the owner and the attempt that the scope has, which then stay so until the transaction ends. */
+function mayWrite(scopeId: string, attempt: string, epoch: string): string {
+  return `EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ${scopeId} AND s.attempt = CAST(${attempt} AS BIGINT)
+    AND (CAST(${epoch} AS BIGINT) IS NULL OR s.epoch = ${epoch}) {share})`;
 }
 
 /** Ends a row that is not running: a call that waited and was answered, or an interrupted one that was cleared up. */
@@ -216,11 +222,12 @@ export function closeCall(
     readonly approvalId?: string | null;
     readonly waitsFor?: string | null;
   },
+  writer: Writer,
 ): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
        approval_id = COALESCE(?9, approval_id), waits_for = ?10
-     WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11`,
+     WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11 AND ${mayWrite("?12", "?13", "?14")}`,
     row.key,
     row.attempt,
     row.status,
@@ -232,5 +239,8 @@ export function closeCall(
     end.approvalId ?? null,
     end.waitsFor ?? null,
     row.scopeId,
+    writer.rootScopeId,
+    writer.attempt,
+    writer.epoch,
   );
 }

@@ -15,7 +15,7 @@ import { Contended } from "../policy.ts";
 import { maskInput } from "../redact.ts";
 import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { insertRow } from "../record/rows.ts";
+import { explainRefusal, insertRow } from "../record/rows.ts";
 import { withToolContext } from "../tool-context.ts";
 
 /** @param previous an earlier request about this call, which the new one replaces */
@@ -34,15 +34,19 @@ export async function requestApproval(
     if (row === undefined) {
       yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, ...waits });
     } else {
-      const changes = yield* closeCall(row, {
-        status: "pending",
-        effect: row.effect,
-        outputJson: null,
-        errorJson: row.errorJson,
-        finishedAtMs: null,
-        ...waits,
-      });
-      if (changes === 0) throw new Contended();
+      const changes = yield* closeCall(
+        row,
+        {
+          status: "pending",
+          effect: row.effect,
+          outputJson: null,
+          errorJson: row.errorJson,
+          finishedAtMs: null,
+          ...waits,
+        },
+        call.scope.writer,
+      );
+      if (changes === 0) yield* explainRefusal(call);
     }
     return yield* readApproval(approval.id, approval.requestedAtMs);
   }, "normal");

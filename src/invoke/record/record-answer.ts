@@ -7,10 +7,9 @@ import { type Call, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { Contended } from "../policy.ts";
 import { replayNote } from "../recovery/replay-note.ts";
 import { maskOutput } from "../redact.ts";
-import { insertRow, logText } from "./rows.ts";
+import { explainRefusal, insertRow, logText } from "./rows.ts";
 
 export async function recordAnswer(call: Call, result: Result, isDecided: boolean): Promise<Result> {
   if (call.mode === "ask" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
@@ -42,15 +41,19 @@ function* writeAnswer(call: Call, result: Result): Transaction<void> {
     yield* insertRow(call, { ...fields, startedAtMs: now, finishedAtMs: now });
     return;
   }
-  const changes = yield* closeCall(row, {
-    status: fields.status,
-    effect: fields.effect,
-    outputJson: yield* logText(call, "output", fields.outputJson ?? null),
-    errorJson: fields.errorJson ?? null,
-    finishedAtMs: now,
-    approvalId: fields.approvalId ?? null,
-  });
-  if (changes === 0) throw new Contended();
+  const changes = yield* closeCall(
+    row,
+    {
+      status: fields.status,
+      effect: fields.effect,
+      outputJson: yield* logText(call, "output", fields.outputJson ?? null),
+      errorJson: fields.errorJson ?? null,
+      finishedAtMs: now,
+      approvalId: fields.approvalId ?? null,
+    },
+    call.scope.writer,
+  );
+  if (changes === 0) yield* explainRefusal(call);
 }
 
 function answerFields(call: Call, result: Result) {

@@ -16,6 +16,7 @@ import { staleAttempt } from "../scope.ts";
 import { holdsMark } from "../redact.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
+import { explainRefusal } from "../record/rows.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
@@ -196,8 +197,10 @@ function expired(call: Call, approval: ApprovalRow): ToolwrightError {
 async function moveRow(call: Call, row: CallRow): Promise<CallRow> {
   const { scope } = call;
   const seq = scope.nextSeq();
-  const changes = await call.host.store.transaction(() => moveToAttempt(row, scope.attempt, seq), "normal");
-  if (changes === 0) throw new Contended();
+  await call.host.store.transaction(function* () {
+    const changes = yield* moveToAttempt(row, seq, scope.writer);
+    if (changes === 0) yield* explainRefusal(call);
+  }, "normal");
   return { ...row, attempt: scope.attempt, seq };
 }
 

@@ -10,13 +10,13 @@ import { closeCall } from "../../store/write-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import { hasUnreadKey } from "../../store/unread-keys.ts";
 import { decode, encode } from "../../util/encode.ts";
+import { explainRefusal } from "../record/rows.ts";
 import { truncateJson } from "../../util/truncate.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
-import { Contended } from "../policy.ts";
 import { messageOf } from "../error-record.ts";
 import { createScrubber, holdsMark, maskOutput } from "../redact.ts";
 import { withToolContext } from "../tool-context.ts";
@@ -104,14 +104,18 @@ async function happened(call: Call, row: CallRow, clearJson: string): Promise<Re
   await host.store.transaction(function* () {
     const short = truncateJson(outputJson, host.settings.maxOutputBytes);
     if (short.truncated) yield* savePayload(row.key, row.attempt, "output", outputJson);
-    const changes = yield* closeCall(row, {
-      status: "success",
-      effect: "happened",
-      outputJson: short.text,
-      errorJson: null,
-      finishedAtMs: host.clock.now(),
-    });
-    if (changes === 0) throw new Contended();
+    const changes = yield* closeCall(
+      row,
+      {
+        status: "success",
+        effect: "happened",
+        outputJson: short.text,
+        errorJson: null,
+        finishedAtMs: host.clock.now(),
+      },
+      scope.writer,
+    );
+    if (changes === 0) yield* explainRefusal(call);
   }, "normal");
   if (row.key === call.key && row.attempt === scope.attempt) {
     return { kind: "success", output: decode(outputJson), replayed: true };

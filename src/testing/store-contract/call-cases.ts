@@ -162,8 +162,10 @@ export const callCases: readonly StoreCase[] = [
         finishedAtMs: 2_000,
         approvalId: "apr_1",
       } as const;
-      assert.equal(await commit(store, () => closeCall(row, end)), 1);
-      assert.equal(await commit(store, () => closeCall(row, end)), 0);
+      const fenced = { ...writerOf(scope), epoch: scope.epoch + 1 };
+      assert.equal(await commit(store, () => closeCall(row, end, fenced)), 0);
+      assert.equal(await commit(store, () => closeCall(row, end, writerOf(scope))), 1);
+      assert.equal(await commit(store, () => closeCall(row, end, writerOf(scope))), 0);
       assert.partialDeepStrictEqual(await onlyRow(store), { status: "denied", approvalId: "apr_1" });
     },
   },
@@ -177,8 +179,11 @@ export const callCases: readonly StoreCase[] = [
       await commit(store, () => insertCall(running, writerOf(scope)));
       const row = await onlyRow(store);
       const other = await onlyRow(store, "key-2");
-      assert.equal(await commit(store, () => moveToAttempt(row, 2, 5)), 1);
-      assert.equal(await commit(store, () => moveToAttempt(other, 2, 6)), 0);
+      const next = await openScope(store, 2);
+      const late = { ...writerOf(next), epoch: next.epoch - 1 };
+      assert.equal(await commit(store, () => moveToAttempt(row, 5, late)), 0);
+      assert.equal(await commit(store, () => moveToAttempt(row, 5, writerOf(next))), 1);
+      assert.equal(await commit(store, () => moveToAttempt(other, 6, writerOf(next))), 0);
       assert.partialDeepStrictEqual(await onlyRow(store), { attempt: 2, seq: 5 });
     },
   },
