@@ -52,11 +52,9 @@ export function recordedResponsesOf(
  * how often that was asked before. Who asks something else finds nothing, and is live.
  */
 export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
-  const counts = new Map<string, number>();
   return {
     async next(requestHash) {
-      const count = counts.get(requestHash) ?? 0;
-      counts.set(requestHash, count + 1);
+      const count = scope.countRequest(requestHash);
       await scope.ready;
       const position = placeOfRequest(requestHash, count);
       const found = await readAt(scope, position);

@@ -67,6 +67,7 @@ export class Scope {
 
   readonly #counts = new Map<string, number>();
   readonly #asked = new Map<string, { likeness: string; index: number }>();
+  readonly #requests = new Map<string, number>();
   #id = 0;
   #loops = 0;
   #epoch: number | null = null;
@@ -122,6 +123,13 @@ export class Scope {
   nextLoop(): number {
     this.#loops += 1;
     return this.#loops;
+  }
+
+  /** How often this was asked before in this scope, whoever asked. */
+  countRequest(requestHash: string): number {
+    const count = this.#requests.get(requestHash) ?? 0;
+    this.#requests.set(requestHash, count + 1);
+    return count;
   }
 
   /** `false` means certainly not on record when the scope was opened, nor since by this scope. */

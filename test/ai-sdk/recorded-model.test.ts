@@ -1,10 +1,10 @@
 /** Agents inside of tools: what they were told is on record, found by what was asked, whatever the order. */
-import { generateText, isStepCount, ToolLoopAgent } from "ai";
+import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { recordModel, toAISDKTools } from "toolwright/ai-sdk";
 import { jsx } from "toolwright/jsx-runtime";
 import { createScriptedModel, type ScriptedModel } from "toolwright/testing";
-import { MockLanguageModelV4 } from "ai/test";
+import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
@@ -121,4 +121,83 @@ test("a tool whose name a provider refuses is offered under another one, and log
     generateText({ model, tools, prompt: "?", stopWhen: isStepCount(3) }),
   );
   expect(await runtime.calls()).toMatchObject([{ toolName: "shop.order", status: "success" }]);
+});
+
+test("models that are asked the same, side by side, each give their own answer, and keep it", async () => {
+  const store = createStorePath();
+  const models = ["one", "other"].map((modelId) =>
+    Object.assign(createScriptedModel([`of ${modelId}`]), { modelId }),
+  );
+  const ask = async (model: ScriptedModel) =>
+    (await generateText({ model: recordModel(model), prompt: "birds" })).text;
+  for (const order of [models, models.toReversed()]) {
+    await using runtime = createRuntime({ store });
+    const answers = await runtime.run({ runId: "r" }, () => Promise.all(order.map(ask)));
+    expect(answers).toEqual(order.map(({ modelId }) => `of ${modelId}`));
+  }
+});
+
+test("one model that two agents ask the same is asked twice", async () => {
+  const model = createScriptedModel(["first", "second"]);
+  await using runtime = createRuntime({ store: ":memory:" });
+  const texts = await runtime.run({ runId: "r" }, async () => [
+    (await generateText({ model: recordModel(model), prompt: "birds" })).text,
+    (await generateText({ model: recordModel(model), prompt: "birds" })).text,
+  ]);
+  expect(texts).toEqual(["first", "second"]);
+});
+
+type Part =
+  Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never;
+
+const order: Part = { type: "tool-call", toolCallId: "a", toolName: "order", input: '{"sku":"apple"}' };
+
+test.each<{ how: string; broken: Part[] }>([
+  { how: "says that it failed", broken: [order, { type: "error", error: new Error("overloaded") }] },
+  { how: "just ends", broken: [order] },
+])("a stream that $how is not on record, and no call of it is made", async ({ broken }) => {
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 1, text: 1, reasoning: undefined },
+  };
+  const whole: Part[] = [
+    { type: "text-start", id: "1" },
+    { type: "text-delta", id: "1", delta: "Done." },
+    { type: "text-end", id: "1" },
+    { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage },
+  ];
+  const streams = [broken, whole];
+  const model = recordModel(
+    new MockLanguageModelV4({
+      doStream: async () => ({ stream: simulateReadableStream({ chunks: streams.shift() ?? [] }) }),
+    }),
+  );
+  const placed: string[] = [];
+  const tools = {
+    order: defineTool({
+      name: "order",
+      schema: z.object({ sku: z.string() }),
+      execute: ({ sku }) => placed.push(sku),
+    }),
+  };
+  const store = createStorePath();
+  const go = async () => {
+    const errors: unknown[] = [];
+    await using runtime = createRuntime({ store });
+    return runtime.run({ runId: "r" }, async () => {
+      const { textStream } = streamText({
+        model,
+        tools,
+        prompt: "?",
+        onError: ({ error }) => void errors.push(error),
+      });
+      let text = "";
+      for await (const delta of textStream) text += delta;
+      return { text, failed: errors.length > 0 };
+    });
+  };
+  expect(await go()).toEqual({ text: "", failed: true });
+  expect(await go()).toEqual({ text: "Done.", failed: false });
+  expect(await go()).toEqual({ text: "Done.", failed: false });
+  expect(placed).toEqual([]);
 });

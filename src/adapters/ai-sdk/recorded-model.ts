@@ -11,6 +11,8 @@ import { sha256 } from "../../util/hash.ts";
 
 /** The part of the AI SDK's language model that is needed here. */
 export interface LanguageModelLike {
+  readonly provider?: string;
+  readonly modelId?: string;
   doGenerate(options: ModelRequest): PromiseLike<object>;
   doStream(options: ModelRequest): PromiseLike<{ stream: ReadableStream<unknown> }>;
 }
@@ -19,7 +21,12 @@ interface ModelRequest {
   readonly prompt: unknown;
   readonly tools?: unknown;
   readonly toolChoice?: unknown;
+  readonly abortSignal?: unknown;
+  readonly headers?: unknown;
 }
+
+/** How it is asked: an answer in one piece cannot be handed back as a stream, nor the other way round. */
+type Way = "generate" | "stream";
 
 export function isLanguageModel(value: unknown): value is LanguageModelLike {
   return (
@@ -42,7 +49,13 @@ const plainModels = new WeakMap<object, LanguageModelLike>();
  * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });
  */
 export function recordModel<M extends LanguageModelLike>(model: M): M {
-  return wrap(model, recordedResponsesByRequest);
+  const { provider, modelId } = model;
+  // Several models may be asked the same, and the same in several ways: all that is asked tells them apart.
+  return wrap(model, recordedResponsesByRequest, ({ abortSignal: _signal, headers: _headers, ...asked }) => ({
+    provider,
+    modelId,
+    ...asked,
+  }));
 }
 
 /**
@@ -53,33 +66,46 @@ export function journalModel<M extends LanguageModelLike>(
   model: M,
   onDiverged: (position: number) => void,
 ): M {
-  return wrap(model, (scope) => recordedResponsesOf(scope, onDiverged));
+  return wrap(
+    model,
+    (scope) => recordedResponsesOf(scope, onDiverged),
+    ({ prompt, tools, toolChoice }) => ({ prompt, tools, toolChoice }),
+  );
 }
 
-function wrap<M extends LanguageModelLike>(given: M, recordsOf: (scope: Scope) => RecordedResponses): M {
+/** @param asked what tells one request from another */
+function wrap<M extends LanguageModelLike>(
+  given: M,
+  recordsOf: (scope: Scope) => RecordedResponses,
+  asked: (request: ModelRequest) => object,
+): M {
   // What is recorded already is not recorded twice.
   const model = (plainModels.get(given) ?? given) as M;
   const records = new WeakMap<Scope, RecordedResponses>();
 
-  const answer = async (request: ModelRequest, ask: () => Promise<unknown>): Promise<unknown> => {
+  const answer = async (way: Way, request: ModelRequest, ask: () => Promise<unknown>): Promise<unknown> => {
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
     if (scope === undefined) return ask();
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
-    const slot = await responses.next(hashOf(request));
-    return slot.recorded === undefined ? slot.save(await ask()) : slot.recorded.value;
+    const slot = await responses.next(sha256(canonicalText({ way, ...asked(request) })));
+    if (slot.recorded !== undefined) return slot.recorded.value;
+    const response = await ask();
+    return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
 
   const recorded = new Proxy(model, {
     get(target, name) {
       if (name === "doGenerate") {
         return async (options: ModelRequest) =>
-          answer(options, async () => storable(await target.doGenerate(options)));
+          answer("generate", options, async () => storable(await target.doGenerate(options)));
       }
       if (name === "doStream") {
         return async (options: ModelRequest) => {
-          const parts = await answer(options, async () => collect((await target.doStream(options)).stream));
+          const parts = await answer("stream", options, async () =>
+            collect((await target.doStream(options)).stream),
+          );
           return { stream: streamOf(parts as unknown[]) };
         };
       }
@@ -99,15 +125,27 @@ function storable(result: object): object {
   return { ...rest, response: kept };
 }
 
-function hashOf({ prompt, tools, toolChoice }: ModelRequest): string {
-  return sha256(canonicalText({ prompt, tools, toolChoice }));
-}
-
-/** A response counts when it is complete: a stream that breaks off leaves nothing. */
 async function collect(stream: ReadableStream<unknown>): Promise<unknown[]> {
   const parts: unknown[] = [];
   for await (const part of stream) parts.push(part);
   return parts;
+}
+
+/** A response counts when it is complete. Providers do not throw when a stream breaks off: they say so in it. */
+function isBroken(response: unknown): response is unknown[] {
+  if (!Array.isArray(response)) return false;
+  return response.some(isOfType("error")) || !response.some(isOfType("finish"));
+}
+
+/** Nothing of it may happen. The loop is told that it failed. */
+function withoutCalls(parts: readonly unknown[]): unknown[] {
+  const said = parts.filter((part) => !isOfType("tool-call")(part));
+  if (said.some(isOfType("error"))) return said;
+  return [...said, { type: "error", error: new Error("The stream ended before the response was complete.") }];
+}
+
+function isOfType(type: string): (part: unknown) => boolean {
+  return (part) => typeof part === "object" && part !== null && "type" in part && part.type === type;
 }
 
 function streamOf(parts: readonly unknown[]): ReadableStream<unknown> {
