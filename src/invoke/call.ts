@@ -180,11 +180,10 @@ export function identify(call: Call): void {
   const { spec, scope } = call;
   call.text =
     spec.redactInput.length === 0 ? call.likeness : textOfCall(spec, call.args, call.host.store.secret);
-  const waiting =
-    call.toolCallId === undefined ? undefined : scope.placeOfPending(call.toolCallId, call.text);
-  if (waiting !== undefined && typeof call.place === "number") {
-    call.place = waiting;
-    scope.takePlace(call.likeness, waiting);
+  if (call.toolCallId !== undefined && typeof call.place === "number") {
+    const place = scope.placeOfPending(call.toolCallId, call.text, call.place);
+    if (place !== call.place) scope.takePlace(call.likeness, place);
+    call.place = place;
   }
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;

@@ -77,9 +77,14 @@ async function run(call: Call): Promise<Result> {
 
 /** Whoever drives the task has to know that it waits, also where a decision comes before it has stopped. */
 function noteWaiting(call: Call, result: Result): Result {
-  const { waiting } = call.scope.root;
-  if (result.kind === "pending") waiting.add(call.key);
-  else waiting.delete(call.key);
+  const { scope, toolCallId } = call;
+  const { waiting } = scope.root;
+  if (result.kind === "pending") {
+    waiting.add(call.key);
+    return result;
+  }
+  waiting.delete(call.key);
+  if (call.mode === "run" && toolCallId !== undefined) scope.noteAnswered(toolCallId, call.key);
   return result;
 }
 

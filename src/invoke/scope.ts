@@ -4,7 +4,7 @@
  */
 import { callKey, type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { highestSeqOfTask, pendingByToolCallId } from "../store/calls.ts";
+import { callsByPendingId, highestSeqOfTask } from "../store/calls.ts";
 import { type Writer } from "../store/write-calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
@@ -73,7 +73,7 @@ export class Scope {
   #epoch: number | null = null;
   #seq = 0;
   #recorded = new Set<string>();
-  #pending: ReadonlyMap<string, string> = new Map();
+  #pending: ReadonlyMap<string, Map<string, boolean>> = new Map();
 
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
@@ -164,15 +164,21 @@ export class Scope {
 
   /**
    * Which of several equal calls waits under this id of the model's: a loop that goes on from its message history makes
-   * only that one. The id chooses among equal calls of this scope and nothing else, so a forged one gains nothing.
+   * only that one. The id chooses among equal calls of this scope and nothing else, so a forged one gains nothing. Models
+   * use an id again: what was called under it at the place that the count gives is that call.
    */
-  placeOfPending(toolCallId: string, text: string): number | undefined {
-    const key = this.#pending.get(toolCallId);
-    if (key === undefined) return undefined;
+  placeOfPending(toolCallId: string, text: string, counted: number): number {
+    const calls = this.#pending.get(toolCallId);
+    if (calls === undefined || calls.has(callKey(this.text, counted, text))) return counted;
     for (let index = 0; index <= this.#recorded.size; index += 1) {
-      if (callKey(this.text, index, text) === key) return index;
+      if (calls.get(callKey(this.text, index, text)) === true) return index;
     }
-    return undefined;
+    return counted;
+  }
+
+  /** A call that waited has been answered: what comes under its id from now on is another one. */
+  noteAnswered(toolCallId: string, key: string): void {
+    this.#pending.get(toolCallId)?.set(key, false);
   }
 
   /** Places up to this one are taken: the next equal call is a further one. */
@@ -197,7 +203,7 @@ export class Scope {
     const loaded = await host.store.transaction(function* () {
       const row = taken ?? (yield* ensureScope(identity, attempt, host.clock.now()));
       const seq = yield* highestSeqOfTask(identity, attempt);
-      return { row, keys: yield* keysOfScope(row.id), pending: yield* pendingByToolCallId(row.id), seq };
+      return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq };
     }, "normal");
     if (loaded.row.attempt > attempt && root === this) {
       throw staleAttempt(this, loaded.row.attempt);

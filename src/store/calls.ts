@@ -80,13 +80,21 @@ export function* highestSeqOfTask(
   return row === undefined ? 0 : integer(row, "seq");
 }
 
-/** The keys of calls that wait for a person, by the model's id of them. */
-export function* pendingByToolCallId(scopeId: number): Transaction<Map<string, string>> {
+/** For each id of the model's under which a call waits for a person: the calls under that id, and whether they wait. */
+export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<string, boolean>>> {
   const rows = yield* all(
-    "SELECT tool_call_id, key FROM toolwright_calls WHERE scope_id = ?1 AND status = 'pending' AND tool_call_id IS NOT NULL",
+    `SELECT tool_call_id, key, status FROM toolwright_calls WHERE scope_id = ?1 AND tool_call_id IN
+       (SELECT tool_call_id FROM toolwright_calls WHERE scope_id = ?1 AND status = 'pending')`,
     scopeId,
   );
-  return new Map(rows.map((row) => [text(row, "tool_call_id"), text(row, "key")]));
+  const byId = new Map<string, Map<string, boolean>>();
+  for (const row of rows) {
+    const id = text(row, "tool_call_id");
+    const calls = byId.get(id) ?? new Map<string, boolean>();
+    calls.set(text(row, "key"), row["status"] === "pending");
+    byId.set(id, calls);
+  }
+  return byId;
 }
 
 export function toCallRow(row: Row): CallRow {

@@ -135,3 +135,40 @@ test("two loops side by side inside one tool never take each other's answers", a
   expect(placed.toSorted()).toEqual(["apple", "pear"]);
   expect(inner.server.requests).toHaveLength(4);
 });
+
+test.each([
+  {
+    how: "in one response",
+    script: [[call("shop_order", { sku: "apple" }, "a"), call("shop_order", { sku: "apple" }, "a")], "Done."],
+  },
+  {
+    how: "in the next response",
+    script: [
+      [call("shop_order", { sku: "apple" }, "a")],
+      [call("shop_order", { sku: "apple" }, "a")],
+      "Done.",
+    ],
+  },
+])(
+  "equal calls under the id of another one, $how, are two calls, each with its own approval",
+  async (given) => {
+    const { placed, order } = createOrders(true);
+    const { client } = await serve(given.script);
+    const store = createStorePath();
+    const asked = new Set<string>();
+    for (;;) {
+      const runtime = openRuntime(store);
+      const { status } = await runAgentLoop({ client, model, messages, tools: [order], runtime, runId: "r" });
+      const waiting = await runtime.approvals({ status: "pending" });
+      for (const { id } of waiting) {
+        asked.add(id);
+        await runtime.resolveToolApproval(id, { approved: true });
+      }
+      await runtime[Symbol.asyncDispose]();
+      if (status === "complete") break;
+      expect(waiting).not.toEqual([]);
+    }
+    expect(placed).toEqual(["apple", "apple"]);
+    expect(asked.size).toBe(2);
+  },
+);
