@@ -222,6 +222,8 @@ function prepareSchema(database: DatabaseSync, path: string): string {
   const missing = migrationsAfter(current, readMigrations("sqlite"));
   if (path !== ":memory:") database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=NORMAL");
+  // What is deleted is what must not be kept: it is not left in the file's free pages either.
+  database.exec("PRAGMA secure_delete=ON");
   if (missing.length > 0) applyMigrations(database);
   return String(readMeta(database, "secret"));
 }

@@ -1,4 +1,5 @@
 /** The same run id goes on where it was: what is on record is neither asked for nor done again. */
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import {
@@ -264,6 +265,29 @@ test("what is redacted is stored nowhere once the loop has ended, and a resume f
   expect(kept).not.toMatch(/4111|4222/);
   const again = await runAgentLoop({ ...options, runtime: openRuntime(store) });
   expect(JSON.stringify(again.messages)).toContain("[redacted sha256:");
+});
+
+test("no byte of what was redacted is left in the file once the loop has ended and its runtime is closed", async () => {
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string() }),
+    redact: { input: ["card"], output: ["token"] },
+    needsApproval: true,
+    execute: ({ card }) => ({ token: `token of ${card}`, paid: true }),
+  });
+  const card = "4111-1111-".repeat(1_000);
+  const { client } = await serve([[call("pay", { card }, "a"), call("pay", "4111-1111", "b")], "Paid."]);
+  const store = createStorePath();
+  const options = { client, model, messages, tools: [pay], runId: "r" };
+  for (const status of ["waiting", "complete"]) {
+    const runtime = openRuntime(store);
+    expect(await runAgentLoop({ ...options, runtime })).toMatchObject({ status });
+    for (const { id } of await runtime.approvals({ status: "pending" })) {
+      await runtime.resolveToolApproval(id, { approved: true });
+    }
+    await runtime[Symbol.asyncDispose]();
+  }
+  expect(readFileSync(store).includes("4111")).toBe(false);
 });
 
 test("without a runtime one is opened on toolwright.db and closed, and without a run id each run is a fresh one", async () => {
