@@ -9,8 +9,18 @@ import { keyedHash } from "../util/hash.ts";
 
 const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
 
+/** Models send a text where an object is expected: nobody knows where in it the secret is, so all of it goes. */
 export function maskInput(spec: ToolSpec, args: unknown, secret: string): unknown {
-  return spec.redactInput.length === 0 ? args : mask(args, spec.redactInput, secret);
+  return spec.redactInput.reduce(
+    (current, path) =>
+      replaceAt(
+        current,
+        path.split("."),
+        (found) => markOf(found, secret),
+        (misfit) => markOf(misfit, secret),
+      ),
+    args,
+  );
 }
 
 export function maskOutput(spec: ToolSpec, output: unknown, secret: string): unknown {
@@ -31,24 +41,36 @@ function markOf(value: unknown, secret: string): unknown {
   return `[redacted sha256:${keyedHash(secret, canonicalText(value))}]`;
 }
 
-/** Copies the way down to the place; maps and instances become what they are written as. */
-function replaceAt(value: unknown, path: readonly string[], replace: (found: unknown) => unknown): unknown {
+type Replace = (found: unknown) => unknown;
+
+/**
+ * Copies the way down to the place; maps and instances become what they are written as.
+ * @param misfit for a text or a number that stands where the way would go on
+ */
+function replaceAt(
+  value: unknown,
+  path: readonly string[],
+  replace: Replace,
+  misfit: Replace = (found) => found,
+): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return replace(value);
+  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint")
+    return misfit(value);
   if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array)
     return value;
   const step = (key: unknown, item: unknown): unknown =>
-    name === "*" || name === String(key) ? replaceAt(item, rest, replace) : item;
+    name === "*" || name === String(key) ? replaceAt(item, rest, replace, misfit) : item;
   if (Array.isArray(value)) {
     // A field's name means that field of every item: a secret must not be kept because a list was not thought of.
     const isPlace = name === "*" || /^\d+$/.test(name);
-    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replace)));
+    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replace, misfit)));
   }
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, step(key, item)]));
   if (value instanceof Set) return new Set([...value].map((item) => step("*", item)));
   if ("toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON();
-    if (json !== value) return replaceAt(json, path, replace);
+    if (json !== value) return replaceAt(json, path, replace, misfit);
   }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, step(key, item)]));
 }
@@ -95,13 +117,12 @@ export function unmask(edited: unknown, original: unknown): unknown {
 export function createScrubber(spec: ToolSpec, ...values: readonly unknown[]): (text: string) => string {
   if (spec.redactInput.length === 0) return (text) => text;
   const spellings = new Set<string>();
+  const note = (found: unknown): unknown => {
+    addSpellings(found, spellings);
+    return found;
+  };
   for (const value of values) {
-    for (const path of spec.redactInput) {
-      replaceAt(value, path.split("."), (found) => {
-        addSpellings(found, spellings);
-        return found;
-      });
-    }
+    for (const path of spec.redactInput) replaceAt(value, path.split("."), note, note);
   }
   const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
   return (text) => longestFirst.reduce((clean, spelling) => clean.replaceAll(spelling, "[redacted]"), text);

@@ -53,6 +53,28 @@ it("rule 31: inputs and outputs are stored as marks; the live caller gets the cl
   await expectNowhere(world, SECRET, events, await runtime.calls(task));
 });
 
+it.each([
+  { sent: SECRET },
+  { sent: [SECRET] },
+  { sent: { account: SECRET } },
+  { sent: { account: JSON.stringify({ password: SECRET }) } },
+])(
+  "rule 31: an input that has not the shape which the path is for is a mark altogether",
+  async ({ sent }) => {
+    const world = await createWorld();
+    const login = defineTool({
+      name: "login",
+      schema: z.object({ account: z.object({ password: z.string() }) }),
+      redact: { input: ["account.password"] },
+      execute: () => "never",
+    });
+    const runtime = await world.runtime();
+    const outcome = await runtime.call(login, sent as never, task);
+    expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_INPUT_INVALID" } });
+    await expectNowhere(world, SECRET, await runtime.calls(task));
+  },
+);
+
 it("rule 31: equal secrets have equal marks in one store, and others in another: the hash is keyed", async () => {
   const marks: string[] = [];
   for (let times = 0; times < 2; times += 1) {
