@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
+import { isMadeAnew } from "./varying-default.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -25,15 +26,34 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 /** @throws TOOL_SCHEMA_UNREPRESENTABLE */
 export function toInputJsonSchema(schema: z.ZodType, tool: string): JsonSchema {
   const lost = new Map<string, Lost>();
-  const converted = convert(schema, "input", lost);
+  const converted = convertWhole(schema, lost, tool);
   const [first] = lost.values();
   if (first !== undefined) throw unrepresentable(first, tool);
   return converted;
 }
 
+/** Zod itself gives up on some schemas as a whole: two that have one id, a default that throws. */
+function convertWhole(schema: z.ZodType, lost: Map<string, Lost>, tool: string): JsonSchema {
+  try {
+    return convert(schema, "input", lost);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ToolwrightError(
+      "TOOL_SCHEMA_UNREPRESENTABLE",
+      `Tool "${tool}": its schema cannot be made into a JSON Schema: ${reason}`,
+      { details: { tool, field: "schema" }, cause },
+    );
+  }
+}
+
 /** What cannot be expressed is left open: outputs are stored faithfully, whatever JSON Schema can say of them. */
 export function toOutputJsonSchema(schema: z.ZodType): JsonSchema {
-  return convert(schema, "output", new Map());
+  try {
+    return convert(schema, "output", new Map());
+  } catch {
+    // One tool's output must not keep others from being listed.
+    return {};
+  }
 }
 
 interface Lost {
@@ -45,6 +65,9 @@ interface Lost {
 /** @param lost is filled with what cannot be expressed, by place */
 function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lost>): JsonSchema {
   const told = new Set<string>();
+  const lose = (place: string, found: Lost): void => {
+    if (!told.has(place) && !lost.has(place)) lost.set(place, found);
+  };
   const converted = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
@@ -55,13 +78,33 @@ function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lo
       const place = JSON.stringify(path);
       // A schema is copied when it is given metadata. The copy comes first, and may say what the original cannot.
       if (saysItsType(zodSchema)) told.add(place);
-      if (!told.has(place) && !lost.has(place)) lost.set(place, { type, path: [...path], message });
+      lose(place, { type, path: [...path], message });
       return {};
+    },
+    override: ({ zodSchema, jsonSchema, path }) => {
+      const { def } = zodSchema._zod;
+      // Shown as a text, which it does not take.
+      if (def.type === "file") lose(JSON.stringify(path), { type: "file", path: [...path], message: "" });
+      const hasDefault = def.type === "default" || def.type === "prefault";
+      if (hasDefault && isMadeAnew(jsonSchema.default, () => def.defaultValue)) delete jsonSchema.default;
     },
   });
   const { $schema: _dialect, "~standard": _standard, ...rest } = converted as Record<string, unknown>;
-  return rest;
+  return withoutRootRef(rest);
 }
+
+/** A schema with an id stands among the definitions, and at the top is only its name: providers take no name there. */
+function withoutRootRef(schema: JsonSchema): JsonSchema {
+  const { $ref, $defs, ...rest } = schema;
+  if (typeof $ref !== "string" || !$ref.startsWith(DEFS)) return schema;
+  const name = $ref.slice(DEFS.length).replaceAll("~1", "/").replaceAll("~0", "~");
+  const { [name]: root, ...others } = $defs as Record<string, object>;
+  const isUsed = JSON.stringify([root, others]).includes(JSON.stringify($ref));
+  const left = isUsed ? { ...others, [name]: root } : others;
+  return { ...root, ...rest, ...(Object.keys(left).length === 0 ? {} : { $defs: left }) };
+}
+
+const DEFS = "#/$defs/";
 
 function saysItsType(schema: z.core.$ZodType): boolean {
   const meta: object = z.globalRegistry.get(schema) ?? {};

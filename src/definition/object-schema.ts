@@ -1,6 +1,6 @@
 /**
- * Providers take an object at the top and no union there. A tool that takes something else is offered with one field,
- * `input`, that holds it.
+ * Providers take an object at the top, no union there, and only some names for its fields. A tool that takes something
+ * else is offered with one field, `input`, that holds it.
  */
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -11,6 +11,8 @@ export interface ObjectSchema extends JsonSchema {
 }
 
 const FIELD = "input";
+/** Anthropic's rule, which holds at the top only. */
+const FIELD_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "not", "$ref", "enum", "const"];
 
 export function toObjectSchema(schema: JsonSchema): ObjectSchema {
@@ -36,8 +38,12 @@ export function withArguments(schema: JsonSchema, input: unknown, args: unknown)
   return isInside ? { ...input, [FIELD]: args } : args;
 }
 
-function isWrapped(schema: JsonSchema): boolean {
-  return schema["type"] !== "object" || REFUSED_AT_TOP.some((name) => name in schema);
+export function isWrapped(schema: JsonSchema): boolean {
+  return (
+    schema["type"] !== "object" ||
+    REFUSED_AT_TOP.some((name) => name in schema) ||
+    Object.keys(schema["properties"] ?? {}).some((name) => !FIELD_NAME.test(name))
+  );
 }
 
 /** `#` meant the schema itself, which stands one level down now. */

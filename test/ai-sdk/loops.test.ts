@@ -4,6 +4,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool } from "../../src/index.ts";
+import { toAISDKTools } from "../../src/adapters/ai-sdk/index.ts";
 import { createScriptedModel } from "../../src/testing/index.ts";
 
 const weather = defineTool({
@@ -205,4 +206,40 @@ test("outside any run a tool works in a loop, and nothing is logged", async () =
   const model = createScriptedModel([askForBern, "done"]);
   const { steps } = await generateText({ model, tools, prompt: "Bern?", stopWhen: isStepCount(3) });
   expect(steps[0]?.toolResults).toMatchObject([{ output: { celsius: 21 } }]);
+});
+
+test("what is no object at the top is offered inside of one, and the log has the tool's own arguments", async () => {
+  const schema = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("name"), name: z.string() }),
+    z.object({ kind: z.literal("id"), id: z.int() }),
+  ]);
+  const seen: unknown[] = [];
+  const find = defineTool({
+    name: "find",
+    schema,
+    needsApproval: (args) => args.kind === "id",
+    execute: (args) => {
+      seen.push(args);
+      return "found";
+    },
+  });
+  const offered = toAISDKTools([find]);
+  const model = createScriptedModel([
+    [
+      { toolName: "find", input: { input: { kind: "name", name: "ann" } } },
+      { toolName: "find", input: { input: { kind: "id", id: 7 } } },
+    ],
+    "Done.",
+  ]);
+  await using runtime = createRuntime({ store: ":memory:" });
+  await runtime.run({ runId: "r" }, () =>
+    generateText({ model, tools: offered, prompt: "?", stopWhen: isStepCount(3) }),
+  );
+  expect(offered["find"]?.inputSchema.jsonSchema).toMatchObject({
+    type: "object",
+    properties: { input: { oneOf: [{}, {}] } },
+    required: ["input"],
+  });
+  expect(seen).toEqual([{ kind: "name", name: "ann" }]);
+  expect(await runtime.approvals({ status: "pending" })).toMatchObject([{ args: { kind: "id", id: 7 } }]);
 });

@@ -290,6 +290,37 @@ test("no byte of what was redacted is left in the file once the loop has ended a
   expect(readFileSync(store).includes("4111")).toBe(false);
 });
 
+test("a default that is another one in every process is no change of the tool", async () => {
+  const placed: unknown[] = [];
+  // As a second process would define it.
+  const define = () =>
+    defineTool({
+      name: "order",
+      schema: z.object({ sku: z.string(), id: z.string().default(() => crypto.randomUUID()) }),
+      needsApproval: true,
+      execute: ({ sku }) => placed.push(sku),
+    });
+  const { server, client } = await serve([[call("order", { sku: "apple" }, "a")], "Done."]);
+  const store = createStorePath();
+  const events: AgentLoopEvent[] = [];
+  const options = {
+    client,
+    model,
+    messages,
+    runId: "r",
+    onEvent: (event: AgentLoopEvent) => events.push(event),
+  };
+  const before = openRuntime(store);
+  await runAgentLoop({ ...options, tools: [define()], runtime: before });
+  for (const { id } of await before.approvals({ status: "pending" })) {
+    await before.resolveToolApproval(id, { approved: true });
+  }
+  const result = await runAgentLoop({ ...options, tools: [define()], runtime: openRuntime(store) });
+  expect(result).toMatchObject({ status: "complete" });
+  expect(eventsOf(events, "replay-diverged")).toEqual([]);
+  expect([placed, server.requests.length]).toEqual([["apple"], 2]);
+});
+
 test("without a runtime one is opened on toolwright.db and closed, and without a run id each run is a fresh one", async () => {
   const { placed, order } = createOrders();
   const { client } = await serve([

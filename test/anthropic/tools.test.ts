@@ -108,6 +108,18 @@ test("what is not an object at the top is offered inside of one, and gets its ow
   }
 });
 
+test("fields whose names the provider refuses are offered one level down, and get to the tool as they are", async () => {
+  const schema = z.object({ "filter[name]": z.string(), ["x".repeat(65)]: z.string().optional() });
+  const list = defineTool({ name: "list", schema, execute: (args) => args["filter[name]"] });
+  const { server, client } = await serve([
+    [call("list", { input: { "filter[name]": "a" } }, "a"), call("list", { "filter[name]": "b" }, "b")],
+    "Done.",
+  ]);
+  const runtime = openRuntime();
+  await runAgentLoop({ client, model: "m", messages: [user("?")], tools: [list], runtime, runId: "r" });
+  expect(resultsIn(server.requests[1]?.body.messages[2])).toMatchObject([{ content: "a" }, { content: "b" }]);
+});
+
 test("a registry, a record, foreign tools, and by default what is registered", async () => {
   const registry = createRegistry([echo("one")]);
   expect(toAnthropicTools(registry).map(({ name }) => name)).toEqual(["one"]);

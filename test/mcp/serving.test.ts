@@ -1,10 +1,20 @@
 /** Tools over stdio, as the official client sees them, in both revisions of the protocol. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool } from "../../src/index.ts";
-import { connect, createServerFolder, type Era, errorOf, openRuntime, until } from "./harness.ts";
+import { serveMcpHttp } from "../../src/adapters/mcp/index.ts";
+import {
+  connect,
+  createClient,
+  createServerFolder,
+  type Era,
+  errorOf,
+  openRuntime,
+  until,
+} from "./harness.ts";
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
   it("list the tools with their schemas and what their flags say", async () => {
@@ -129,4 +139,20 @@ it("makes each request without a key a run of its own", async () => {
     await client.callTool({ name: "place_order", arguments: { sku: "a" } });
   const calls = await openRuntime(folder).calls({ toolName: "place_order" });
   expect(new Set(calls.map(({ runId }) => runId)).size).toBe(2);
+});
+
+it("lists its tools though the output schema of one cannot be shown", async () => {
+  const twins = z.object({ a: z.string().meta({ id: "Twin" }), b: z.int().meta({ id: "Twin" }) });
+  const tools = [
+    defineTool({ name: "odd", schema: z.object({}), outputSchema: twins, execute: () => ({ a: "a", b: 1 }) }),
+    defineTool({ name: "even", schema: z.object({}), execute: () => "even" }),
+  ];
+  await using runtime = createRuntime({ store: ":memory:" });
+  await using server = await serveMcpHttp({ tools, runtime, token: false });
+  const client = createClient({ era: "modern" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["odd", "even"]);
+  expect(await client.callTool({ name: "odd", arguments: {} })).toMatchObject({
+    structuredContent: { a: "a", b: 1 },
+  });
 });

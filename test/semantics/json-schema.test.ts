@@ -144,3 +144,68 @@ describe("a type that it cannot express", () => {
     ).not.toThrow();
   });
 });
+
+describe("what would make a tool another one in every process, or no tool at all", () => {
+  it.each([
+    ["an id", z.string().default(() => crypto.randomUUID())],
+    ["the present moment", z.coerce.date().default(() => new Date())],
+    ["the present moment as a text", z.iso.datetime().default(() => new Date().toISOString())],
+    ["the present moment as a number", z.number().default(() => Date.now())],
+    ["an object with an id", z.object({ id: z.string() }).default(() => ({ id: crypto.randomUUID() }))],
+    ["one that is parsed too", z.string().prefault(() => crypto.randomUUID())],
+    [
+      "one with a description",
+      z
+        .string()
+        .default(() => crypto.randomUUID())
+        .describe("An id"),
+    ],
+  ])("a default that is made anew is not shown, and the field is still not required: %s", (_what, field) => {
+    const schema = shown(z.object({ field })) as { properties: { field: object }; required?: string[] };
+    expect(schema.properties.field).not.toHaveProperty("default");
+    expect(schema.required ?? []).toEqual([]);
+  });
+
+  it("a default that is the same each time is shown, dates included", () => {
+    const at = new Date(0);
+    expect(
+      shown(z.object({ at: z.coerce.date().default(at), list: z.array(z.int()).default([1]) })),
+    ).toMatchObject({ properties: { at: { default: at.toISOString() }, list: { default: [1] } } });
+  });
+
+  it("an object with an id is an object at the top", () => {
+    const root = z.object({ q: z.string() }).meta({ id: "Asked" });
+    expect(shown(root)).toEqual({
+      type: "object",
+      properties: { q: { type: "string" } },
+      required: ["q"],
+    });
+    const tree = z.object({
+      get next() {
+        return tree.optional();
+      },
+    });
+    expect(shown(tree.meta({ id: "Tree/of ~ trees" }))).toMatchObject({ type: "object" });
+  });
+
+  it.each([
+    ["two schemas of one id", z.object({ a: z.string().meta({ id: "S" }), b: z.int().meta({ id: "S" }) })],
+    [
+      "a default that throws",
+      z.object({
+        a: z.string().default(() => {
+          throw new Error("none");
+        }),
+      }),
+    ],
+  ])("%s: the error names the tool", (_what, schema) => {
+    expect(refused(schema)).toMatchObject({
+      code: "TOOL_SCHEMA_UNREPRESENTABLE",
+      message: expect.stringContaining('Tool "tool"') as string,
+    });
+  });
+
+  it("a file, which no JSON is, is refused", () => {
+    expect(refused(z.object({ a: z.array(z.file()) })).message).toContain("z.file()");
+  });
+});

@@ -1,13 +1,31 @@
-/** Tools as the AI SDK takes them: they are that already, but a provider may refuse their names. */
+/** Tools as the AI SDK takes them: they are that already, but a provider may refuse their names or their schemas. */
+import { fromObjectInput, isWrapped, toObjectSchema } from "../../definition/object-schema.ts";
+import { toSdkSchema } from "../../definition/sdk-schema.ts";
+import { specOf } from "../../tool/create-callable.ts";
 import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /**
- * Under names that every provider takes. The log has the tools' own.
+ * Under names and with schemas that every provider takes. The log has the tools' own names and arguments.
  *
  * @example
  * await generateText({ model, tools: toAISDKTools([placeOrder, read]), prompt });
  */
 export function toAISDKTools(source: ToolSource): Record<string, Tool> {
-  return Object.fromEntries(offerTools(source));
+  return Object.fromEntries([...offerTools(source)].map(([name, tool]) => [name, withObjectSchema(tool)]));
+}
+
+function withObjectSchema(tool: Tool): Tool {
+  const { inputJsonSchema } = specOf(tool);
+  if (!isWrapped(inputJsonSchema)) return tool;
+  const argsOf = (input: unknown): never => fromObjectInput(inputJsonSchema, input) as never;
+  const { execute, needsApproval } = tool;
+  return {
+    ...tool,
+    inputSchema: toSdkSchema(() => toObjectSchema(inputJsonSchema)),
+    execute: (input, options) => execute(argsOf(input), options),
+    ...(needsApproval === undefined
+      ? {}
+      : { needsApproval: (input, options) => needsApproval(argsOf(input), options) }),
+  };
 }

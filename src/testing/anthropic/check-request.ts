@@ -1,6 +1,7 @@
 /** What the Messages API refuses about a request, so that a test learns of it before a user does. */
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const FIELD_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const ROLES = new Set(["user", "assistant", "system"]);
 
 interface Content {
@@ -37,6 +38,9 @@ function problemWithTools(tools: unknown): string | undefined {
     }
     const { type: top, ...rest } = (schema ?? {}) as Record<string, unknown>;
     if (top !== "object") return `tools.${index}.custom.input_schema.type: Field required`;
+    if (Object.keys(rest["properties"] ?? {}).some((field) => !FIELD_NAME.test(field))) {
+      return `tools.${index}.custom.input_schema.properties: Property keys should match pattern '${FIELD_NAME.source}'`;
+    }
     if (["anyOf", "oneOf", "allOf"].some((key) => key in rest)) {
       return `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
     }
