@@ -47,3 +47,7 @@ export function saveResponse(
     writer.epoch,
   );
 }
+
+export function* forgetResponses(scopeId: number, attempt: number): Transaction<void> {
+  yield* change("DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2", scopeId, attempt);
+}

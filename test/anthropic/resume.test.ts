@@ -290,6 +290,25 @@ test("no byte of what was redacted is left in the file once the loop has ended a
   expect(readFileSync(store).includes("4111")).toBe(false);
 });
 
+test("what a loop inside of a tool was told is not kept once the tool has ended", async () => {
+  const { client } = await serve([[call("pay", { card: "4111-1111" }, "a")], "Paid."]);
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string() }),
+    redact: { input: ["card"] },
+    execute: () => "paid",
+  });
+  const shop = defineTool({
+    name: "shop",
+    schema: z.object({}),
+    execute: async () => (await runAgentLoop({ client, model, messages, tools: [pay] })).reason,
+  });
+  const store = createStorePath();
+  const runtime = openRuntime(store);
+  expect(await runtime.run({ runId: "r" }, () => shop.invoke({}))).toBe("Paid.");
+  expect(await rowsOf(store, "SELECT * FROM toolwright_responses")).toEqual([]);
+});
+
 test("a default that is another one in every process is no change of the tool", async () => {
   const placed: unknown[] = [];
   // As a second process would define it.

@@ -19,13 +19,12 @@ function withObjectSchema(tool: Tool): Tool {
   const { inputJsonSchema } = specOf(tool);
   if (!isWrapped(inputJsonSchema)) return tool;
   const argsOf = (input: unknown): never => fromObjectInput(inputJsonSchema, input) as never;
-  const { execute, needsApproval } = tool;
   return {
     ...tool,
     inputSchema: toSdkSchema(() => toObjectSchema(inputJsonSchema)),
-    execute: (input, options) => execute(argsOf(input), options),
-    ...(needsApproval === undefined
+    execute: (input, options) => tool.execute(argsOf(input), options),
+    ...(tool.needsApproval === undefined
       ? {}
-      : { needsApproval: (input, options) => needsApproval(argsOf(input), options) }),
+      : { needsApproval: async (input, options) => tool.needsApproval?.(argsOf(input), options) ?? false }),
   };
 }

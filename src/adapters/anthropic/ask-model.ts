@@ -27,7 +27,7 @@ export async function askModel(
   };
   if (tools.length > 0) body.tools = [...tools];
   const answer = await client.messages.create(body, signal === undefined ? {} : { signal });
-  const isStream = typeof answer === "object" && Symbol.asyncIterator in answer;
+  const isStream = typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
   return isStream ? collectStream(answer, deltas) : responseOf(answer);
 }
 

@@ -1,4 +1,5 @@
 /** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
+import { forgetResponses } from "../../store/responses.ts";
 import { finishCall, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
@@ -40,15 +41,24 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
     return false;
   }
   if (end.lateJson !== null) yield* recordLate(at, { effect: end.effect, json: end.lateJson });
-  for (const settle of call.settlers.values()) yield* settle(result);
+  yield* settleAll(call, result);
   return true;
 }
 
 /** A pure call had no intent to write: its row is made now. */
 function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
-  for (const settle of call.settlers.values()) yield* settle(result);
+  yield* settleAll(call, result);
   return true;
+}
+
+function* settleAll(call: Call, result: Result): Transaction<void> {
+  for (const settle of call.settlers.values()) yield* settle(result);
+  const hasEnded = result.kind === "success" || result.kind === "error";
+  // What agents inside of it were told, in clear: nobody enters it again in this attempt.
+  if (hasEnded && call.innerScope !== undefined) {
+    yield* forgetResponses(call.innerScope.id, call.scope.attempt);
+  }
 }
 
 /** Default parameters defeat the check at definition; this one sees what the tool really does. */
