@@ -30,15 +30,16 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
     ]);
   });
 
-  it.each([{ action: "decline" }, { action: "accept", content: { approved: false } }] as const)(
-    "are answered that it was denied: %j",
-    async (reply) => {
-      const folder = createServerFolder();
-      const client = await connect(folder, { era, onElicit: () => reply });
-      expect(errorOf(await client.callTool(risky))["error_type"]).toBe("approval_denied");
-      expect(ledgerOf(folder)).toEqual([]);
-    },
-  );
+  it.each([
+    { action: "decline" },
+    { action: "accept", content: { approved: false } },
+    { action: "accept", content: { approved: "no" } },
+  ] as const)("are answered that it was denied: %j", async (reply) => {
+    const folder = createServerFolder();
+    const client = await connect(folder, { era, onElicit: () => reply });
+    expect(errorOf(await client.callTool(risky))["error_type"]).toBe("approval_denied");
+    expect(ledgerOf(folder)).toEqual([]);
+  });
 
   it("are asked about all calls inside a call together; what was approved runs", async () => {
     const folder = createServerFolder();

@@ -146,6 +146,13 @@ it("takes the token from the environment, and does not print that one", async ()
   expect(served.stderr()).not.toContain("a-secret");
 });
 
+it.each([[""], ["two words"], ["schlüssel"], [true], [7]])("takes no token that is %j", async (token) => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  await expect(serveMcpHttp({ tools: [], runtime, token: token as string })).rejects.toMatchObject({
+    code: "TOOL_OPTION_INVALID",
+  });
+});
+
 it("asks for no token only where it is told so", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   await using closed = await serveMcpHttp({ tools: [], runtime });

@@ -53,6 +53,20 @@ it("imports every page, leaves out what cannot be used, and says so", async () =
   warn.mockRestore();
 });
 
+it("shows a person no control characters of a server's", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const inputSchema = { type: "object", properties: { a: { $ref: "http://127.0.0.1/schema" } } };
+  const client = {
+    listTools: async () => ({ tools: [{ name: "\u001b[2Jfine\u202e", inputSchema }] }),
+    callTool: async () => undefined,
+  };
+  expect(await importMcpTools(client)).toEqual([]);
+  const [[told]] = warn.mock.calls as [[string]];
+  expect(told).toContain("fine");
+  expect(told).not.toMatch(/[\u001b\u202e]/);
+  warn.mockRestore();
+});
+
 it("takes every tool for a side effect that must not be repeated, whatever the server says, unless the policy does", async () => {
   const client = await connectHostile();
   const { echo } = await toolsOf(client);

@@ -11,6 +11,7 @@ import { messageOf } from "../../../invoke/error-record.ts";
 import { createCallable } from "../../../tool/create-callable.ts";
 import type { ForeignPolicy } from "../../../tool/from-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { toTerminalText } from "../../../util/terminal-text.ts";
 import { callRemoteTool } from "./call-remote-tool.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";
@@ -115,5 +116,5 @@ function changed(tool: RemoteTool, change: string): ToolwrightError {
 }
 
 function warn(problem: string): void {
-  console.warn(`toolwright: MCP server: ${problem}.`);
+  console.warn(`toolwright: MCP server: ${toTerminalText(problem)}.`);
 }

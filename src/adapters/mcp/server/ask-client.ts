@@ -73,7 +73,8 @@ export async function takeAnswers(
     if (answer.action === "cancel") return "put off";
     const { approved, comment } = answer.content ?? {};
     await settle(runtime, id, {
-      approved: answer.action === "accept" && approved !== false,
+      // The form's field may be left as it was; whatever is no yes in it is a no.
+      approved: answer.action === "accept" && (approved === undefined || approved === true),
       argsHash,
       decidedBy: `MCP client ${clientName(server, ctx)}`.trim(),
       comment: typeof comment === "string" && comment !== "" ? comment : undefined,

@@ -62,10 +62,12 @@ export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
 
 function rulesOf(options: McpHttpOptions, host: string): RequestRules {
   const { token, allowedHosts, allowedOrigins } = options;
-  if (token !== undefined && token !== false && !/^\S+$/.test(token)) {
+  // Other characters do not get through a header as they are: nobody could ever come in.
+  const isSendable = typeof token === "string" && /^[\x21-\x7e]+$/.test(token);
+  if (token !== undefined && token !== false && !isSendable) {
     throw new ToolwrightError(
       "TOOL_OPTION_INVALID",
-      "Option token must be a text without spaces, or false to ask for none.",
+      "Option token must be a text of ASCII characters without spaces, or false to ask for none.",
     );
   }
   return {
