@@ -1,5 +1,6 @@
 /** What is written where: words for people, or JSON for programs, in colours only where they are wanted. */
 import { styleText } from "node:util";
+import { toTerminalText } from "../util/terminal-text.ts";
 import { toComplaint } from "./cli-error.ts";
 
 export interface CommonOptions {
@@ -16,11 +17,17 @@ export interface Screen {
   /** Whether what is drawn can be drawn over. */
   readonly isLive: boolean;
   paint(colour: Colour, text: string): string;
+  /** Prompts, names and errors may be a model's: none of them obtains more of a terminal than `paint` does. */
+  harmless(text: string): string;
   say(text: string): void;
   /** For programs only. */
   tell(value: unknown): void;
   complain(error: unknown): void;
 }
+
+/** What `styleText` makes of a `Colour`. */
+// oxlint-disable-next-line eslint/no-control-regex
+const OWN_COLOURS = /(\u001B\[(?:1|22|3[1236]|39|90)m)/;
 
 export function createScreen(options: Pick<CommonOptions, "json" | "color" | "debug">): Screen {
   const isJson = options.json === true;
@@ -28,12 +35,20 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
     options.color !== false && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY;
   const paint = (colour: Colour, text: string): string =>
     isColoured ? styleText(colour, text, { validateStream: false }) : text;
+  const harmless = (text: string): string =>
+    isColoured
+      ? text
+          .split(OWN_COLOURS)
+          .map((part, place) => (place % 2 === 1 ? part : toTerminalText(part)))
+          .join("")
+      : toTerminalText(text);
   return {
     isJson,
     isLive: !isJson && process.stdout.isTTY && process.env["TERM"] !== "dumb",
     paint,
+    harmless,
     say: (text) => {
-      if (!isJson) process.stdout.write(`${text}\n`);
+      if (!isJson) process.stdout.write(`${harmless(text)}\n`);
     },
     tell: (value) => {
       if (isJson) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -42,7 +57,7 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
       const complaint = toComplaint(error);
       if (isJson) process.stdout.write(`${JSON.stringify({ error: complaint }, null, 2)}\n`);
       const { message, hint } = complaint;
-      process.stderr.write(`toolwright: ${message}${hint === "" ? "" : `\n  ${hint}`}\n`);
+      process.stderr.write(toTerminalText(`toolwright: ${message}${hint === "" ? "" : `\n  ${hint}`}\n`));
       if (options.debug === true && error instanceof Error) process.stderr.write(`${error.stack ?? ""}\n`);
     },
   };

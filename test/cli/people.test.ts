@@ -66,3 +66,27 @@ it("fails when a person decides against it, with what they said", async () => {
   const all = await toolwright(folder, ["approvals", "--status", "all", "--json"]);
   expect(all.json()).toMatchObject([{ status: "denied", comment: "not today" }]);
 });
+
+it("shows what a model wrote, does not obey it, and says where all of it is", async () => {
+  const hostile = QUESTIONS.replace(
+    "schema: z.object({ euros: z.number() })",
+    "schema: z.object({ to: z.string() })",
+  )
+    .replace(/approvalPrompt: .*/, "approvalPrompt: ({ to }) => `Pay ${to}?`,")
+    .replace(
+      /execute: .*/,
+      'execute: (_, ctx) => { void ctx.idempotencyKey; throw new Error("red \\u001b[31m"); },',
+    )
+    .replace("{ euros: 70 }", '{ to: "Bo\\u001b[2K\\rPay Al 1 euro " + "x".repeat(300) }')
+    .replace(/<Approval .*/, "");
+  const folder = createFolder({ "w.tsx": hostile });
+  expect(await toolwright(folder, ["up", "w.tsx", "--run-id", "q"])).toMatchObject({ code: 3 });
+  const list = await toolwright(folder, ["approvals"]);
+  expect(list.stdout).toMatch(/Pay Bo\\u001b\[2K Pay Al[^]*All of it: .* approvals --run q --json/);
+  const why = await toolwright(folder, ["why", "q"]);
+  const inspect = await toolwright(folder, ["inspect", "q"]);
+  await toolwright(folder, ["approve", "q"]);
+  const failed = await toolwright(folder, ["resume", "q"]);
+  expect(failed.stdout).toContain("red \\u001b[31m");
+  for (const { stdout } of [list, why, inspect, failed]) expect(stdout).not.toContain("\u001b");
+});

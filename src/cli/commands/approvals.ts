@@ -9,6 +9,8 @@ interface ApprovalsOptions extends CommonOptions {
   readonly status: "pending" | "approved" | "denied" | "expired" | "void" | "all";
 }
 
+const LONGEST = 200;
+
 export function addApprovalsCommand(program: Command): void {
   const command = program
     .command("approvals")
@@ -40,13 +42,20 @@ export function addApprovalsCommand(program: Command): void {
           const { id, nodeId, runId, toolName, prompt, args } = request;
           screen.say(`${screen.paint("bold", id)}  ${request.status}  ${toAge(request.requestedAtMs)}`);
           screen.say(`  run ${runId}, task ${nodeId}${toolName === "" ? "" : `, ${toolName}`}`);
-          screen.say(`  ${toShortText(prompt, 200)}`);
-          if (args !== undefined && args !== null) screen.say(`  ${toShortText(args, 200)}`);
+          screen.say(`  ${toShortText(prompt, LONGEST)}`);
+          if (args !== undefined && args !== null) screen.say(`  ${toShortText(args, LONGEST)}`);
           if (request.status !== "pending") continue;
+          // Nobody should agree to what they have not seen.
+          if (isCut(prompt) || isCut(args))
+            screen.say(`  All of it: ${nextCommand(options.store, "approvals", "--run", runId, "--json")}`);
           screen.say(`  ${nextCommand(options.store, "approve", id)}`);
           screen.say(`  ${nextCommand(options.store, "deny", id)}`);
         }
         return EXIT.finished;
       }),
     );
+}
+
+function isCut(value: unknown): boolean {
+  return toShortText(value, LONGEST) !== toShortText(value, Infinity);
 }

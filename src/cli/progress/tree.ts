@@ -1,7 +1,7 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
 import type { PlanOutline } from "../../workflow/plan-outline.ts";
 import type { TaskStatus } from "../../workflow/task-state.ts";
-import { type Colour, type Screen, toDuration } from "../screen.ts";
+import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
 import { LiveArea } from "../../util/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
 
@@ -38,7 +38,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
       ({ status }) => status === "finished" || status === "skipped",
     ).length;
     const head = `${screen.paint("bold", name)} ${run.runId}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
-    area.draw([head, ...fitting(lines, tasks.size)]);
+    area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.harmless(line)));
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
@@ -65,7 +65,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     onCall: (event) => {
       if (event.type === "call-started") change(event.nodeId, { call: event.toolName });
       if (event.type === "call-progress")
-        change(event.nodeId, { call: `${event.toolName}: ${event.message}` });
+        change(event.nodeId, { call: toShortText(`${event.toolName}: ${event.message}`) });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
     note: (text) => area.print(text),
