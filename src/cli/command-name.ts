@@ -1,5 +1,6 @@
 /** How this command was called, so that the commands it prints can be typed as they stand. */
 import { basename, relative } from "node:path";
+import { isPostgresAddress } from "../store/open-store.ts";
 import { quoted } from "../util/shell-word.ts";
 
 export function commandName(): string {
@@ -16,7 +17,10 @@ export function nextCommand(store: string, ...words: readonly string[]): string 
   return [commandName(), ...rest.map(quoted)].join(" ");
 }
 
-/** Passwords are typed, not printed. */
+/** Passwords are typed, not printed; those with an @ in them and those among the parameters neither. */
 export function withoutPassword(store: string): string {
-  return store.replace(/^(postgres(?:ql)?:\/\/[^:@/]+):[^@/]*@/, "$1:***@");
+  if (!isPostgresAddress(store)) return store;
+  const [address = "", ...parameters] = store.split("?");
+  const shown = address.replace(/^(\w+:\/\/[^:@/]*):.*@/, "$1:***@");
+  return [shown, ...parameters.map((text) => text.replaceAll(/\b(\w*password)=[^&]*/gi, "$1=***"))].join("?");
 }

@@ -7,6 +7,7 @@ import { isFullIsolation } from "../sandbox/isolation/tier.ts";
 import { countRuns } from "../store/workflow-queries.ts";
 import { toComplaint } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
+import { withoutPassword } from "./command-name.ts";
 import { storeExists, withStore } from "./open.ts";
 
 export interface Check {
@@ -40,7 +41,7 @@ async function examineStore(path: string): Promise<Check> {
   try {
     const runs = await withStore(path, (store) => store.read(countRuns));
     const counts = Object.entries(runs).map(([status, count]) => `${count} ${status}`);
-    return good("store", `${path}: ${counts.length === 0 ? "no runs" : counts.join(", ")}`);
+    return good("store", `${withoutPassword(path)}: ${counts.length === 0 ? "no runs" : counts.join(", ")}`);
   } catch (error) {
     const { message, hint } = toComplaint(error);
     return { name: "store", status: "wrong", detail: message, remedy: hint };
