@@ -1,5 +1,7 @@
 /** What all commands share: their common options, and one place where what they throw is put into words. */
 import type { Command } from "commander";
+import { whenDrained } from "../util/when-drained.ts";
+import { CliError } from "./cli-error.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
 export const EXIT = { finished: 0, failed: 1, waiting: 3 } as const;
@@ -36,6 +38,7 @@ export function acting(
     const options = given.at(-2) as CommonOptions;
     const screen = createScreen(options);
     complainOfStrays(screen);
+    using _ = complainOfNothingLeft(screen);
     try {
       process.exitCode = await action(
         { screen, options: options as never },
@@ -54,6 +57,19 @@ export function acting(
 export function complainOfStrays(screen: Screen): void {
   process.on("uncaughtException", (error) => {
     screen.complain(error);
+    process.exit(EXIT.failed);
+  });
+}
+
+function complainOfNothingLeft(screen: Screen): Disposable {
+  return whenDrained(() => {
+    screen.complain(
+      new CliError(
+        "CLI_NOTHING_LEFT",
+        "What runs waits for something that cannot happen any more: a promise that nobody settles.",
+        "Mend it, then go on with the run; toolwright ps says which one was interrupted.",
+      ),
+    );
     process.exit(EXIT.failed);
   });
 }

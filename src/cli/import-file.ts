@@ -1,5 +1,5 @@
 /** Imports a file of the user's, and says in one sentence why that cannot be done. */
-import { relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../invoke/error-record.ts";
 import { CliError } from "./cli-error.ts";
@@ -51,11 +51,15 @@ function thrown(file: string, error: unknown, message: string): CliError {
   );
 }
 
-/** Where in the author's files it was thrown. */
+/** Where in the author's files it was thrown; what is in packages, such as this one, is not theirs. */
 function placeOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const place = /(?:file:\/\/|\()?(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+):(\d+)\)?\s*$/m.exec(stack);
-  return place === null ? "" : `at ${shown(place[1] ?? "")}:${place[2]} `;
+  const places = [...stack.matchAll(/(?:file:\/\/|\()?(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+):(\d+)\)?\s*$/gm)];
+  const ours = dirname(import.meta.dirname);
+  const place =
+    places.find(([, path = ""]) => !path.includes("/node_modules/") && !path.startsWith(`${ours}/`)) ??
+    places[0];
+  return place === undefined ? "" : `at ${shown(place[1] ?? "")}:${place[2]} `;
 }
 
 export function shown(file: string): string {

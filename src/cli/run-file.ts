@@ -121,11 +121,11 @@ function sayResult(screen: Screen, result: WorkflowResult, { store, file }: RunF
 async function inWords(error: unknown, store: string, runId: string): Promise<unknown> {
   if (!ToolwrightError.is(error)) return error;
   if (error.code === "WORKFLOW_RUN_EXISTS") {
-    return new CliError(
-      error.code,
-      error.message,
-      `Go on with it: ${nextCommand(store, "resume", runId)}. Or use another --run-id.`,
-    );
+    const next =
+      error.details["status"] === "finished"
+        ? `See what came of it: ${nextCommand(store, "inspect", runId)}`
+        : `Go on with it: ${nextCommand(store, "resume", runId)}`;
+    return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }
   if (error.code === "WORKFLOW_RUN_CHANGED") {
     return new CliError(

@@ -1,6 +1,9 @@
 /** Options that `up` and `resume` share: those of the start are on record and hold for a resume, unless given again. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RunWorkflowOptions } from "../workflow/run-workflow.ts";
+import { CliError } from "./cli-error.ts";
 import { wholeNumber } from "./parse-options.ts";
 import type { CommonOptions } from "./screen.ts";
 
@@ -22,9 +25,18 @@ export function withRunOptions(command: Command): Command {
     .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1));
 }
 
+/** @throws CliError */
 export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
+  const { rootDir } = options;
+  if (rootDir !== undefined && statSync(rootDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new CliError(
+      "CLI_ROOT_MISSING",
+      `There is no folder ${resolve(rootDir)}.`,
+      "Name the folder that tools may use with --root-dir.",
+    );
+  }
   return {
-    rootDir: options.rootDir,
+    rootDir,
     allowNetwork: options.allowNetwork,
     maxOutputBytes: options.maxOutputBytes,
     toolTimeoutMs: options.toolTimeoutMs,

@@ -17,6 +17,9 @@ const FILES: Readonly<Record<string, string>> = {
   "lost.ts": 'import "./nowhere.ts";\n',
   "render.tsx": GREETING.replace("<Workflow", '(() => { throw new Error("cannot draw"); })() ?? <Workflow'),
   "notes.txt": "hello",
+  "refused.ts":
+    'import { defineTool } from "toolwright";\nimport { z } from "zod";\ndefineTool({ name: "t", schema: z.object({ n: z.bigint() }), execute: () => 1 });\n',
+  "never.tsx": GREETING.replace("{() =>", "{() => new Promise(() => undefined) ??"),
   "imports-broken.ts": 'import "./broken.tsx";\nexport default 1;\n',
 };
 
@@ -49,6 +52,9 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["up", "render.tsx", "--input", '{"name":"a"}', "--json"],
     /cannot draw/,
   ],
+  ["a task that waits for nothing", ["up", "never.tsx", "--input", '{"name":"a"}'], /nobody settles/],
+  ["a tool that cannot be defined", ["up", "refused.ts"], /z\.bigint\(\)[^]*thrown at refused\.ts:3/],
+  ["a folder that is not there", ["up", "good.tsx", "--root-dir", "no/where"], /no folder .*no\/where/],
   ["no file", ["up", "nothing.tsx"], /There is no file .*nothing\.tsx/],
   ["a file of another kind", ["up", "notes.txt"], /must end in \.ts/],
   ["input that is not JSON", ["up", "good.tsx", "--input", "{name}"], /--input holds is not JSON/],

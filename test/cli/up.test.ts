@@ -114,14 +114,14 @@ it("puts the options on record, and the file's folder is the root that tools see
   });
 });
 
-it("refuses a run id that is taken, and says how to go on with it", async () => {
+it("refuses a run id that is taken, and says where to look", async () => {
   const folder = createFolder({ "w.tsx": GREETING });
   const args = ["up", "w.tsx", "--input", '{"name":"a"}', "--run-id", "twice"];
   await toolwright(folder, args);
   const second = await toolwright(folder, args);
   expect(second.code).toBe(1);
   expect(second.stdout).toBe("");
-  expect(second.stderr).toMatch(/A run "twice" is on record already[^]*resume twice/);
+  expect(second.stderr).toMatch(/A run "twice" is on record already[^]*inspect twice/);
 });
 
 it("shows a failed run, its reason and what to type, with exit code 1", async () => {

@@ -237,3 +237,26 @@ it("says in a sentence what a tool throws where nobody waits for it", async () =
     stderr: expect.stringMatching(/^toolwright: lost\n/),
   });
 });
+
+it("fails, and says so, when a tool waits for what cannot happen", async () => {
+  const folder = createFolder({
+    "toolwright.config.ts": CONFIG.replace(
+      "execute: (args: object) => args",
+      "execute: () => new Promise(() => undefined)",
+    ),
+  });
+  const ended = await toolwright(folder, ["inspect_all", "--json"]);
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/"inspect_all" waits .* nobody settles/),
+  });
+  expect(ended.json()).toMatchObject({ is_error: true, error_type: "execution_failed" });
+});
+
+it("tells a run of a command from one of a workflow, and from none", async () => {
+  const folder = createProject();
+  await toolwright(folder, ["notes", "write", "a", "--run-id", "r"]);
+  const why = await toolwright(folder, ["why", "r"]);
+  expect(why).toMatchObject({ code: 1, stderr: expect.stringMatching(/"r" is a program's[^]*calls r/) });
+  expect((await toolwright(folder, ["why", "none"])).stderr).toContain('There is no run "none"');
+});

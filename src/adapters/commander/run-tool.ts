@@ -1,12 +1,14 @@
 /** What a generated command does: one call in a run of its own, shown, asked about, and answered with an exit code. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
 import { stopOnSignals } from "../../util/stop-on-signals.ts";
+import { whenDrained } from "../../util/when-drained.ts";
 import {
   type Answer,
   type AnswerContext,
@@ -18,7 +20,7 @@ import {
 import { askPerson, isTerminal } from "./ask-person.ts";
 import { collectInput } from "./collect-input.ts";
 import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
-import { exitCodeOfSignal } from "./exit-codes.ts";
+import { EXIT_CODES, exitCodeOfSignal } from "./exit-codes.ts";
 import type { InputPlan } from "./plan-input.ts";
 import { showProgressLine } from "./progress-line.ts";
 import { UsageError } from "./usage-error.ts";
@@ -43,9 +45,16 @@ export async function runTool(given: ToolCommand): Promise<void> {
     onOverdue: () => process.stderr.write("The call does not stop; leaving it.\n"),
     exitCode: exitCodeOfSignal,
   });
+  const finish = (answer: Answer): void => {
+    restore();
+    write(command, answer);
+  };
+  using _ = whenDrained(() => {
+    finish(answerError(nothingLeft(given.tool), contextOf(given, values)));
+    process.exit(EXIT_CODES.failed);
+  });
   const answer = await callAndAnswer(given, values, args, stop.signal);
-  restore();
-  write(command, answer);
+  finish(answer);
   // A tool that does not heed its signal would keep the process from ending.
   if (stop.received !== undefined) process.exit(exitCodeOfSignal(stop.received));
   if (answer.exitCode !== 0) process.exitCode = answer.exitCode;
@@ -68,8 +77,8 @@ async function callAndAnswer(
   args: unknown,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { command, settings } = given;
-  const context: AnswerContext = { command, isDebug: values["debug"] === true };
+  const { settings } = given;
+  const context = contextOf(given, values);
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   try {
     await using opened = await settings.open(values);
@@ -82,6 +91,18 @@ async function callAndAnswer(
   } catch (error) {
     return answerError(error, context);
   }
+}
+
+function contextOf({ command }: ToolCommand, values: OwnValues): AnswerContext {
+  return { command, isDebug: values["debug"] === true };
+}
+
+function nothingLeft({ name }: Tool): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    `Tool "${name}" waits for something that cannot happen any more: a promise that nobody settles.`,
+    { hint: "Mend the tool. What it had begun is on record as interrupted." },
+  );
 }
 
 /** All that the run waits for: calls inside the tool may have asked side by side. */
