@@ -18,6 +18,7 @@ import {
 } from "../definition/option-checks.ts";
 import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
+import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { Limits } from "../invoke/host.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
@@ -170,6 +171,12 @@ function asRefusal(check: () => void): void {
     if (!(error instanceof Problem)) throw error;
     throw refusal(error.field, error.message);
   }
+}
+
+export function checkId(name: string, id: unknown): void {
+  if (typeof id !== "string" || id === "") throw refusal(name, "must be a text that is not empty");
+  if (!isStorableText(id)) throw refusal(name, "must not hold U+0000 or half a surrogate pair");
+  if (isTooLongForId(id)) throw refusal(name, `must be at most ${LONGEST_ID_BYTES} bytes long`);
 }
 
 export function refusal(name: string, problem: string): ToolwrightError {

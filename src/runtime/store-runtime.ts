@@ -20,12 +20,13 @@ import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
-import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
+import { isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { readFullOutput } from "./full-output.ts";
 import {
+  checkId,
   checkLimits,
   checkSettings,
   checkNames,
@@ -340,12 +341,6 @@ function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: num
   if (isTooLongForId(path))
     throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
   return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
-}
-
-function checkId(name: string, id: unknown): void {
-  if (typeof id !== "string" || id === "") throw refusal(name, "must be a text that is not empty");
-  if (!isStorableText(id)) throw refusal(name, "must not hold U+0000 or half a surrogate pair");
-  if (isTooLongForId(id)) throw refusal(name, `must be at most ${LONGEST_ID_BYTES} bytes long`);
 }
 
 function isCount(value: unknown): boolean {

@@ -1,4 +1,5 @@
 /** A rendered tree as a plan: what follows what. Pure: it knows neither what has been done nor how anything is run. */
+import { checkTaskProps, isOn, oneOf } from "./check-props.ts";
 import { kindOf, type TaskProps } from "./components.ts";
 import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -105,7 +106,7 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
         },
       ];
     case "branch":
-      return nodesOf(props["if"] === true ? props["then"] : props["else"], found);
+      return nodesOf(isOn(props["if"], "<Branch>", "if") ? props["then"] : props["else"], found);
     case "loop":
       return [loopOf(props, list(), found)];
     case undefined:
@@ -114,8 +115,8 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
 }
 
 function taskOf(props: TaskProps, found: Found): PlanNode {
+  checkTaskProps(props);
   const { id } = props;
-  if (typeof id !== "string" || id === "") throw workflowError("a <Task>", "has no id.");
   if (found.tasks.has(id))
     throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
   found.tasks.set(id, props);
@@ -128,19 +129,21 @@ function loopOf(
   found: Found,
 ): PlanNode {
   const name = typeof props["id"] === "string" ? `<Loop id="${props["id"]}">` : "<Loop>";
+  const until = isOn(props["until"], name, "until");
   if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
     throw workflowError(name, "has no end.", "Give it until={…}, maxIterations={…}, or both.");
   }
-  if (children.length === 0 && props["until"] !== true) throw workflowError(name, "has nothing in it.");
+  if (children.length === 0 && !until) throw workflowError(name, "has nothing in it.");
   found.loops += 1;
   return {
     kind: "loop",
     number: found.loops,
     name,
     body: { kind: "sequence", children },
-    until: props["until"] === true,
+    until,
     maxIterations: positive(props["maxIterations"], name),
-    onMaxReached: props["onMaxReached"] === "fail" ? "fail" : "return-last",
+    onMaxReached:
+      oneOf(props["onMaxReached"], name, "onMaxReached", ["return-last", "fail"]) ?? "return-last",
   };
 }
 

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { ToolSettings } from "../definition/context.ts";
 import type { Limits } from "../invoke/host.ts";
-import { checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
+import { checkId, checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
 import type { RunWorkflowOptions } from "./run-workflow.ts";
 
 export function checkRunOptions(options: RunWorkflowOptions): void {
@@ -11,8 +11,7 @@ export function checkRunOptions(options: RunWorkflowOptions): void {
     throw refusal("resume", `must be true, false or "auto", not ${JSON.stringify(resume)}`);
   if (resume !== undefined && resume !== false && runId === undefined)
     throw refusal("runId", "is needed to resume a run");
-  if (runId !== undefined && (typeof runId !== "string" || runId === ""))
-    throw refusal("runId", "must be a text that is not empty");
+  if (runId !== undefined) checkId("runId", runId);
   if (rootDir !== undefined && typeof rootDir !== "string") throw refusal("rootDir", "must be a text");
   if (maxConcurrency !== undefined && !(Number.isInteger(maxConcurrency) && maxConcurrency >= 1)) {
     throw refusal("maxConcurrency", `must be a whole number from 1, not ${String(maxConcurrency)}`);

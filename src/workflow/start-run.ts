@@ -82,7 +82,7 @@ async function runIn(
     for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
       host.warnOnce(
         `view ${view}`,
-        `another workflow stores other fields under that name; see the view "${view}".`,
+        `the outputs of this workflow are in the view "${view}"; another one stores other fields under the shorter name.`,
       );
     }
     return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });

@@ -87,7 +87,9 @@ describe("an error", () => {
     expect(result.error?.code).toBe("WORKFLOW_INVALID");
     return result.error?.message ?? "";
   }
-  const { Workflow, Task, Loop, Parallel, outputs } = createSmithers({ step: z.object({ at: z.string() }) });
+  const { Workflow, Task, Branch, Loop, Parallel, outputs } = createSmithers({
+    step: z.object({ at: z.string() }),
+  });
 
   it("names an id that stands twice", async () => {
     const message = await messageOf(() => (
@@ -108,6 +110,40 @@ describe("an error", () => {
       </Workflow>
     ));
     expect(message).toMatch(/"writer".*"step"/);
+  });
+
+  it.each([
+    ["an output that createSmithers was not given", { output: undefined }, /"t".*undefined/],
+    ["an output by its name", { output: "step" }, /"t".*"step"/],
+    ["an approval that is neither wanted nor not", { needsApproval: "yes" }, /"t".*needsApproval.*"yes"/],
+    ["a condition that is no condition", { skipIf: () => true }, /"t".*skipIf.*a function/],
+    ["an id that no store takes", { id: "x".repeat(600) }, /"xxx.*512 bytes/],
+  ])("names a task with %s", async (_what, slip, words) => {
+    const props: { id: string } = { id: "t", ...slip };
+    const message = await messageOf(() => (
+      <Workflow name="w">
+        <Task {...props}>{1}</Task>
+      </Workflow>
+    ));
+    expect(message).toMatch(words);
+  });
+
+  it("names a branch and a loop whose condition is no condition", async () => {
+    const odd = { at: "x" } as unknown as boolean;
+    const branch = await messageOf(() => (
+      <Workflow name="w">
+        <Branch if={odd} then={<Task id="t">{1}</Task>} />
+      </Workflow>
+    ));
+    expect(branch).toMatch(/<Branch> needs true or false for if, not an object/);
+    const loop = await messageOf(() => (
+      <Workflow name="w">
+        <Loop id="l" until={odd} maxIterations={2}>
+          <Task id="t">{1}</Task>
+        </Loop>
+      </Workflow>
+    ));
+    expect(loop).toMatch(/<Loop id="l"> needs true or false for until/);
   });
 
   it("names a loop without an end", async () => {

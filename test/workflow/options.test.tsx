@@ -197,6 +197,8 @@ it.each([
   ["toolTimeoutMs", { toolTimeoutMs: Number.NaN }],
   ["limits", { limits: { maxToolCalls: -1 } }],
   ["runId", { runId: "" }],
+  ["runId", { runId: "r".repeat(513) }],
+  ["runId", { runId: "half \ud800" }],
 ] as const)("a wrong %s is refused before anything runs", async (name, options) => {
   let ran = 0;
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath: createStorePath() });
