@@ -11,6 +11,8 @@ import type { Scope } from "./scope.ts";
 export interface ResponseSlot {
   /** What stands on record for this very request. */
   readonly recorded: { readonly value: unknown } | undefined;
+  /** Something else was asked here before: the record is not used from here on. */
+  readonly hasDiverged: boolean;
   /** Commits, and returns what a replay would give. May be called again with more. @throws TOOL_RUN_FENCED */
   save(value: unknown): Promise<unknown>;
 }
@@ -42,7 +44,8 @@ export function recordedResponsesOf(
         isLive = true;
         onDiverged(position - first);
       }
-      return slotAt(scope, position, requestHash, isSame ? found : undefined);
+      const slot = slotAt(scope, position, requestHash, isSame ? found : undefined);
+      return { ...slot, hasDiverged: found !== undefined && !isSame };
     },
   };
 }
@@ -58,7 +61,8 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
       await scope.ready;
       const position = placeOfRequest(requestHash, count);
       const found = await readAt(scope, position);
-      return slotAt(scope, position, requestHash, found?.requestHash === requestHash ? found : undefined);
+      const isSame = found?.requestHash === requestHash;
+      return { ...slotAt(scope, position, requestHash, isSame ? found : undefined), hasDiverged: false };
     },
   };
 }
@@ -78,7 +82,7 @@ function slotAt(
   position: number,
   requestHash: string,
   recorded: RecordedResponse | undefined,
-): ResponseSlot {
+): Omit<ResponseSlot, "hasDiverged"> {
   const place = { scopeId: scope.id, attempt: scope.attempt, position };
   return {
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },

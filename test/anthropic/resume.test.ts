@@ -135,6 +135,41 @@ test("where other tools are offered, the loop goes on live, says so, and repeats
   expect(server.requests).toHaveLength(4);
 });
 
+test("a loop that goes on live is told what it did before and has not done again, and a resume tells it the same", async () => {
+  const { placed, order } = createOrders();
+  const inner = createOrders();
+  const bundle = defineTool({
+    name: "bundle",
+    schema: z.object({}),
+    idempotent: true,
+    sideEffect: true,
+    execute: () => inner.order.invoke({ sku: "nuts" }),
+  });
+  const { server, client } = await serve([
+    [call("shop_order", { sku: "apple" }, "a"), call("bundle", {}, "b")],
+    [call("shop_order", { sku: "pear" }, "c")],
+    { status: 500 },
+    [call("shop_order", { sku: "plum" }, "d")],
+    { status: 500 },
+    "Done.",
+  ]);
+  const options = { client, model, messages, runtime: openRuntime(), runId: "r" };
+  await runAgentLoop({ ...options, tools: [order, bundle] });
+  const changed = { ...options, params: { tool_choice: { type: "any" as const } }, tools: [order, bundle] };
+  await runAgentLoop(changed);
+  const told = JSON.stringify(server.requests[3]?.body.messages);
+  for (const sku of ["apple", "nuts", "pear"]) expect(told).toContain(sku);
+  const events: AgentLoopEvent[] = [];
+  const result = await runAgentLoop({ ...changed, onEvent: (event) => events.push(event) });
+  expect(result).toMatchObject({ status: "complete" });
+  expect(eventsOf(events, "messages-steered")[0]).toMatchObject({
+    turn: 1,
+    replayed: true,
+    messages: [{ content: expect.stringContaining("must not be repeated") as string }],
+  });
+  expect(placed).toEqual(["apple", "pear", "plum"]);
+});
+
 test("the end of maxTurns is told, and a higher one goes on", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([

@@ -6,6 +6,7 @@ import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
 import { messageOf } from "../../invoke/error-record.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
 import type { RecordedResponses, ResponseSlot } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -49,6 +50,8 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     secret,
     request: { ...request, toolChoice: options.params?.tool_choice, maxContextTokens },
   });
+  /** Calls that were made, or found on record, by now. */
+  const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
   let turn = 0;
   const trimmer = createTrimmer((dropped, left) => tell(turn, { type: "history-trimmed", dropped, left }));
@@ -56,7 +59,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     turn += 1;
     assertNotAborted(signal);
     const slot = await setup.responses.next(history.hash);
-    const { steered, response: recorded } = await takeSteered(setup, slot, turn);
+    const { steered, response: recorded } = await takeSteered(setup, slot, turn, claimed);
     history.say(steered);
     const messages = trimmer.fit(history.messages, room);
     const asked = recorded ?? (await ask(setup, { ...request, messages }, turn));
@@ -67,6 +70,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     if (message.stop_reason === "refusal") return { stop: "refusal", history, response: message };
     const calls = callsIn(response);
     const ended = CUT_OFF.has(message.stop_reason) ? leave(calls) : await runAll(setup, calls);
+    for (const key of ended.keys) claimed.add(key);
     assertNotAborted(signal);
     if (ended.pending.length > 0) return { stop: "approval", history, pending: ended.pending };
     history.answer(message);
@@ -84,13 +88,20 @@ interface Kept {
 }
 
 /** On record before it is sent: whoever gave it has given it away. */
-async function takeSteered(setup: LoopSetup, slot: ResponseSlot, turn: number): Promise<Kept> {
-  const { options, tell } = setup;
+async function takeSteered(
+  setup: LoopSetup,
+  slot: ResponseSlot,
+  turn: number,
+  claimed: ReadonlySet<string>,
+): Promise<Kept> {
+  const { options, scope, tell } = setup;
   const kept = slot.recorded?.value as Kept | undefined;
-  const steered = kept?.steered ?? (await options.steer?.()) ?? [];
+  let steered = kept?.steered ?? (await options.steer?.()) ?? [];
   if (kept === undefined) {
     checkMessages(steered, "steer");
     if (steered.some(({ role }) => role !== "user")) throw refusal("steer", "may put in user messages only");
+    const warning = slot.hasDiverged ? await warnAboutUnclaimedCalls(scope, claimed) : "";
+    if (warning !== "") steered = [{ role: "user", content: warning }, ...steered];
     if (steered.length > 0) await slot.save({ steered });
   }
   if (steered.length > 0) {
@@ -151,7 +162,7 @@ function leave(calls: readonly RequestedCall[]): FinishedCalls {
       ),
     ),
   );
-  return { results, pending: [], terminal: undefined };
+  return { results, pending: [], keys: [], terminal: undefined };
 }
 
 function stopOf(

@@ -35,6 +35,8 @@ export interface FinishedCalls {
   /** In the order of the calls. Without those that wait. */
   readonly results: readonly CallResult[];
   readonly pending: readonly Approval[];
+  /** What they are on record as. */
+  readonly keys: readonly string[];
   /** The first terminal tool that did its work. */
   readonly terminal: TerminalCall | undefined;
 }
@@ -54,11 +56,13 @@ export async function runCalls(
   return {
     results: ended.flatMap(({ result }) => (result === undefined ? [] : [result])),
     pending: ended.flatMap(({ pending }) => (pending === undefined ? [] : [pending])),
+    keys: ended.flatMap(({ key }) => key ?? []),
     terminal: ended.find(({ terminal }) => terminal !== undefined)?.terminal,
   };
 }
 
 interface EndedCall {
+  readonly key?: string | null;
   readonly result?: CallResult;
   readonly pending?: Approval;
   readonly terminal?: TerminalCall;
@@ -71,11 +75,16 @@ async function runCall(call: RequestedCall, options: CallsOptions): Promise<Ende
   const spec = specOf(tool);
   const args = fromObjectInput(spec.inputJsonSchema, input);
   const outcome = await callTool(spec, args, call, options);
-  if (outcome.status === "pending") return { pending: outcome.approval };
+  const { key } = outcome;
+  if (outcome.status === "pending") return { key, pending: outcome.approval };
   const result = resultOf(id, outcome, spec, options.scope.host.store.secret);
   const hasEnded = outcome.status === "success" && spec.terminal !== false && !saysError(outcome.output);
-  if (!hasEnded) return { result };
-  return { result, terminal: { spec, status: spec.terminal.status, input: args, output: outcome.output } };
+  if (!hasEnded) return { key, result };
+  return {
+    key,
+    result,
+    terminal: { spec, status: spec.terminal.status, input: args, output: outcome.output },
+  };
 }
 
 /** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */

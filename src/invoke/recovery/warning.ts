@@ -1,7 +1,8 @@
-/** What a retried agent is told before its prompt: which calls earlier attempts made that must not be made twice. */
+/** What an agent is told that begins anew: which calls were made before that must not be made twice. */
 import type { ScopeIdentity } from "../../definition/call-key.ts";
-import { type EarlierCall, listEarlierCalls } from "../../store/earlier-calls.ts";
+import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/earlier-calls.ts";
 import type { Host } from "../host.ts";
+import type { Scope } from "../scope.ts";
 
 const MAX_CHARACTERS = 4_000;
 const MAX_PART = 200;
@@ -13,12 +14,22 @@ export async function warnAboutEarlierCalls(
   attempt: number,
 ): Promise<string> {
   const calls = await host.store.read(() => listEarlierCalls(scope, attempt));
-  return calls.length === 0 ? "" : compose(calls);
+  return compose("Earlier attempts of this task made these calls", calls);
 }
 
-function compose(calls: readonly EarlierCall[]): string {
+/**
+ * The same for a loop that goes another way than on record: it does not know what it did before.
+ * @param claimed keys of calls that it has made again
+ */
+export async function warnAboutUnclaimedCalls(scope: Scope, claimed: ReadonlySet<string>): Promise<string> {
+  const calls = await scope.host.store.read(() => listUnclaimedCalls(scope, claimed));
+  return compose("Before it was interrupted, this task made these calls", calls);
+}
+
+function compose(what: string, calls: readonly EarlierCall[]): string {
+  if (calls.length === 0) return "";
   const head =
-    "Earlier attempts of this task made these calls, which must not be repeated by mistake. They are done; they are not done now. " +
+    `${what}, which must not be repeated by mistake. They are done; they are not done now. ` +
     "Calling one again with the same arguments returns its recorded result. To do it once more, call it once more.";
   const lines: string[] = [];
   let left = MAX_CHARACTERS - head.length - 80;
