@@ -85,12 +85,29 @@ function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lo
       const { def } = zodSchema._zod;
       // Shown as a text, which it does not take.
       if (def.type === "file") lose(JSON.stringify(path), { type: "file", path: [...path], message: "" });
+      if (def.type === "string") dropFlaggedPatterns(zodSchema, jsonSchema);
       const hasDefault = def.type === "default" || def.type === "prefault";
       if (hasDefault && isMadeAnew(jsonSchema.default, () => def.defaultValue)) delete jsonSchema.default;
     },
   });
   const { $schema: _dialect, "~standard": _standard, ...rest } = converted as Record<string, unknown>;
   return withoutRootRef(rest);
+}
+
+/** A pattern has no flags there: without them it would refuse what the tool takes. */
+function dropFlaggedPatterns(schema: z.core.$ZodType, json: z.core.JSONSchema.BaseSchema): void {
+  const { checks = [] } = schema._zod.def;
+  const patterns = checks.map(({ _zod }) => (_zod.def as { pattern?: RegExp }).pattern);
+  const wrong = new Set(
+    patterns.flatMap((pattern) =>
+      pattern !== undefined && /[ims]/.test(pattern.flags) ? [pattern.source] : [],
+    ),
+  );
+  if (wrong.size === 0) return;
+  const isWrong = ({ pattern }: { pattern?: string | undefined }): boolean => wrong.has(pattern ?? "");
+  if (isWrong(json)) delete json.pattern;
+  if (json.allOf !== undefined) json.allOf = json.allOf.filter((part) => !isWrong(part));
+  if (json.allOf?.length === 0) delete json.allOf;
 }
 
 /** A schema with an id stands among the definitions, and at the top is only its name: providers take no name there. */

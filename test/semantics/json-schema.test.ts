@@ -173,6 +173,19 @@ describe("what would make a tool another one in every process, or no tool at all
     ).toMatchObject({ properties: { at: { default: at.toISOString() }, list: { default: [1] } } });
   });
 
+  it("a pattern with flags, which JSON Schema does not know, is not shown; others are", () => {
+    const code = z.string().regex(/^[a-z]+$/i);
+    const schema = shown(z.object({ code, short: code.regex(/^.{3}$/), plain: z.string().regex(/^a/u) }));
+    expect(schema).toMatchObject({
+      properties: {
+        code: { type: "string" },
+        short: { allOf: [{ pattern: "^.{3}$" }] },
+        plain: { pattern: "^a" },
+      },
+    });
+    expect(JSON.stringify(schema)).not.toContain("[a-z]");
+  });
+
   it("an object with an id is an object at the top", () => {
     const root = z.object({ q: z.string() }).meta({ id: "Asked" });
     expect(shown(root)).toEqual({

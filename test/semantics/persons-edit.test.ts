@@ -37,6 +37,34 @@ it("rule 19: edited arguments that do not fit are refused at once, and the reque
   expect(await runtime.approvals({ status: "pending" })).toMatchObject([{ id }]);
 });
 
+it("rule 19: edited arguments that fit are taken, though the request's JSON Schema cannot say all that the tool does", async () => {
+  const world = await createWorld();
+  const seen: unknown[] = [];
+  const execute = (args: unknown) => seen.push(args);
+  const tools = [
+    defineTool({
+      name: "flagged",
+      schema: z.object({ code: z.string().regex(/^[a-z]+$/i) }),
+      needsApproval: true,
+      execute,
+    }),
+    // A schema that Zod's own reader does not take, as MCP servers have them.
+    defineTool({
+      name: "foreign",
+      schema: z.object({ code: z.string() }).meta({ dependentRequired: { a: ["b"] } }),
+      needsApproval: true,
+      execute,
+    }),
+  ];
+  const runtime = await world.runtime();
+  for (const tool of tools) {
+    const id = idOf(await runtime.call(tool, { code: "abc" }, { ...task, callKey: tool.name }));
+    await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { code: "ABC" } });
+    await runtime.call(tool, { code: "abc" }, { ...task, callKey: tool.name });
+  }
+  expect(seen).toEqual([{ code: "ABC" }, { code: "ABC" }]);
+});
+
 it("rule 19: edited arguments that only the tool itself can judge are refused before anything runs", async () => {
   const world = await createWorld();
   let runs = 0;

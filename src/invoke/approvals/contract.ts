@@ -24,7 +24,18 @@ export function decodeContract(json: string): Contract {
 
 /** What does not fit, in words; `undefined` where it does, or where nobody can tell. */
 export function problemsWith(schema: JsonSchema, value: unknown, whole: string): string | undefined {
-  const parsed = z.fromJSONSchema(schema).safeParse(value);
+  const readable = inZod(schema);
+  if (readable === undefined) return undefined;
+  const parsed = readable.safeParse(value);
   if (parsed.success) return undefined;
   return parsed.error.issues.map((issue) => `${issue.path.join(".") || whole}: ${issue.message}`).join("; ");
+}
+
+/** Zod reads a part of JSON Schema only; tools of other makers bring the rest. The call itself validates in any case. */
+function inZod(schema: JsonSchema): z.ZodType | undefined {
+  try {
+    return z.fromJSONSchema(schema);
+  } catch {
+    return undefined;
+  }
 }
