@@ -31,6 +31,17 @@ export function toModelOutput(output: unknown, note: string | undefined): ModelO
   return { type: "json", value: note === undefined ? value : { note, result: value } };
 }
 
+/** The same where a loop takes text only. */
+export function toModelText(output: unknown, note: string | undefined): string {
+  const shown = toModelOutput(output, note);
+  return shown.type === "text" ? shown.value : JSON.stringify(shown.value);
+}
+
+/** A tool that did its work may still say that it came to nothing. */
+export function saysError(output: unknown): boolean {
+  return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
+}
+
 /** Values beyond JSON are shown in their stored form, which a model can read. */
 function toJson(output: unknown): JsonValue {
   return output === undefined ? null : (JSON.parse(encode(output)) as JsonValue);

@@ -10,6 +10,7 @@ import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/creat
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../runtime/run-turn.ts";
 import { specOf } from "../../tool/create-callable.ts";
+import { offerTools } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
@@ -18,7 +19,7 @@ import { driveLoop, type LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
-import { offerTools, toAnthropicTools } from "./to-anthropic-tool.ts";
+import { toAnthropicTools } from "./to-anthropic-tool.ts";
 
 /** Loops that are driven inside of one call have places for so many responses each. */
 const RESPONSES_PER_LOOP = 1_000_000;

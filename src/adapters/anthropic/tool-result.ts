@@ -4,7 +4,7 @@ import type { ToolwrightError } from "../../errors.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { maskOutput } from "../../invoke/redact.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
-import { toModelOutput } from "../../tool/model-notes.ts";
+import { saysError, toModelText } from "../../tool/model-notes.ts";
 
 export interface CallResult {
   readonly block: ToolResultBlockParam;
@@ -25,20 +25,10 @@ export function resultOf(
 ): CallResult {
   if (outcome.status !== "success") return errorResult(toolUseId, outcome.error);
   const { output, note } = outcome;
-  const block = resultBlock(toolUseId, textOf(output, note), saysError(output));
+  const block = resultBlock(toolUseId, toModelText(output, note), saysError(output));
   if (spec.redactOutput.length === 0) return { block, stored: block };
   const masked = maskOutput(spec, output, secret);
-  return { block, stored: resultBlock(toolUseId, textOf(masked, note), saysError(output)) };
-}
-
-/** A tool that did its work may still say that it came to nothing. */
-export function saysError(output: unknown): boolean {
-  return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
-}
-
-function textOf(output: unknown, note: string | undefined): string {
-  const shown = toModelOutput(output, note);
-  return shown.type === "text" ? shown.value : JSON.stringify(shown.value);
+  return { block, stored: resultBlock(toolUseId, toModelText(masked, note), saysError(output)) };
 }
 
 function resultBlock(toolUseId: string, content: string, isError: boolean): ToolResultBlockParam {

@@ -1,14 +1,13 @@
 /**
- * The Messages API takes an object at the top and no union there. A tool that takes something else is offered with one
- * field, `input`, that holds it.
+ * Providers take an object at the top and no union there. A tool that takes something else is offered with one field,
+ * `input`, that holds it.
  */
-import type { Tool as AnthropicTool } from "@anthropic-ai/sdk/resources/messages";
-import type { JsonSchema } from "../../definition/json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 const FIELD = "input";
 const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "not", "$ref", "enum", "const"];
 
-export function toAnthropicInputSchema(schema: JsonSchema): AnthropicTool.InputSchema {
+export function toObjectSchema(schema: JsonSchema): JsonSchema & { readonly type: "object" } {
   if (!isWrapped(schema)) return { ...schema, type: "object" };
   const { $defs, ...rest } = schema;
   return {
@@ -20,7 +19,7 @@ export function toAnthropicInputSchema(schema: JsonSchema): AnthropicTool.InputS
 }
 
 /** The arguments of the tool in what the model sent. */
-export function fromAnthropicInput(schema: JsonSchema, input: unknown): unknown {
+export function fromObjectInput(schema: JsonSchema, input: unknown): unknown {
   if (!isWrapped(schema)) return input;
   return typeof input === "object" && input !== null && FIELD in input ? input[FIELD] : input;
 }
