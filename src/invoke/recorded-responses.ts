@@ -4,14 +4,19 @@
  */
 import { ToolwrightError } from "../errors.ts";
 import { readResponse, saveResponse } from "../store/responses.ts";
+import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import type { Scope } from "./scope.ts";
 
 export interface ResponseSlot {
   /** What stands on record for this very request. */
   readonly recorded: { readonly value: unknown } | undefined;
-  /** Commits, and returns what a replay would give. May be called again with more. @throws TOOL_RUN_FENCED */
-  save(value: unknown): Promise<unknown>;
+  /**
+   * Commits, and returns what a replay would give. May be called again with more.
+   * @param also what is written in the same transaction
+   * @throws TOOL_RUN_FENCED
+   */
+  save(value: unknown, also?: () => Transaction<void>): Promise<unknown>;
 }
 
 export interface RecordedResponses {
@@ -45,12 +50,13 @@ export function recordedResponsesOf(
       }
       return {
         recorded: isSame ? { value: decode(found.responseJson) } : undefined,
-        async save(value) {
+        async save(value, also) {
           const responseJson = encode(value);
-          const changes = await store.transaction(
-            () => saveResponse(place, { requestHash, responseJson }, scope.writer),
-            "normal",
-          );
+          const changes = await store.transaction(function* () {
+            const saved = yield* saveResponse(place, { requestHash, responseJson }, scope.writer);
+            if (saved > 0 && also !== undefined) yield* also();
+            return saved;
+          }, "normal");
           if (changes === 0) throw lost(scope);
           return decode(responseJson);
         },

@@ -29,6 +29,9 @@ export interface CallsOptions {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly maxParallel: number;
   readonly signal: AbortSignal | undefined;
+  /** Told of each call when it begins and when it has ended. */
+  readonly onStart?: ((call: RequestedCall) => void) | undefined;
+  readonly onEnd?: ((ended: EndedCall) => void) | undefined;
 }
 
 /** What became of a call. One of a tool that is not offered has no spec, and left no trace. */
@@ -41,7 +44,12 @@ export async function runCalls<Call extends RequestedCall>(
   calls: readonly Call[],
   options: CallsOptions,
 ): Promise<EndedCall<Call>[]> {
-  return mapAtMost(options.maxParallel, calls, (call) => runCall(call, options));
+  return mapAtMost(options.maxParallel, calls, async (call) => {
+    options.onStart?.(call);
+    const ended = await runCall(call, options);
+    options.onEnd?.(ended);
+    return ended;
+  });
 }
 
 async function runCall<Call extends RequestedCall>(

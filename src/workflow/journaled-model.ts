@@ -1,15 +1,10 @@
 /** An AI SDK model whose responses are on record. */
+import type { LanguageModelLike } from "../adapters/ai-sdk/language-model.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { type RecordedResponses, recordedResponsesOf } from "../invoke/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { sha256 } from "../util/hash.ts";
-
-/** The part of the AI SDK's language model that is needed here. */
-export interface LanguageModelLike {
-  doGenerate(options: ModelRequest): PromiseLike<object>;
-  doStream(options: ModelRequest): PromiseLike<{ stream: ReadableStream<unknown> }>;
-}
 
 interface ModelRequest {
   readonly prompt: unknown;
@@ -17,18 +12,8 @@ interface ModelRequest {
   readonly toolChoice?: unknown;
 }
 
-export function isLanguageModel(value: unknown): value is LanguageModelLike {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "doGenerate" in value &&
-    typeof value.doGenerate === "function" &&
-    "doStream" in value
-  );
-}
-
 /** @param onDiverged told once per scope, with the place from which the record is no longer used */
-export function journalModel<M extends LanguageModelLike>(
+export function journalModel<M extends LanguageModelLike<ModelRequest>>(
   model: M,
   onDiverged: (position: number) => void,
 ): M {

@@ -11,7 +11,7 @@ import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
 import { askModel, type ModelRequest } from "./ask-model.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateTokens } from "../../util/estimate-tokens.ts";
 import type { LoopNews } from "./events.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";

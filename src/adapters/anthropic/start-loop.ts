@@ -86,8 +86,8 @@ async function runOwn(
         inputHash,
         began,
         // A chat goes on from where it began, however much of what followed its user has left out.
-        follows: (first) => {
-          const { count, hash } = first as Began;
+        follows: ({ first }) => {
+          const { count, hash } = first.began as Began;
           return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
         },
         limits,
