@@ -49,6 +49,7 @@ export async function runAnswer(
     SHORTEST_CUT,
     Math.floor(setup.maxResultChars / Math.max(1, Math.ceil(running.length / 2))),
   );
+  tools.source.maxChars = maxChars;
   const ended = await runCalls(running, {
     scope,
     tools: tools.byName,
@@ -63,7 +64,10 @@ export async function runAnswer(
   return {
     results: requested.flatMap((call) => {
       const one = byCall.get(call);
-      return refused.get(call) ?? (one === undefined ? [] : (resultOf(one, secret, maxChars) ?? []));
+      if (one === undefined) return refused.get(call) ?? [];
+      // Pages are as long as they may be already.
+      const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
+      return resultOf(one, secret, isOwn ? Infinity : maxChars) ?? [];
     }),
     pending: ended.flatMap((one) =>
       one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],

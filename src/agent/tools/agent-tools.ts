@@ -49,7 +49,10 @@ export interface AgentTools {
   readonly responseSpec: ToolSpec | undefined;
   readonly responseName: string;
   readonly outputJsonSchema: JsonSchema | undefined;
+  readonly source: CallSource;
   isResponse(name: string): boolean;
+  /** One of the agent's own. */
+  isOwn(spec: ToolSpec): boolean;
   specOf(name: string): ToolSpec | undefined;
 }
 
@@ -74,6 +77,8 @@ export function bindTools(set: ToolSet, plans: PlanBook, source: CallSource): Ag
     responseSpec,
     responseName: RESPONSE,
     outputJsonSchema: responseSpec?.inputJsonSchema,
+    source,
+    isOwn: (spec) => own.some(([, one]) => one === spec),
     isResponse: (name) => responseSpec !== undefined && name === RESPONSE,
     specOf: (name) => {
       const tool = byName.get(name);

@@ -41,8 +41,8 @@ export interface CallSource {
   readonly store: Store;
   /** The agent's run, and those that it branched off from. */
   readonly runIds: readonly string[];
-  /** What a page may have at most. */
-  readonly maxChars: number;
+  /** What a page may have at most. Set anew for the calls of each answer, which share the room that there is. */
+  maxChars: number;
 }
 
 export function createToolResponseSpec(): ToolSpec {
