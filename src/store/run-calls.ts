@@ -51,6 +51,16 @@ export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<F
   return rows.map(toFoundCall);
 }
 
+/** The same for all scopes of a run that are not inside of calls. */
+export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
+  const rows = yield* all(
+    `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.parent_key = '' ORDER BY s.iteration, c.attempt, c.seq`,
+    runId,
+  );
+  return rows.map(toFoundCall);
+}
+
 function toFoundCall(row: Row): FoundCall {
   return {
     key: text(row, "key"),

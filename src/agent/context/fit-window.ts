@@ -7,6 +7,9 @@ import type { ContextState } from "../state.ts";
 import type { WindowStep } from "./context-window.ts";
 import { summaryNote, summaryRequest } from "./summarize.ts";
 
+/** Of the window, for what stands in the place of what was left out. */
+const NOTE_SHARE = 0.2;
+
 export interface Fitted {
   readonly context: ContextState;
   /** Of the summary, where one was asked for. */
@@ -40,11 +43,12 @@ async function summaryOf(
   before: string,
 ): Promise<{ summary: string; usage: ModelUsage | undefined }> {
   if (dropped.length === 0) return { summary: before, usage: undefined };
-  if (setup.options.summarization === false)
-    return { summary: summaryNote("", before, dropped), usage: undefined };
-  const maxChars = Math.floor(bytesOfTokens(setup.triggerTokens) / 2);
+  const window = bytesOfTokens(setup.triggerTokens);
+  const note = (summary: string): string => summaryNote(summary, before, dropped, window * NOTE_SHARE);
+  if (setup.options.summarization === false) return { summary: note(""), usage: undefined };
+  const maxChars = Math.floor(window / 2);
   const request = summaryRequest(before, dropped, maxChars);
   const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onText: undefined };
   const answer = await askModel(setup.model, { ...asked, signal: setup.signal }, setup.scope.host.clock);
-  return { summary: summaryNote(answer.text, before, dropped), usage: answer.usage };
+  return { summary: note(answer.text), usage: answer.usage };
 }

@@ -1,11 +1,11 @@
 /** What stands in the place of exchanges that are no longer sent: what the model makes of them, and the handles of their calls. */
 import { type AgentMessage, textOf } from "../messages.ts";
+import { ALL_CALLS } from "../tools/tool-response.ts";
 
 const INSTRUCTIONS =
   "You compress the history of an agent's work so that it can go on without it. Keep the goal, facts, numbers, names, decisions and open questions. Leave out pleasantries. Answer with the summary only.";
 
 const LONGEST_MESSAGE = 2_000;
-const MOST_HANDLES = 200;
 
 /** The request for a summary. @param before the summary that stands there now */
 export function summaryRequest(
@@ -38,20 +38,39 @@ function shown(message: AgentMessage, longest: number): string {
 /**
  * @param summary the model's words, or `""`
  * @param before what stood there: its handles stay
+ * @param maxChars a note must not fill the window that it makes room in
  */
-export function summaryNote(summary: string, before: string, dropped: readonly AgentMessage[]): string {
+export function summaryNote(
+  summary: string,
+  before: string,
+  dropped: readonly AgentMessage[],
+  maxChars: number,
+): string {
   const handles = [...handlesIn(before), ...dropped.flatMap(handleOf)];
-  const shownHandles = handles.slice(-MOST_HANDLES);
-  const left = handles.length - shownHandles.length;
+  const most = Math.max(2 * FIRST_HANDLES, Math.floor(maxChars / 2 / LENGTH_OF_HANDLE));
+  const isAll = handles.length <= most;
+  const shown = isAll
+    ? handles
+    : [...handles.slice(0, FIRST_HANDLES), LEFT_OUT, ...handles.slice(FIRST_HANDLES - most)];
   return [
     "[Earlier parts of this conversation are not shown any more.]",
-    ...(summary === "" ? [] : [summary.trim()]),
-    ...(handles.length === 0 ? [] : [HANDLES, ...shownHandles]),
-    ...(left === 0 ? [] : [`(and ${left} older ones)`]),
+    ...(summary === ""
+      ? []
+      : [
+          summary
+            .trim()
+            .slice(0, maxChars / 2)
+            .toWellFormed(),
+        ]),
+    ...(handles.length === 0 ? [] : [HANDLES, ...shown]),
   ].join("\n");
 }
 
+/** What came first is often what the task is about; of the rest the latest matters most. */
+const FIRST_HANDLES = 8;
+const LENGTH_OF_HANDLE = 80;
 const HANDLES = "[Results of these calls can be read with get_tool_response:]";
+const LEFT_OUT = `(and more: get_tool_response {"executionId":"${ALL_CALLS}"} lists them all)`;
 const HANDLE = /^- \S+ \{"executionId":"[^"]+"\}$/;
 
 function handleOf({ role, name, executionId }: AgentMessage): string[] {

@@ -1,6 +1,6 @@
 /** The input or the output of a call on record, as a model reads it. */
 import { decodeError } from "../../invoke/error-record.ts";
-import { findCallOfRun, type FoundCall } from "../../store/run-calls.ts";
+import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/run-calls.ts";
 import { readPayload } from "../../store/payloads.ts";
 import type { Store } from "../../store/store.ts";
 import { toModelText } from "../../tool/model-notes.ts";
@@ -34,6 +34,21 @@ export async function findCallText(
     return undefined;
   });
 }
+
+/** One line for each call of the runs themselves, the oldest first. */
+export async function listCallTexts(store: Store, runIds: readonly string[]): Promise<CallText> {
+  const calls = await store.read(function* () {
+    const found: FoundCall[] = [];
+    for (const runId of runIds) found.push(...(yield* topCallsOfRun(runId)));
+    return found;
+  });
+  const lines = calls.map(({ key, toolName, status, inputJson }) =>
+    JSON.stringify({ executionId: key, toolName, status, input: inputJson?.slice(0, SHOWN_INPUT) }),
+  );
+  return { executionId: "all", toolName: "", status: "success", text: lines.join("\n") };
+}
+
+const SHOWN_INPUT = 120;
 
 /** @param whole the value that the log shows truncated */
 function textOf(call: FoundCall, part: "input" | "output", whole: string | undefined): string {

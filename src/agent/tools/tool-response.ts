@@ -7,9 +7,12 @@ import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { Store } from "../../store/store.ts";
 import { cutChars, cutLines, type Page } from "./paging.ts";
-import { findCallText } from "./call-text.ts";
+import { findCallText, listCallTexts } from "./call-text.ts";
 
 export const TOOL_RESPONSE = "get_tool_response";
+
+/** In the place of a handle: a list of all calls. */
+export const ALL_CALLS = "all";
 
 /** A page, where nobody says. */
 const DEFAULT_PAGE_CHARS = 20_000;
@@ -20,7 +23,9 @@ const INPUT = z
       .string()
       .min(1)
       .optional()
-      .describe("The handle that stands where the result was archived or cut."),
+      .describe(
+        `The handle that stands where the result was archived or cut. "${ALL_CALLS}" lists all calls.`,
+      ),
     tool_call_id: z.string().min(1).optional().describe("Or the id of the call."),
     part: z.enum(["output", "input"]).optional().describe("Default: output."),
     by: z.enum(["chars", "lines"]).optional().describe("What offset and limit count. Default: chars."),
@@ -65,7 +70,10 @@ export function withSource(spec: ToolSpec, source: CallSource): ToolSpec {
 
 async function readPage(input: Input, source: CallSource): Promise<object> {
   const { part = "output", by = "chars", offset = 0 } = input;
-  const found = await findCallText(source.store, source.runIds, input, part);
+  const found =
+    input.executionId === ALL_CALLS
+      ? await listCallTexts(source.store, source.runIds)
+      : await findCallText(source.store, source.runIds, input, part);
   if (found === undefined) throw notFound(input);
   const max = Math.min(DEFAULT_PAGE_CHARS, source.maxChars);
   const page: Page =
