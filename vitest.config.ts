@@ -33,9 +33,12 @@ export default defineConfig({
         test: {
           name: "on PostgreSQL",
           env: { TOOLWRIGHT_TEST_STORE: "postgres" },
-          include: ["test/semantics/**/*.test.ts", "test/seeds/**/*.test.ts"],
-          // No store is used in there.
-          exclude: ["test/semantics/{definition,json-schema}.test.ts"],
+          include: ["test/semantics/**/*.test.ts", "test/seeds/**/*.test.ts", "test/agent/**/*.test.ts"],
+          // No store is used in there, or both are.
+          exclude: [
+            "test/semantics/{definition,json-schema}.test.ts",
+            "test/agent/{context-window,killed}.test.ts",
+          ],
         },
       },
     ],

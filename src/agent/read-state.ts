@@ -22,6 +22,8 @@ export interface StatePlace {
   /** What the state before says of earlier invokes; what is not known is read. */
   readonly history: readonly ToolHistoryEntry[] | undefined;
   readonly messages: readonly AgentMessage[];
+  /** What the answer waits for, in the order in which it asks. */
+  readonly pending: readonly Approval[];
 }
 
 export async function readState(place: StatePlace, kept: KeptResult): Promise<AgentState> {
@@ -57,7 +59,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
       ]),
     ),
     toolCallCount: toolHistory.length,
-    pendingApprovals: read.requests.map((request) => toPending(request, read.calls)),
+    pendingApprovals: asAsked(read.requests, place.pending).map((request) => toPending(request, read.calls)),
     plan: kept.plan.version === 0 ? null : kept.plan,
     planVersion: kept.plan.version,
     usage: kept.usage,
@@ -71,6 +73,17 @@ function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
     calls.push(...(yield* callsOfScope({ ...scope, path: String(turn) })));
   }
   return calls;
+}
+
+function asAsked(requests: readonly Approval[], pending: readonly Approval[]): Approval[] {
+  const order = new Map<string, number>();
+  for (const [index, { callKey, parentKey }] of pending.entries()) {
+    order.set(callKey, index);
+    if (parentKey !== undefined) order.set(parentKey, index);
+  }
+  const placeOf = ({ callKey, parentKey = "" }: Approval): number =>
+    order.get(callKey) ?? order.get(parentKey) ?? pending.length;
+  return requests.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** In the order in which the model asked for them, then those that wait. */

@@ -76,7 +76,7 @@ async function invokeOwn(
   const tell = tellerOf(agent, invoked, (topic, message) => host.warnOnce(topic, message));
   const stopListening = runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined));
   try {
-    const { number, kept } = await runTurn(
+    const { number, kept, pending } = await runTurn(
       opened,
       {
         runId,
@@ -106,11 +106,12 @@ async function invokeOwn(
         });
         const made = toKept(end, setup);
         if (made.status !== "waiting") await turn.end(made);
-        return { number: turn.number, kept: made };
+        return { number: turn.number, kept: made, pending: end.pending ?? [] };
       },
-      (result, turn) => ({ number: turn, kept: result as KeptResult }),
+      (result, turn) => ({ number: turn, kept: result as KeptResult, pending: [] }),
     );
-    return await finish(await placeOf(opened, located, number, input), kept, tell);
+    const place = await placeOf(opened, located, number, input);
+    return await finish({ ...place, pending }, kept, tell);
   } catch (error) {
     if (signal?.aborted === true) tell({ type: "cancelled", reason: messageOf(signal.reason) });
     throw error;
@@ -124,7 +125,7 @@ async function placeOf(
   { runId, messages }: LocatedTurn,
   turn: number,
   input: AgentInput,
-): Promise<StatePlace> {
+): Promise<Omit<StatePlace, "pending">> {
   const row = await host.store.read(() => turnOf(runId, turn));
   return {
     host,
@@ -171,6 +172,7 @@ async function invokeInside(
     turn: 1,
     history: input.toolHistory ?? [],
     messages,
+    pending: end.pending ?? [],
   };
   return finish(place, toKept(end, setup), tell);
 }

@@ -26,7 +26,7 @@ describe("an agent as a tool of another", () => {
     expect(model.requests[0]?.text).toBe("Buy an apple.");
     expect(placed).toEqual(["apple"]);
     const log = await world.log(result.runId);
-    expect(log.map((row) => row["tool_name"]).toSorted()).toEqual(["buyer", "order", "response"]);
+    expect(log.map((row) => String(row["tool_name"])).toSorted()).toEqual(["buyer", "order", "response"]);
     expect(result.state.toolHistory.map(({ toolName }) => toolName)).toEqual(["buyer"]);
   });
 
@@ -137,9 +137,7 @@ describe("an agent as a tool of another", () => {
     const model = createScriptedModel(
       [
         ({ turn, text, toolResults }) =>
-          turn === 0
-            ? [call("order", { sku: text })]
-            : `Got ${(toolResults[0]?.output as { sku: string }).sku}.`,
+          turn === 0 ? [call("order", { sku: text })] : `Got ${JSON.stringify(toolResults[0]?.output)}.`,
       ],
       { atEnd: "repeat-last" },
     );
@@ -151,8 +149,8 @@ describe("an agent as a tool of another", () => {
     );
     await outer.agent.invoke(ask("Buy."));
     expect(outer.model.requests[1]?.toolResults.map(({ output }) => output)).toEqual([
-      "Got apple.",
-      "Got pear.",
+      expect.stringContaining("apple"),
+      expect.stringContaining("pear"),
     ]);
     expect(placed.toSorted()).toEqual(["apple", "pear"]);
   });
