@@ -39,7 +39,7 @@ const model = createScriptedModel([
   ],
   [{ toolName: "response", input: { customer: "ann", total: -3 } }],
   ({ toolResults }) => {
-    console.log("the model is told:", (toolResults[0]?.output as { message: string }).message);
+    console.log("the model is told:", JSON.stringify(toolResults[0]?.output));
     return [{ toolName: "response", input: { customer: "ann", total: 3 } }];
   },
 ]);

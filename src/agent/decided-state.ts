@@ -8,7 +8,7 @@ import type { AgentState } from "./state.ts";
 
 export interface ToolApprovalResolution extends Pick<
   ApprovalDecision,
-  "approved" | "approvedArgs" | "decidedBy" | "comment"
+  "approved" | "approvedArgs" | "decidedBy" | "comment" | "happened"
 > {
   readonly id: string;
 }

@@ -226,7 +226,7 @@ async function drive(agent: Agent, how: DriveOptions): Promise<{ end: AgentEnd; 
     model,
     tools,
     system,
-    requestHash: sha256(canonicalText([system, tools.offered, model.id])),
+    requestHash: sha256(canonicalText([system, tools.offered])),
     responses: recordedResponsesOf(
       scope,
       (position) => tell({ type: "replay-diverged", position }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTool, defineTool, type AgentState } from "toolwright";
+import { createTool, defineTool, fromTool, type AgentState } from "toolwright";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, user } from "./harness.ts";
 
 const copy = (state: AgentState): AgentState => JSON.parse(JSON.stringify(state)) as AgentState;
@@ -136,6 +136,31 @@ describe("approvals", () => {
     const approved = await agent.invoke(agent.resolveToolApproval(state, { id, approved: true }));
     expect(approved).toMatchObject({ content: "Ordered.", runId: "r1" });
     expect(placed).toEqual(["apple"]);
+  });
+
+  it("a branch finds the results of what it branched off from, and has a next invoke of its own", async () => {
+    const world = await createWorld();
+    const { order } = createOrders();
+    const risky = createOrders({ needsApproval: true });
+    const { agent, model } = await createAgent(
+      world,
+      [
+        [call("order", { sku: "apple" }, "early")],
+        [call("risky", { sku: "car" })],
+        [call("get_tool_response", { tool_call_id: "early" })],
+        "Seen.",
+        "And again.",
+      ],
+      { tools: [order, fromTool(risky.order, { name: "risky" })] },
+    );
+    const { state } = await agent.invoke(ask("Order.", "r1"));
+    const branch = await agent.invoke({ ...state, messages: [...state.messages, user("Never mind.")] });
+    expect(model.requests[3]?.toolResults).toMatchObject([
+      { output: { content: '{"order":1,"sku":"apple"}' } },
+    ]);
+    const next = await agent.invoke({ ...branch.state, messages: [...branch.state.messages, user("And?")] });
+    expect(next).toMatchObject({ content: "And again.", runId: branch.runId });
+    expect(next.state.toolHistory.map(({ toolName }) => toolName)).toContain("get_tool_response");
   });
 
   it("one turn with approved, denied, pending, cached, failing and slow calls: each by itself, results in order", async () => {

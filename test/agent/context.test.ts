@@ -142,6 +142,24 @@ describe("what may happen to results", () => {
     expect(await secondOf(policy)).toContain(expected);
   });
 
+  it("a digest has the handle of its own call, also where the model uses one id for all", async () => {
+    const world = await createWorld();
+    const bodies = ["a", "b", "c", "d"].map((letter) => letter.repeat(3_000));
+    const { agent, model } = await createAgent(
+      world,
+      [...bodies.map((body, n) => [call("fetch", { n, body }, "same")]), "Done."],
+      { tools: [fetchBig], summarization: { summaryTriggerTokens: 5_500 } },
+    );
+    const { state } = await agent.invoke(ask("Fetch."));
+    const sent = JSON.stringify(model.requests.at(-1)?.prompt);
+    const digests = [...sent.matchAll(/"head":"(\w)\w*","executionId":"([\w-]+)"/g)];
+    expect(digests.length).toBeGreaterThan(1);
+    for (const [, letter = "", executionId] of digests) {
+      const entry = state.toolHistory.find((one) => one.executionId === executionId);
+      expect(JSON.stringify(entry?.args)).toContain(letter.repeat(3_000));
+    }
+  });
+
   it("a counter of one's own decides when", async () => {
     const world = await createWorld();
     const { agent, events } = await createAgent(world, [...turns, "Done."], {

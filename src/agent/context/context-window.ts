@@ -35,12 +35,12 @@ interface Entry {
   readonly size: number;
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
 const UNTOUCHED: ContextState = { archivedUpTo: 0, droppedUpTo: 0, summary: "" };
 
 export class ContextWindow implements HistoryListener {
   readonly #options: WindowOptions;
   readonly #entries: Entry[] = [];
-  readonly #handles = new Map<string, string>();
   readonly #head: number;
   /** What was said last before this invoke began. */
   readonly #pinned: { readonly from: number; readonly to: number };
@@ -131,9 +131,6 @@ export class ContextWindow implements HistoryListener {
   #keep(sent: AgentMessage): Entry {
     const entry = { sent, size: this.#options.sizeOf(sent) };
     this.#entries.push(entry);
-    if (sent.role === "tool" && sent.tool_call_id !== undefined && sent.executionId !== undefined) {
-      this.#handles.set(sent.tool_call_id, sent.executionId);
-    }
     return entry;
   }
 
@@ -182,7 +179,22 @@ export class ContextWindow implements HistoryListener {
   }
 
   #archived(index: number): AgentMessage {
-    return archivedForm(this.#at(index), this.#options.rules, this.#handles);
+    const message = this.#at(index);
+    return archivedForm(
+      message,
+      this.#options.rules,
+      message.role === "tool" ? NONE : this.#handlesAfter(index),
+    );
+  }
+
+  /** Of the calls of one answer. A model may use an id again: only the results that follow the answer are its own. */
+  #handlesAfter(index: number): ReadonlyMap<string, string> {
+    const handles = new Map<string, string>();
+    for (let next = index + 1; this.#entries[next]?.sent.role === "tool"; next += 1) {
+      const { tool_call_id: id, executionId } = this.#at(next);
+      if (id !== undefined && executionId !== undefined) handles.set(id, executionId);
+    }
+    return handles;
   }
 }
 

@@ -1,14 +1,19 @@
-/** How many tokens a message is: by a counter of the user's, or by estimate. Each message is looked at once. */
+/** How many tokens a message is. Each message is looked at once. */
 import { createMessageSizes } from "../../util/estimate-tokens.ts";
 import { type AgentMessage, textOf } from "../messages.ts";
+import { loadTokenizer } from "./load-tokenizer.ts";
+
+export type CountTokens = (text: string) => number;
 
 /** What a message has beside its text. */
 const FRAME = 4;
 
+/** By the user's counter, by a tokenizer that fits the model where one is installed, or by estimate. */
 export async function createMessageCounter(
-  countTokens: ((text: string) => number) | undefined,
-  _modelId: string,
+  given: CountTokens | undefined,
+  modelId: string,
 ): Promise<(message: AgentMessage) => number> {
+  const countTokens = given ?? (await loadTokenizer(modelId));
   const estimate = createMessageSizes();
   if (countTokens === undefined) return estimate;
   const counts = new WeakMap<AgentMessage, number>();
@@ -20,7 +25,7 @@ export async function createMessageCounter(
 }
 
 /** `undefined` for what a text is not all of, and for a counter that gives no number. */
-function countWith(countTokens: (text: string) => number, message: AgentMessage): number | undefined {
+function countWith(countTokens: CountTokens, message: AgentMessage): number | undefined {
   if (typeof message.content !== "string" && message.content.some(({ type }) => type !== "text"))
     return undefined;
   const calls = (message.tool_calls ?? []).map(

@@ -34,7 +34,7 @@ function toSdkMessages(messages: readonly AgentMessage[]): SdkMessage[] {
     }
     // The results of one response go into one message.
     if (results === undefined) prompt.push({ role: "tool", content: (results = []) });
-    results.push(toResultPart(message, names.get(message.tool_call_id ?? "") ?? message.name ?? "tool"));
+    results.push(toResultPart(message, message.name ?? names.get(message.tool_call_id ?? "") ?? "tool"));
   }
   return prompt;
 }
