@@ -1,20 +1,22 @@
 /** Makes an agent. What it needs to run is loaded when it is first invoked. */
 import type { z } from "zod";
+import { toInputJsonSchema } from "../definition/json-schema.ts";
 import { ToolwrightError } from "../errors.ts";
 import { type OpenRuntime, createRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { offerTools } from "../tool/offer-tools.ts";
 import { TOOL_SPEC, type Tool } from "../tool/tool.ts";
+import { Lazy } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
-import { resolveModel } from "./model/resolve-model.ts";
 import {
   checkAgentOptions,
   type InvokeOptions,
   type InvokeResult,
   type SmartAgentOptions,
 } from "./options.ts";
-import { type AgentInput, type AgentState, checkInput } from "./state.ts";
+import type { AgentInput, AgentState } from "./state.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
-import { createToolSet } from "./tools/agent-tools.ts";
+import { ownNames } from "./tools/own-names.ts";
 
 export interface AgentSnapshot {
   readonly state: AgentState;
@@ -46,13 +48,19 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   options: SmartAgentOptions<Output>,
 ): SmartAgent<z.output<Output>> {
   checkAgentOptions(options);
-  const agent = { options, model: resolveModel(options.model), tools: createToolSet(options) };
+  const toolNames = checkToolNames(options);
   const decisions = new Decisions();
+  const made = new Lazy(async () => {
+    const [{ makeAgent }, { startInvoke }] = await Promise.all([
+      import("./make-agent.ts"),
+      import("./start-invoke.ts"),
+    ]);
+    return { agent: makeAgent(options), startInvoke };
+  });
   const invoke = async (input: AgentInput, invoked: InvokeOptions = {}): Promise<InvokeResult<never>> => {
-    checkInput(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
-      const { startInvoke } = await import("./start-invoke.ts");
+      const { agent, startInvoke } = await made.get();
       return (await startInvoke(agent, input, invoked, opened)) as InvokeResult<never>;
     };
     // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
@@ -66,12 +74,37 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
       decisions.decide(state, resolution, () => write(options.runtime, state.runId, resolution)),
     snapshot: (state) => ({
       state: JSON.parse(JSON.stringify(state)) as AgentState,
-      runtimeHint: { name, tools: agent.tools.offered.map((tool) => tool.name) },
+      runtimeHint: { name, tools: toolNames },
     }),
     resume: (snapshot, invoked) => invoke(snapshot.state, invoked),
     asTool: (how) => createAgentTool(invoke, how),
-    ...(name === undefined ? {} : { [TOOL_SPEC]: createAgentTool(invoke, { name })[TOOL_SPEC] }),
+    ...(name === undefined ? {} : asToolNamed(() => createAgentTool(invoke, { name }))),
   };
+}
+
+/** What makes it one of the tools of another agent. Made when it is asked for. */
+function asToolNamed(make: () => Tool): object {
+  let tool: Tool | undefined;
+  return {
+    get [TOOL_SPEC]() {
+      tool ??= make();
+      return tool[TOOL_SPEC];
+    },
+  };
+}
+
+/** @throws TOOL_ALREADY_REGISTERED when a tool has the name of one of the agent's own, TOOL_SCHEMA_UNREPRESENTABLE */
+function checkToolNames(options: SmartAgentOptions): string[] {
+  const { tools = [], outputSchema } = options;
+  if (outputSchema !== undefined) toInputJsonSchema(outputSchema, "outputSchema");
+  const given = offerTools(tools);
+  const own = ownNames(options);
+  const taken = own.find((name) => given.has(name));
+  if (taken === undefined) return [...given.keys(), ...own];
+  throw new ToolwrightError("TOOL_ALREADY_REGISTERED", `The agent has a tool named "${taken}" of its own.`, {
+    hint: "Give your tool another name.",
+    details: { tool: taken },
+  });
 }
 
 /** Only a request of the state's own run is decided: a state that was tampered with reaches no other. */

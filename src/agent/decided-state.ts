@@ -46,7 +46,8 @@ export class Decisions {
   }
 
   /** Resolves when everything that was decided in this state is on record. @throws what kept it from being */
-  async written(state: { readonly pendingApprovals?: unknown }): Promise<void> {
+  async written(state: { readonly pendingApprovals?: unknown } | undefined): Promise<void> {
+    if (typeof state !== "object" || state === null) return;
     const { pendingApprovals } = state;
     await this.#writes.get(state);
     if (typeof pendingApprovals === "object" && pendingApprovals !== null)

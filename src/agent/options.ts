@@ -123,7 +123,12 @@ const aRetention: Check = either(
 
 const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
   name: aText,
-  model: () => undefined,
+  // What it is in full is seen when it is loaded; what cannot be one at all is refused now.
+  model: (value, field) => {
+    const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
+    if (!isModel)
+      throw new Problem(field, "must be a model of the AI SDK, or an object with invoke(messages)");
+  },
   tools: either("a list of tools, an object of tools, or a registry", anObject, (value, field) => {
     if (!Array.isArray(value)) throw new Problem(field, "must be a list");
   }),
@@ -157,6 +162,14 @@ const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
   costOf: aFunction,
 };
 
+function hasMethod(value: unknown, name: string): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as Record<string, unknown>)[name] === "function"
+  );
+}
+
 export function checkAgentOptions(options: SmartAgentOptions): void {
   if (typeof options !== "object" || options === null) {
     throw refusal("of createSmartAgent", "must be an object such as { model, tools }");
@@ -164,7 +177,7 @@ export function checkAgentOptions(options: SmartAgentOptions): void {
   asRefusal(() => {
     refuseUnknown(options, Object.keys(OPTIONS), "", "createSmartAgent");
     for (const [name, check] of Object.entries(OPTIONS) as [keyof SmartAgentOptions, Check][]) {
-      if (options[name] !== undefined) check(options[name], name);
+      if (options[name] !== undefined || name === "model") check(options[name], name);
     }
   });
 }

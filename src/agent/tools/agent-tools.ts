@@ -2,15 +2,15 @@
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { toObjectSchema } from "../../definition/object-schema.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
-import { ToolwrightError } from "../../errors.ts";
 import { createCallable, specOf } from "../../tool/create-callable.ts";
 import { offerTools } from "../../tool/offer-tools.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { OfferedTool } from "../model/agent-model.ts";
 import type { SmartAgentOptions } from "../options.ts";
-import { createResponseSpec, RESPONSE } from "./response.ts";
-import { createTodoListSpec, type PlanBook, TODO_LIST, withPlan } from "./todo-list.ts";
-import { type CallSource, createToolResponseSpec, TOOL_RESPONSE, withSource } from "./tool-response.ts";
+import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./own-names.ts";
+import { createResponseSpec } from "./response.ts";
+import { createTodoListSpec, type PlanBook, withPlan } from "./todo-list.ts";
+import { type CallSource, createToolResponseSpec, withSource } from "./tool-response.ts";
 
 /** What is the same for every invoke of an agent. */
 export interface ToolSet {
@@ -21,15 +21,12 @@ export interface ToolSet {
   readonly offered: readonly OfferedTool[];
 }
 
-/** @throws TOOL_ALREADY_REGISTERED when a tool has the name of one of the agent's own */
 export function createToolSet({ tools = [], outputSchema, planning }: SmartAgentOptions): ToolSet {
   const given = offerTools(tools);
   const todoSpec = planning?.mode === "off" ? undefined : createTodoListSpec();
   const toolResponseSpec = createToolResponseSpec();
   const responseSpec = outputSchema === undefined ? undefined : createResponseSpec(outputSchema);
   const own = [todoSpec, toolResponseSpec, responseSpec].filter((spec) => spec !== undefined);
-  const taken = own.find(({ name }) => given.has(name));
-  if (taken !== undefined) throw reserved(taken.name);
   const offered = [
     ...[...given].map(([name, tool]) => toOffered(name, specOf(tool))),
     ...own.map((spec) => toOffered(spec.name, spec)),
@@ -89,11 +86,4 @@ export function bindTools(set: ToolSet, plans: PlanBook, source: CallSource): Ag
 
 function toOffered(name: string, spec: ToolSpec): OfferedTool {
   return { name, description: spec.description, inputSchema: toObjectSchema(spec.inputJsonSchema) };
-}
-
-function reserved(name: string): ToolwrightError {
-  return new ToolwrightError("TOOL_ALREADY_REGISTERED", `The agent has a tool named "${name}" of its own.`, {
-    hint: "Give your tool another name.",
-    details: { tool: name },
-  });
 }

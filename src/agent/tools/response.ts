@@ -4,8 +4,7 @@
  */
 import type { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
-
-export const RESPONSE = "response";
+import { RESPONSE } from "./own-names.ts";
 
 export function createResponseSpec(outputSchema: z.ZodType): ToolSpec {
   return createToolSpec(

@@ -5,8 +5,7 @@
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import type { Plan, PlanStep } from "../state.ts";
-
-export const TODO_LIST = "manage_todo_list";
+import { TODO_LIST } from "./own-names.ts";
 
 const STATUSES = ["not-started", "in-progress", "completed", "blocked"] as const;
 

@@ -6,10 +6,9 @@ import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { Store } from "../../store/store.ts";
+import { TOOL_RESPONSE } from "./own-names.ts";
 import { cutChars, cutLines, type Page } from "./paging.ts";
 import { findCallText, listCallTexts } from "./call-text.ts";
-
-export const TOOL_RESPONSE = "get_tool_response";
 
 /** In the place of a handle: a list of all calls. */
 export const ALL_CALLS = "all";
