@@ -15,6 +15,7 @@ type CostOf = SmartAgentOptions["costOf"];
 const KEPT_AS = {
   maxToolCalls: "calls",
   maxTotalOutputTokens: "maxTotalOutputTokens",
+  maxTotalOutputBytes: "maxTotalOutputBytes",
   maxCostUsd: "maxCostUsd",
   maxWallClockMs: "maxWallClockMs",
 } as const;

@@ -102,10 +102,10 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
         return end("budget", { outputError: outputErrorOf(options) });
       continue;
     }
-    if (options.outputSchema === undefined) {
+    if (tools.responseSpec === undefined) {
       return end(answer.finish === "cut" ? "cut" : withdrawn === undefined ? "answer" : "budget");
     }
-    const found = outputInText(options.outputSchema, answer.text);
+    const found = await outputInText(tools.responseSpec, answer.text);
     if ("value" in found) return end("output", { output: { value: decode(encode(found.value)) } });
     misses += 1;
     if (misses > MOST_CORRECTIONS) return end("no-output", { outputError: found.problem });

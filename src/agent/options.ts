@@ -27,6 +27,8 @@ export interface SmartAgentLimits {
   /** What a request may hold. Default 128,000. */
   readonly maxContextTokens?: number | undefined;
   readonly maxTotalOutputTokens?: number | undefined;
+  /** What all results of tools together may have. */
+  readonly maxTotalOutputBytes?: number | undefined;
   /** Needs `costOf`, or tools that report what they cost. */
   readonly maxCostUsd?: number | undefined;
   readonly maxWallClockMs?: number | undefined;
@@ -142,6 +144,7 @@ const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
     maxWallClockMs: LIMIT_CHECKS.maxWallClockMs,
     maxCostUsd: LIMIT_CHECKS.maxCostUsd,
     maxTotalOutputTokens: LIMIT_CHECKS.maxTotalOutputTokens,
+    maxTotalOutputBytes: LIMIT_CHECKS.maxTotalOutputBytes,
     maxContextTokens: aNumber(1),
   } satisfies Record<keyof SmartAgentLimits, Check>),
   planning: fields({ mode: oneOf("todo", "off") }),

@@ -1,12 +1,18 @@
 /** An output that a model wrote down in place of calling for it. */
 import { z } from "zod";
+import { fromObjectInput } from "../definition/object-schema.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
 import { parseInput } from "../util/parse-input.ts";
 
-export function outputInText(schema: z.ZodType, text: string): { value: unknown } | { problem: string } {
+export async function outputInText(
+  { schema, inputJsonSchema }: ToolSpec,
+  text: string,
+): Promise<{ value: unknown } | { problem: string }> {
   const parsed = parseInput(withoutFence(text.trim()));
-  if (parsed === undefined)
+  if (parsed === undefined) {
     return { problem: "The final answer has to fit the schema of the output; this is no JSON." };
-  const checked = schema.safeParse(parsed.value);
+  }
+  const checked = await schema.safeParseAsync(fromObjectInput(inputJsonSchema, parsed.value));
   if (checked.success) return { value: checked.data };
   return {
     problem: `The final answer does not fit the schema of the output: ${z.prettifyError(checked.error)}.`,

@@ -52,7 +52,11 @@ async function invokeOwn(
   const located = await locateTurn(host.store, input);
   const { runId, inputHash, began, follows } = located;
   const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
-  const stopListening = runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined));
+  const isWatched = agent.options.onEvent !== undefined || invoked.onEvent !== undefined;
+  // Events are not made for nobody.
+  const stopListening = isWatched
+    ? runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined))
+    : () => undefined;
   try {
     const { number, kept, pending } = await runTurn(
       opened,

@@ -152,6 +152,23 @@ describe("budgets", () => {
     expect(second.model.requests).toHaveLength(3);
   });
 
+  it("bytes of results: what they had together", async () => {
+    const world = await createWorld();
+    const big = createTool({ name: "big", schema: z.object({ n: z.number() }), func: () => "x".repeat(600) });
+    const { agent } = await createAgent(
+      world,
+      [[call("big", { n: 1 })], [call("big", { n: 2 })], "Enough."],
+      {
+        tools: [big],
+        limits: { maxTotalOutputBytes: 1_000 },
+      },
+    );
+    expect(await agent.invoke(ask("Go."))).toMatchObject({
+      budget: "maxTotalOutputBytes",
+      content: "Enough.",
+    });
+  });
+
   it("maxParallelTools holds", async () => {
     const world = await createWorld();
     let now = 0;

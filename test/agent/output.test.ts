@@ -137,6 +137,22 @@ describe("response", () => {
     expect(seen).toMatchObject([{ type: "json", schema: { properties: { total: { type: "number" } } } }]);
   });
 
+  it("an output that is no object is asked for inside of one, and refinements that wait are waited for", async () => {
+    const world = await createWorld();
+    const outputSchema = z
+      .number()
+      .refine(async (value) => (await Promise.resolve(value)) > 1, "more than 1");
+    const { agent, model } = await createAgent(world, ['{"input":1}', '{"input":2}'], { outputSchema });
+    expect((await agent.invoke(ask("Count."))).output).toBe(2);
+    expect(model.requests[1]?.text).toContain("more than 1");
+    const called = await createAgent(
+      world,
+      [[call("response", { input: 1 })], [call("response", { input: 3 })]],
+      { outputSchema },
+    );
+    expect((await called.agent.invoke(ask("Count."))).output).toBe(3);
+  });
+
   it("waits when another call of the same answer waits, and then is the output", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });

@@ -73,7 +73,7 @@ export function bindTools(set: ToolSet, plans: PlanBook, source: CallSource): Ag
     todoSpec,
     responseSpec,
     responseName: RESPONSE,
-    outputJsonSchema: responseSpec?.inputJsonSchema,
+    outputJsonSchema: responseSpec === undefined ? undefined : toObjectSchema(responseSpec.inputJsonSchema),
     source,
     isOwn: (spec) => own.some(([, one]) => one === spec),
     isResponse: (name) => responseSpec !== undefined && name === RESPONSE,
