@@ -41,9 +41,13 @@ export default defineConfig({
             "test/seeds/**/*.test.ts",
             "test/workflow/{resume,order,options}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
+            "test/agent/**/*.test.ts",
           ],
-          // No store is used in there.
-          exclude: ["test/semantics/{definition,json-schema}.test.ts"],
+          // No store is used in there, or both are.
+          exclude: [
+            "test/semantics/{definition,json-schema}.test.ts",
+            "test/agent/{context-window,killed}.test.ts",
+          ],
         },
       },
     ],

@@ -9,6 +9,7 @@ import { benchPostgres } from "./postgres.ts";
 import { benchPs } from "./ps.ts";
 import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
+import { benchSmartAgent } from "./smart-agent.ts";
 import { benchWorkflow } from "./workflow.ts";
 
 export interface Row {
@@ -26,6 +27,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "ai-sdk": benchAiSdk,
   replay: benchReplay,
   growth: benchGrowth,
+  "smart-agent": benchSmartAgent,
   postgres: benchPostgres,
   sandbox: benchSandbox,
   workflow: benchWorkflow,

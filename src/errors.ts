@@ -147,6 +147,10 @@ export const ERROR_CODES = {
     meaning: "There is no run of that id in this store.",
     hint: "Check the run id and the store.",
   },
+  TOOL_MODEL_FAILED: {
+    meaning: "The model of an agent could not be asked, or answered with something that cannot be used.",
+    hint: "Invoke again with the same run id: it goes on from the last answer on record.",
+  },
   TOOL_OPTION_INVALID: {
     meaning: "An option of the runtime or of a call has a value that it cannot have.",
     hint: "Correct the named option.",

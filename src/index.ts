@@ -70,6 +70,31 @@ export { toAnthropicTool, toAnthropicTools } from "./adapters/anthropic/to-anthr
 export type { AgentLoopOptions, AgentLoopResult } from "./adapters/anthropic/options.ts";
 export type { AgentLoopEvent } from "./adapters/anthropic/events.ts";
 
+export { createSmartAgent } from "./agent/create-smart-agent.ts";
+export type { AgentSnapshot, SmartAgent } from "./agent/create-smart-agent.ts";
+export type { DecidedState, ToolApprovalResolution } from "./agent/decided-state.ts";
+export type { SmartAgentEvent } from "./agent/events.ts";
+export type { AgentMessage } from "./agent/messages.ts";
+export type {
+  AgentStop,
+  InvokeOptions,
+  InvokeResult,
+  Retention,
+  SmartAgentLimits,
+  SmartAgentOptions,
+  ToolRetention,
+} from "./agent/options.ts";
+export type {
+  AgentInput,
+  AgentState,
+  AgentUsage,
+  PendingToolApproval,
+  Plan,
+  PlanStep,
+  ToolHistoryEntry,
+} from "./agent/state.ts";
+export type { AgentToolOptions } from "./agent/sub-agent.ts";
+
 export { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./workflow/components.ts";
 export type {
   ApprovalProps,

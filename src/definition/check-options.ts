@@ -109,7 +109,7 @@ export function isZod(value: unknown): boolean {
   return typeof value === "object" && value !== null && "_zod" in value;
 }
 
-const zodSchema: Check = (value, field) => {
+export const zodSchema: Check = (value, field) => {
   if (!isZod(value)) throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.`);
 };
 

@@ -42,6 +42,8 @@ export interface ToolSpec {
   readonly options: ToolPolicies<never, never, never>;
   /** What stands in the log in the place of the input. */
   readonly logInput: ((args: unknown) => unknown) | undefined;
+  /** Touches no budget of the run. */
+  readonly isExempt: boolean;
   /** Whether `execute` was written with a second parameter. */
   readonly declaresContext: boolean;
   /** Whether `execute` parses its input itself: then it is handed what was sent, and nothing is transformed twice. */
@@ -65,6 +67,8 @@ const DEFAULT_SETTLE_MS = 1_000;
 export interface BuiltInParts {
   /** Content that is too much for a log is described there, never shown. */
   readonly logInput?: ((args: never) => unknown) | undefined;
+  /** How an agent gives its answer must not fail at a budget. */
+  readonly isExempt?: boolean | undefined;
 }
 
 export function createToolSpec(
@@ -109,6 +113,7 @@ export function createToolSpec(
     cli: options.cli ?? {},
     options: policies,
     logInput: parts.logInput as ToolSpec["logInput"],
+    isExempt: parts.isExempt ?? false,
     declaresContext,
     parsesInput: parts.parsesInput ?? false,
   };

@@ -14,6 +14,8 @@ export interface Limits {
   readonly maxWallClockMs?: number | undefined;
   readonly maxTotalOutputBytes?: number | undefined;
   readonly maxCostUsd?: number | undefined;
+  /** What the models of agents may say. Calls of tools use none of it. */
+  readonly maxTotalOutputTokens?: number | undefined;
 }
 
 /** Capabilities for one call, and what to do with them after it. */

@@ -49,7 +49,7 @@ export async function invokeDetached(
 
 async function run(call: Call): Promise<Result> {
   const { host, scope } = call;
-  const { runId } = scope.identity;
+  const { budgetId } = scope;
   let name: string | undefined;
   scope.open.add(call);
   try {
@@ -61,7 +61,7 @@ async function run(call: Call): Promise<Result> {
     for (let other = host.inFlight.get(key); other !== undefined; other = host.inFlight.get(key)) await other;
     host.inFlight.set(key, call.ended.promise);
     name = key;
-    host.budgets.enter(runId, host.clock.now());
+    host.budgets.enter(budgetId, host.clock.now());
     return noteWaiting(call, await runPipeline(call));
   } catch (error) {
     return answerOrFail(call, error);
@@ -69,7 +69,7 @@ async function run(call: Call): Promise<Result> {
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);
-      host.budgets.leave(runId);
+      host.budgets.leave(budgetId);
     }
     end(call);
   }

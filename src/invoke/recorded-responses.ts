@@ -4,6 +4,7 @@
  */
 import { ToolwrightError } from "../errors.ts";
 import { type RecordedResponse, readResponse, saveResponse } from "../store/responses.ts";
+import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { Scope } from "./scope.ts";
@@ -13,8 +14,12 @@ export interface ResponseSlot {
   readonly recorded: { readonly value: unknown } | undefined;
   /** Something else was asked here before: the record is not used from here on. */
   readonly hasDiverged: boolean;
-  /** Commits, and returns what a replay would give. May be called again with more. @throws TOOL_RUN_FENCED */
-  save(value: unknown): Promise<unknown>;
+  /**
+   * Commits, and returns what a replay would give. May be called again with more.
+   * @param also what is written in the same transaction
+   * @throws TOOL_RUN_FENCED
+   */
+  save(value: unknown, also?: () => Transaction<void>): Promise<unknown>;
 }
 
 export interface RecordedResponses {
@@ -86,12 +91,13 @@ function slotAt(
   const place = { scopeId: scope.id, attempt: scope.attempt, position };
   return {
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
-    async save(value) {
+    async save(value, also) {
       const responseJson = encode(value);
-      const changes = await scope.host.store.transaction(
-        () => saveResponse(place, { requestHash, responseJson }, scope.writer),
-        "normal",
-      );
+      const changes = await scope.host.store.transaction(function* () {
+        const saved = yield* saveResponse(place, { requestHash, responseJson }, scope.writer);
+        if (saved > 0 && also !== undefined) yield* also();
+        return saved;
+      }, "normal");
       if (changes === 0) throw lost(scope);
       return decode(responseJson);
     },

@@ -16,6 +16,8 @@ export interface ScopeOptions {
   readonly identity: ScopeIdentity;
   readonly attempt: number;
   readonly limits?: Limits | undefined;
+  /** What its budgets, its cache and its breakers are kept under. Default: the run. */
+  readonly budgetId?: string | undefined;
   readonly settings?: Partial<ToolSettings> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The call that this scope is inside of. */
@@ -65,6 +67,7 @@ export class Scope {
   /** Called once, when that happens. */
   onFailure: ((error: ToolwrightError) => void) | undefined;
 
+  readonly #budgetId: string;
   readonly #counts = new Map<string, number>();
   readonly #asked = new Map<string, { likeness: string; index: number }>();
   readonly #requests = new Map<string, number>();
@@ -81,6 +84,7 @@ export class Scope {
     this.text = scopeText(options.identity);
     this.attempt = options.attempt;
     this.limits = options.limits ?? {};
+    this.#budgetId = options.budgetId ?? options.identity.runId;
     this.settings = options.settings ?? {};
     this.signal = options.signal;
     this.parent = options.parent;
@@ -99,6 +103,11 @@ export class Scope {
 
   get id(): number {
     return this.#id;
+  }
+
+  /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */
+  get budgetId(): string {
+    return this.root.#budgetId;
   }
 
   get writer(): Writer {

@@ -84,14 +84,17 @@ const anOpenStore: Check = (value, field) => {
 
 const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
 
-const LIMITS = fields({
+export const LIMIT_CHECKS = {
   maxToolCalls: aNumber(0),
   // With no place at all every call would wait for ever.
   maxParallelTools: aNumber(1),
   maxWallClockMs: aNumber(0),
   maxTotalOutputBytes: aNumber(0),
   maxCostUsd: aNumber(0),
-} satisfies Record<keyof Limits, Check>);
+  maxTotalOutputTokens: aNumber(0),
+} satisfies Record<keyof Limits, Check>;
+
+const LIMITS = fields(LIMIT_CHECKS);
 
 const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   store: either("a path, a postgres:// address or an open store", aStorePath, anOpenStore),
@@ -164,7 +167,7 @@ function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
   return path === undefined || path === ":memory:" || isPostgresAddress(path) ? [] : [resolve(path)];
 }
 
-function asRefusal(check: () => void): void {
+export function asRefusal(check: () => void): void {
   try {
     check();
   } catch (error) {

@@ -13,9 +13,10 @@ import { voidApprovalsOfTask } from "../store/approvals.ts";
 import { forgetReplayOfTask } from "../store/retention.ts";
 import { findScope } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { endTurn, insertTurn, readTurns, type TurnRow } from "../store/turns.ts";
+import { endTurn, insertTurn, lastTurn, turnByInput, turnOf, type TurnRow } from "../store/turns.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
+import { digest } from "../util/hash.ts";
 import type { OpenRuntime } from "./create-runtime.ts";
 
 export interface TurnOptions {
@@ -25,14 +26,24 @@ export interface TurnOptions {
   readonly inputHash: string;
   /** What it resumes with, whatever the caller says then. */
   readonly began: unknown;
-  /** Whether this input may come after a first turn that began with that. */
-  readonly follows: (began: unknown) => boolean;
+  /** Whether this input may come after what is on record. */
+  readonly follows: (record: { readonly first: PastTurn; readonly last: PastTurn }) => boolean;
+  /** Budgets, cache and breakers start anew with each turn. Default: they are the run's. */
+  readonly hasOwnBudget?: boolean | undefined;
   readonly limits?: Limits | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface PastTurn {
+  readonly began: unknown;
+  /** Of one that has ended. */
+  readonly result: unknown;
+}
+
 export interface Turn {
   readonly scope: Scope;
+  /** From 1. */
+  readonly number: number;
   readonly began: unknown;
   /** Keeps what the turn came to; what was needed to resume it is not kept any longer. */
   end(result: unknown): Promise<void>;
@@ -49,46 +60,65 @@ export async function runTurn<T>(
   runtime: OpenRuntime,
   options: TurnOptions,
   drive: (turn: Turn) => Promise<T>,
-  replay: (result: unknown) => T,
+  replay: (result: unknown, turn: number) => T,
 ): Promise<T> {
   const { runId, limits, signal } = options;
   const { host } = runtime;
   const chosen = await host.store.read(() => chooseTurn(options));
-  if (chosen.resultJson !== null) return replay(decode(chosen.resultJson));
+  if (chosen.resultJson !== null) return replay(decode(chosen.resultJson), chosen.turn);
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
-  return runtime.run(task, async () => {
+  const drivenIn = async (): Promise<T> => {
     const scope = scopeHere() as Scope;
     const row = await begin(host, scope, chosen.turn, options);
-    if (row.resultJson !== null) return replay(decode(row.resultJson));
+    if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({
       scope,
+      number: chosen.turn,
       began: decode(row.beganJson),
       end: (result) => end(host, scope, chosen.turn, encode(result)),
     });
-  });
+  };
+  return runtime.run(task, drivenIn, chosen.budgetId ?? runId);
 }
 
 /** The turn on record that began with this input, or the next one. */
-function* chooseTurn({ runId, kind, inputHash, began, follows }: TurnOptions): Transaction<TurnRow> {
-  const turns = yield* readTurns(runId);
-  const [first] = turns;
-  const last = turns.at(-1);
-  const next = { runId, turn: (last?.turn ?? 0) + 1, kind, inputHash, beganJson: encode(began) };
-  if (first === undefined || last === undefined) {
+function* chooseTurn(options: TurnOptions): Transaction<TurnRow> {
+  const { runId, kind, inputHash, began, follows, hasOwnBudget = false } = options;
+  const last = yield* lastTurn(runId);
+  const turn = (last?.turn ?? 0) + 1;
+  const next: TurnRow = {
+    runId,
+    turn,
+    kind,
+    inputHash,
+    beganJson: encode(began),
+    resultJson: null,
+    // The first one's are the run's: that is where people look for them.
+    budgetId: hasOwnBudget && turn > 1 ? digest(["budget of a turn", runId, turn]) : null,
+    isGivenUp: false,
+  };
+  if (last === undefined) {
     if ((yield* readRun(runId)) !== undefined) throw taken(runId, "belongs to a workflow");
-    return { ...next, resultJson: null, isGivenUp: false };
+    return next;
   }
-  if (first.kind !== kind) throw taken(runId, `belongs to a ${first.kind}`);
-  const known = turns.find((turn) => turn.inputHash === inputHash);
+  if (last.kind !== kind) throw taken(runId, `belongs to a ${last.kind}`);
+  const known = yield* turnByInput(runId, inputHash);
   if (known === undefined) {
-    if (!follows(decode(first.beganJson))) throw taken(runId, "was begun with another input");
-    return { ...next, resultJson: null, isGivenUp: false };
+    const first = last.turn === 1 ? last : ((yield* turnOf(runId, 1)) ?? last);
+    if (!follows({ first: pastOf(first), last: pastOf(last) })) {
+      throw taken(runId, "was begun with another input");
+    }
+    return next;
   }
   if (known.isGivenUp) throw givenUp(runId, known.turn);
-  if (known !== last && known.resultJson === null) {
+  if (known.turn !== last.turn && known.resultJson === null) {
     throw taken(runId, `has left turn ${known.turn} unfinished and is in turn ${last.turn}`);
   }
   return known;
+}
+
+function pastOf({ beganJson, resultJson }: TurnRow): PastTurn {
+  return { began: decode(beganJson), result: resultJson === null ? undefined : decode(resultJson) };
 }
 
 async function begin(host: Host, scope: Scope, turn: number, options: TurnOptions): Promise<TurnRow> {

@@ -107,11 +107,16 @@ export class StoreRuntime {
     return outcome as Outcome<never>;
   }
 
-  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T> {
+  /** @param budgetId what budgets, cache and breakers are kept under, where it is not the run */
+  async run<T>(
+    task: RunScopeOptions,
+    work: () => T | PromiseLike<T>,
+    budgetId: string = task.runId,
+  ): Promise<T> {
     checkRunOptions(task, work);
-    const opened = this.#openScope(task);
+    const opened = this.#openScope(task, undefined, budgetId);
     await opened.owned;
-    return this.#runIn(task, () => opened, work, opened.scope.ready);
+    return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
   }
 
   /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
@@ -123,7 +128,7 @@ export class StoreRuntime {
     if (!options.isLazy) {
       const eager = this.#openScope(task, options.guard);
       await eager.owned;
-      return this.#runIn(task, () => eager, work, eager.scope.ready);
+      return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
     }
     let opened: OpenedScope | undefined;
     let isOver = false;
@@ -132,14 +137,14 @@ export class StoreRuntime {
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
       return (opened ??= this.#openScope(task, options.guard));
     };
-    return this.#runIn(task, open, work, undefined, () => {
+    return this.#runIn(task.runId, open, work, undefined, () => {
       isOver = true;
       return opened;
     });
   }
 
   async #runIn<T>(
-    task: RunScopeOptions,
+    budgetId: string,
     open: () => OpenedScope,
     work: () => T | PromiseLike<T>,
     ready: Promise<void> | undefined,
@@ -157,17 +162,21 @@ export class StoreRuntime {
       },
       call: undefined,
     };
-    budgets.enter(task.runId, clock.now());
+    budgets.enter(budgetId, clock.now());
     try {
       await ready;
       return await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);
     } finally {
-      budgets.leave(task.runId);
+      budgets.leave(budgetId);
       await opened()?.close();
     }
   }
 
-  #openScope(task: RunScopeOptions, guard?: () => Transaction<void>): OpenedScope {
+  #openScope(
+    task: RunScopeOptions,
+    guard?: () => Transaction<void>,
+    budgetId: string = task.runId,
+  ): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
     const name = JSON.stringify(identity);
@@ -185,7 +194,7 @@ export class StoreRuntime {
     });
     const { limits, settings, signal } = task;
     return {
-      scope: new Scope(host, { identity, attempt, limits, settings, signal, owned }),
+      scope: new Scope(host, { identity, attempt, limits, budgetId, settings, signal, owned }),
       owned,
       close: async () => {
         if (this.#openScopes.get(name) === mark) this.#openScopes.delete(name);

@@ -1,6 +1,6 @@
 /** Recorded answers of pure tools. */
 import { text } from "./columns.ts";
-import { change, first } from "./statement.ts";
+import { all, change, first } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
 export interface CacheKey {
@@ -37,4 +37,25 @@ export function writeCache(
     outputJson,
     expiresAtMs,
   );
+}
+
+export interface CachedAnswer {
+  readonly toolName: string;
+  readonly cacheKey: string;
+  readonly outputJson: string;
+}
+
+/** What equal calls under this id would get now. */
+export function* listCache(runId: string, nowMs: number): Transaction<CachedAnswer[]> {
+  const rows = yield* all(
+    `SELECT tool_name, cache_key, output_json FROM toolwright_cache
+     WHERE run_id = ?1 AND (expires_at_ms IS NULL OR expires_at_ms > ?2) ORDER BY tool_name, cache_key`,
+    runId,
+    nowMs,
+  );
+  return rows.map((row) => ({
+    toolName: text(row, "tool_name"),
+    cacheKey: text(row, "cache_key"),
+    outputJson: text(row, "output_json"),
+  }));
 }

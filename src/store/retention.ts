@@ -180,17 +180,28 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
   );
   yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
   const calls = yield* change(`DELETE FROM toolwright_calls WHERE scope_id IN ${SCOPES}`, runId);
+  for (const table of TABLES_OF_BUDGETS) {
+    yield* change(
+      `DELETE FROM ${table} WHERE run_id IN (SELECT budget_id FROM toolwright_turns WHERE run_id = ?1)`,
+      runId,
+    );
+  }
   for (const table of TABLES_OF_RUN) yield* change(`DELETE FROM ${table} WHERE run_id = ?1`, runId);
   yield* buryRun(runId, nowMs);
   return calls;
 }
 
-const TABLES_OF_RUN = [
-  "toolwright_approvals",
+/** What a budget is kept in: of the run, and of each of its turns that has one of its own. */
+const TABLES_OF_BUDGETS = [
   "toolwright_usage",
   "toolwright_reservations",
   "toolwright_breakers",
   "toolwright_cache",
+];
+
+const TABLES_OF_RUN = [
+  ...TABLES_OF_BUDGETS,
+  "toolwright_approvals",
   "toolwright_tasks",
   "toolwright_loops",
   "toolwright_turns",

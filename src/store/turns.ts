@@ -1,6 +1,6 @@
 /** Turns of a chat, and runs of an agent's loop: what they began with, and what they came to. */
 import { integer, text, textOrNull } from "./columns.ts";
-import { all, change, type Row } from "./statement.ts";
+import { all, change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
 export interface TurnRow {
@@ -12,30 +12,54 @@ export interface TurnRow {
   readonly beganJson: string;
   /** `null` while it has not ended. */
   readonly resultJson: string | null;
+  /** What its budgets are kept under, where it is not the run. */
+  readonly budgetId: string | null;
   /** Left for so long that retention has deleted what it would have gone on with. */
   readonly isGivenUp: boolean;
 }
 
-/** In the order in which they began. */
+/** The one that began last. */
+export function* lastTurn(runId: string): Transaction<TurnRow | undefined> {
+  return toTurnRow(
+    yield* first("SELECT * FROM toolwright_turns WHERE run_id = ?1 ORDER BY turn DESC LIMIT 1", runId),
+  );
+}
+
+export function* turnOf(runId: string, turn: number): Transaction<TurnRow | undefined> {
+  return toTurnRow(
+    yield* first("SELECT * FROM toolwright_turns WHERE run_id = ?1 AND turn = ?2", runId, turn),
+  );
+}
+
+/** The first that began with this input. */
+export function* turnByInput(runId: string, inputHash: string): Transaction<TurnRow | undefined> {
+  return toTurnRow(
+    yield* first(
+      "SELECT * FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2 ORDER BY turn LIMIT 1",
+      runId,
+      inputHash,
+    ),
+  );
+}
+
+/** All of them, in the order in which they began. */
 export function* readTurns(runId: string): Transaction<TurnRow[]> {
   const rows = yield* all("SELECT * FROM toolwright_turns WHERE run_id = ?1 ORDER BY turn", runId);
-  return rows.map(toTurnRow);
+  return rows.flatMap((row) => toTurnRow(row) ?? []);
 }
 
 /** 0 when there is a turn of that number. */
-export function insertTurn(
-  turn: Omit<TurnRow, "resultJson" | "isGivenUp">,
-  nowMs: number,
-): Transaction<number> {
+export function insertTurn(turn: TurnRow, nowMs: number): Transaction<number> {
   return change(
-    `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, started_at_ms)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING`,
+    `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, started_at_ms, budget_id)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
     turn.runId,
     turn.turn,
     turn.kind,
     turn.inputHash,
     turn.beganJson,
     nowMs,
+    turn.budgetId,
   );
 }
 
@@ -49,7 +73,8 @@ export function endTurn(runId: string, turn: number, resultJson: string, nowMs: 
   );
 }
 
-function toTurnRow(row: Row): TurnRow {
+function toTurnRow(row: Row | undefined): TurnRow | undefined {
+  if (row === undefined) return undefined;
   return {
     runId: text(row, "run_id"),
     turn: integer(row, "turn"),
@@ -57,6 +82,7 @@ function toTurnRow(row: Row): TurnRow {
     inputHash: text(row, "input_hash"),
     beganJson: text(row, "began_json"),
     resultJson: textOrNull(row, "result_json"),
+    budgetId: textOrNull(row, "budget_id"),
     isGivenUp: row["ended_at_ms"] !== null && row["result_json"] === null,
   };
 }

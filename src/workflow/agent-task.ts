@@ -3,9 +3,10 @@
  * handed back in their places, and from the first thing that is not, it is live.
  */
 import { ToolwrightError } from "../errors.ts";
+import { isLanguageModel, resolveLanguageModel } from "../adapters/ai-sdk/language-model.ts";
 import { toTools } from "../tool/from-tool.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
-import { isLanguageModel, journalModel } from "../adapters/ai-sdk/recorded-model.ts";
+import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalid, outputOfAgent, validateOutput } from "./task-output.ts";
 
 /** How often an answer that does not fit is sent back in one attempt. */
@@ -112,7 +113,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
 function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): Record<string, unknown> {
   const settings = (agent as { settings?: { model?: unknown; tools?: Record<string, unknown> } }).settings;
   const options: Record<string, unknown> = {};
-  const model = resolveModel(settings?.model);
+  const model = resolveLanguageModel(settings?.model);
   if (isLanguageModel(model)) options["model"] = journalModel(model, turn.onDiverged);
   if (props.tools !== undefined) {
     const added = Object.fromEntries(toTools(props.tools).map((tool) => [tool.name, tool]));
@@ -120,14 +121,6 @@ function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): R
   }
   if (turn.instructions !== undefined) options["instructions"] = turn.instructions;
   return options;
-}
-
-/** The AI SDK takes the name of a model where a default provider is set. */
-function resolveModel(model: unknown): unknown {
-  if (typeof model !== "string") return model;
-  const provider = (globalThis as { AI_SDK_DEFAULT_PROVIDER?: { languageModel?: (id: string) => unknown } })
-    .AI_SDK_DEFAULT_PROVIDER;
-  return provider?.languageModel?.(model) ?? model;
 }
 
 function responseMessages(result: unknown): unknown[] {

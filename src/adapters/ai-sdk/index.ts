@@ -1,6 +1,6 @@
 /** `toolwright/ai-sdk`: a tool works in the AI SDK as it stands; this is what helps around it. */
 
 export { recordModel } from "./recorded-model.ts";
-export type { LanguageModelLike } from "./recorded-model.ts";
+export type { LanguageModelLike } from "./language-model.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";

@@ -8,14 +8,7 @@ import {
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
-
-/** The part of the AI SDK's language model that is needed here. */
-export interface LanguageModelLike {
-  readonly provider?: string;
-  readonly modelId?: string;
-  doGenerate(options: ModelRequest): PromiseLike<object>;
-  doStream(options: ModelRequest): PromiseLike<{ stream: ReadableStream<unknown> }>;
-}
+import type { LanguageModelLike } from "./language-model.ts";
 
 interface ModelRequest {
   readonly prompt: unknown;
@@ -28,18 +21,8 @@ interface ModelRequest {
 /** How it is asked: an answer in one piece cannot be handed back as a stream, nor the other way round. */
 type Way = "generate" | "stream";
 
-export function isLanguageModel(value: unknown): value is LanguageModelLike {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "doGenerate" in value &&
-    typeof value.doGenerate === "function" &&
-    "doStream" in value
-  );
-}
-
 /** Models that are recorded, and what they were made of. */
-const plainModels = new WeakMap<object, LanguageModelLike>();
+const plainModels = new WeakMap<object, object>();
 
 /**
  * For agents that a tool or `runtime.run` drives: after a crash they are handed what they were told before. A model of a
@@ -48,7 +31,7 @@ const plainModels = new WeakMap<object, LanguageModelLike>();
  * @example
  * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });
  */
-export function recordModel<M extends LanguageModelLike>(model: M): M {
+export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M): M {
   const { provider, modelId } = model;
   // Several models may be asked the same, and the same in several ways: all that is asked tells them apart.
   return wrap(model, recordedResponsesByRequest, ({ abortSignal: _signal, headers: _headers, ...asked }) => ({
@@ -62,7 +45,7 @@ export function recordModel<M extends LanguageModelLike>(model: M): M {
  * For a loop that is alone in its scope, whose responses come in one order.
  * @param onDiverged told once per scope, with the place from which the record is no longer used
  */
-export function journalModel<M extends LanguageModelLike>(
+export function journalModel<M extends LanguageModelLike<ModelRequest>>(
   model: M,
   onDiverged: (position: number) => void,
 ): M {
@@ -74,7 +57,7 @@ export function journalModel<M extends LanguageModelLike>(
 }
 
 /** @param asked what tells one request from another */
-function wrap<M extends LanguageModelLike>(
+function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
   recordsOf: (scope: Scope) => RecordedResponses,
   asked: (request: ModelRequest) => object,

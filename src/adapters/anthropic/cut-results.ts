@@ -1,6 +1,6 @@
 /** Cuts the largest results of tools, with a mark where something is missing. Nothing else in a message is touched. */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
-import { bytesOfTokens } from "./estimate-tokens.ts";
+import { bytesOfTokens } from "../../util/estimate-tokens.ts";
 
 /** A result that is shorter says little in many bytes: it stays. */
 const SHORTEST = 1_000;

@@ -12,12 +12,12 @@ import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
 import { askModel, type ModelRequest } from "./ask-model.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateTokens } from "../../util/estimate-tokens.ts";
 import type { LoopNews } from "./events.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";
 import { type AgentLoopOptions, checkMessages, DEFAULTS, type LoopStop } from "./options.ts";
-import { type FinishedCalls, type RequestedCall, runCalls, type TerminalCall } from "./run-calls.ts";
+import { type FinishedCalls, type RequestedBlock, runBlocks, type TerminalCall } from "./run-calls.ts";
 import { errorResult } from "./tool-result.ts";
 import { createTrimmer } from "./trim-history.ts";
 
@@ -132,17 +132,17 @@ async function ask(
   }
 }
 
-function callsIn({ message, malformed }: ModelResponse): RequestedCall[] {
+function callsIn({ message, malformed }: ModelResponse): RequestedBlock[] {
   return message.content.flatMap((block, index) =>
     block.type === "tool_use" ? [{ block, malformed: malformed[index] }] : [],
   );
 }
 
-async function runAll(setup: LoopSetup, calls: readonly RequestedCall[]): Promise<FinishedCalls> {
+async function runAll(setup: LoopSetup, calls: readonly RequestedBlock[]): Promise<FinishedCalls> {
   const { scope, tools, options, signal } = setup;
   const maxParallel =
     options.limits?.maxParallelTools ?? scope.host.limits.maxParallelTools ?? DEFAULTS.maxParallelTools;
-  return runCalls(calls, { scope, tools, maxParallel, signal });
+  return runBlocks(calls, { scope, tools, maxParallel, signal });
 }
 
 const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
@@ -151,7 +151,7 @@ const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
 ]);
 
 /** The last call of a response that was cut off may be half a call, and nobody can tell. */
-function leave(calls: readonly RequestedCall[]): FinishedCalls {
+function leave(calls: readonly RequestedBlock[]): FinishedCalls {
   const results = calls.map(({ block }) =>
     errorResult(
       block.id,

@@ -3,12 +3,12 @@
  * not be stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
  */
 import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
+import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
 import { maskInput } from "../../invoke/redact.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
-import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
 import type { CallResult } from "./tool-result.ts";
 
 export class History {

@@ -1,5 +1,6 @@
 /** A complete response, parsed at the edge: what a model or a gateway sends is not trusted to have the shape it should. */
 import type { Message } from "@anthropic-ai/sdk/resources/messages";
+import { parseInput, usable } from "../../util/parse-input.ts";
 
 export interface ModelResponse {
   readonly message: Message;
@@ -22,8 +23,8 @@ export function responseOf(value: unknown, inputs: ReadonlyMap<number, string> =
     if (block.type !== "tool_use" && block.type !== "server_tool_use") return block;
     // No piece at all is an input without fields.
     const text = inputs.get(index) ?? "";
-    const parsed = text === "" ? { value: "input" in block ? block.input : {} } : parse(text);
-    if (parsed !== undefined && !isTooDeep(parsed.value)) return { ...block, input: parsed.value };
+    const parsed = text === "" ? usable("input" in block ? block.input : {}) : parseInput(text);
+    if (parsed !== undefined) return { ...block, input: parsed.value };
     malformed[index] = text;
     return { ...block, input: {} };
   });
@@ -41,25 +42,4 @@ function isBlock(block: unknown): block is Block {
   }
   if (block.type !== "tool_use") return true;
   return "id" in block && typeof block.id === "string" && "name" in block && typeof block.name === "string";
-}
-
-function parse(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    // The model is told, in the words of the tool's validation.
-    return undefined;
-  }
-}
-
-/** No tool takes so much; what reads or writes values one level inside the other would fail at it. */
-const DEEPEST = 200;
-
-function isTooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; depth < DEEPEST; depth += 1) {
-    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
-    if (level.length === 0) return false;
-  }
-  return true;
 }

@@ -5,9 +5,9 @@ import type { Approval } from "../../invoke/approval.ts";
 import type { Limits } from "../../invoke/host.ts";
 import { checkLimits, checkSignal, refusal } from "../../runtime/options.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import type { ToolSource } from "../../tool/offer-tools.ts";
 import { isStorableText, isTooLongForId } from "../../util/storable-text.ts";
 import type { AgentLoopEvent } from "./events.ts";
-import type { ToolSource } from "../../tool/offer-tools.ts";
 
 /** The part of the SDK's client that is used; those for other clouds have it too. */
 export interface AnthropicClient {

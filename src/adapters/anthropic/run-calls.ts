@@ -1,34 +1,16 @@
-/**
- * Runs the calls of one response: several at once, in the order of the response, each by itself. What is wrong with one is
- * told to the model as its result and harms no other.
- */
+/** What came of the calls of one response, as the Messages API takes it. */
 import type { ToolUseBlock } from "@anthropic-ai/sdk/resources/messages";
-import { z } from "zod";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
-import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { invoke } from "../../invoke/invoke.ts";
-import type { Outcome } from "../../invoke/outcome.ts";
-import type { Scope } from "../../invoke/scope.ts";
-import { specOf } from "../../tool/create-callable.ts";
-import type { Tool } from "../../tool/tool.ts";
-import { mapAtMost } from "../../util/map-at-most.ts";
-import { fromObjectInput } from "../../definition/object-schema.ts";
+import { type CallsOptions, type EndedCall, runCalls } from "../../runtime/run-calls.ts";
 import { saysError } from "../../tool/model-answer.ts";
 import { type CallResult, errorResult, resultOf } from "./tool-result.ts";
 
 /** A call in a response. */
-export interface RequestedCall {
+export interface RequestedBlock {
   readonly block: ToolUseBlock;
   /** The input as it came, where it cannot be used. */
   readonly malformed: string | undefined;
-}
-
-export interface CallsOptions {
-  readonly scope: Scope;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly maxParallel: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 export interface FinishedCalls {
@@ -48,69 +30,33 @@ export interface TerminalCall {
   readonly output: unknown;
 }
 
-export async function runCalls(
-  calls: readonly RequestedCall[],
+export async function runBlocks(
+  blocks: readonly RequestedBlock[],
   options: CallsOptions,
 ): Promise<FinishedCalls> {
-  const ended = await mapAtMost(options.maxParallel, calls, (call) => runCall(call, options));
+  const calls = blocks.map(({ block: { id, name, input }, malformed }) => ({ id, name, input, malformed }));
+  const ended = await runCalls(calls, options);
+  const { secret } = options.scope.host.store;
   return {
-    results: ended.flatMap(({ result }) => (result === undefined ? [] : [result])),
-    pending: ended.flatMap(({ pending }) => (pending === undefined ? [] : [pending])),
-    keys: ended.flatMap(({ key }) => key ?? []),
-    terminal: ended.find(({ terminal }) => terminal !== undefined)?.terminal,
+    results: ended.flatMap((one) => toResult(one, secret)),
+    pending: ended.flatMap((one) =>
+      one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],
+    ),
+    keys: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
+    terminal: ended.map(toTerminal).find((one) => one !== undefined),
   };
 }
 
-interface EndedCall {
-  readonly key?: string | null;
-  readonly result?: CallResult;
-  readonly pending?: Approval;
-  readonly terminal?: TerminalCall;
+function toResult(ended: EndedCall, secret: string): CallResult[] {
+  const { id } = ended.call;
+  if (ended.spec === undefined) return [errorResult(id, ended.error)];
+  const { outcome, spec } = ended;
+  return outcome.status === "pending" ? [] : [resultOf(id, outcome, spec, secret)];
 }
 
-async function runCall(call: RequestedCall, options: CallsOptions): Promise<EndedCall> {
-  const { id, name, input } = call.block;
-  const tool = options.tools.get(name);
-  if (tool === undefined) return { result: errorResult(id, notOffered(name, options.tools)) };
-  const spec = specOf(tool);
-  const args = fromObjectInput(spec.inputJsonSchema, input);
-  const outcome = await callTool(spec, args, call, options);
-  const { key } = outcome;
-  if (outcome.status === "pending") return { key, pending: outcome.approval };
-  const result = resultOf(id, outcome, spec, options.scope.host.store.secret);
-  const hasEnded = outcome.status === "success" && spec.terminal !== false && !saysError(outcome.output);
-  if (!hasEnded) return { key, result };
-  return {
-    key,
-    result,
-    terminal: { spec, status: spec.terminal.status, input: args, output: outcome.output },
-  };
-}
-
-/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
-function callTool(
-  spec: ToolSpec,
-  args: unknown,
-  { block, malformed }: RequestedCall,
-  { scope, signal }: CallsOptions,
-): Promise<Outcome> {
-  const how = { toolCallId: block.id, signal };
-  if (malformed === undefined) return invoke(scope, spec, args, how);
-  // Nobody knows where in it the fields are that must not be stored.
-  const isSecret = spec.redactInput.length > 0 || spec.logInput !== undefined;
-  const shown = isSecret ? "(left out)" : malformed;
-  const refusing = {
-    ...spec,
-    schema: z.custom(() => false, "it is not valid JSON, or nested too deeply; nothing was run"),
-  };
-  return invoke(scope, refusing, shown, how);
-}
-
-function notOffered(name: string, tools: ReadonlyMap<string, Tool>): ToolwrightError {
-  const offered = [...tools.keys()].join(", ");
-  return new ToolwrightError(
-    "TOOL_NOT_FOUND",
-    `No tool named "${name}" is offered. ${offered === "" ? "There are none." : `There are: ${offered}.`}`,
-    { details: { tool: name }, effect: "none" },
-  );
+function toTerminal(ended: EndedCall): TerminalCall | undefined {
+  if (ended.spec === undefined || ended.spec.terminal === false) return undefined;
+  const { spec, args, outcome } = ended;
+  if (outcome.status !== "success" || saysError(outcome.output)) return undefined;
+  return { spec, status: ended.spec.terminal.status, input: args, output: outcome.output };
 }

@@ -10,6 +10,7 @@ import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/creat
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../runtime/run-turn.ts";
 import { specOf } from "../../tool/create-callable.ts";
+import { offerTools } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
@@ -18,7 +19,6 @@ import { driveLoop, type LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
-import { offerTools } from "../../tool/offer-tools.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
 import { keptSystemPrompt, systemPrompt } from "./system-prompt.ts";
 
@@ -92,8 +92,8 @@ async function runOwn(
         inputHash,
         began,
         // A chat goes on from where it began, however much of what followed its user has left out.
-        follows: (first) => {
-          const { count, hash } = first as Began;
+        follows: ({ first }) => {
+          const { count, hash } = first.began as Began;
           return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
         },
         limits,

@@ -5,7 +5,7 @@
  */
 import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { cutResults } from "./cut-results.ts";
-import { createMessageSizes } from "./estimate-tokens.ts";
+import { createMessageSizes } from "../../util/estimate-tokens.ts";
 
 /** Cut well below the limit: the next turns then send the same beginning, which providers cache. */
 const TARGET_SHARE = 0.75;

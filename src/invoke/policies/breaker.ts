@@ -45,7 +45,7 @@ export async function refusalOfBreaker(call: Call): Promise<Result | undefined> 
 }
 
 function scopeOf(call: Call): string {
-  return call.spec.retry.breaker?.scope === "shared" ? "" : call.scope.identity.runId;
+  return call.spec.retry.breaker?.scope === "shared" ? "" : call.scope.budgetId;
 }
 
 function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "probe" {

@@ -67,7 +67,7 @@ async function cacheKeyOf(call: Call): Promise<CacheKey> {
   const { keyFn, scope } = call.spec.cache ?? {};
   const basis = keyFn === undefined ? executedHash(call) : `custom ${canonicalText(await keyFn(call.input))}`;
   return {
-    runId: scope === "global" ? "" : call.scope.identity.runId,
+    runId: scope === "global" ? "" : call.scope.budgetId,
     toolName: call.spec.name,
     cacheKey: sha256(basis),
   };

@@ -20,11 +20,11 @@ import { aborted, MustWait, type Policy, Refused, refuse } from "../policy.ts";
 export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
   const isLimited = limits !== undefined || call.spec.maxExecutionsPerRun !== undefined;
-  return isLimited && call.mode === "run" ? limited(call, limits, next) : next();
+  return isLimited && call.mode === "run" && !call.spec.isExempt ? limited(call, limits, next) : next();
 };
 
 async function limited(call: Call, limits: Limits | undefined, next: () => Promise<Result>): Promise<Result> {
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   try {
     if (limits?.maxParallelTools !== undefined && call.scope.parent === undefined) {
       const free = await call.host.budgets.acquire(runId, limits.maxParallelTools, call.signal);
@@ -56,7 +56,7 @@ function limitsOf(call: Call): Limits | undefined {
 }
 
 function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   // A call that goes on, after an interruption or after an inner call was decided, was counted when it began.
   const isCounted = call.row?.status === "unknown" || (call.row?.waitsFor ?? null) !== null;
   if (!isCounted) {
@@ -83,7 +83,7 @@ function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
 
 function* takeCount(call: Call, limitName: string, name: string, max: number | undefined): Transaction<void> {
   if (max === undefined) return;
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   const { used } = yield* readUsage(runId, name);
   if (used + 1 > max) throw exceeded(call, limitName, max);
   yield* addUsage(runId, name, 1);
@@ -100,7 +100,7 @@ function* takeAmount(
   unknown: number,
 ): Transaction<void> {
   if (max === undefined) return;
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   const { used } = yield* readUsage(runId, name);
   if (used >= max) throw exceeded(call, name, max);
   const ofTool = yield* peekUsage(runId, `${name}:${call.spec.name}`);
@@ -123,7 +123,7 @@ function keysAround(call: Call): ReadonlySet<string> {
 }
 
 function* takePlace(call: Call, max: number): Transaction<void> {
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   yield* readUsage(runId, "maxParallelTools");
   const held = yield* readReservations(runId, "maxParallelTools");
   if (held.filter(({ callKey }) => callKey !== call.key).length >= max) throw new MustWait();
@@ -131,7 +131,7 @@ function* takePlace(call: Call, max: number): Transaction<void> {
 }
 
 function* settleBudgets(call: Call, limits: Limits, takeActiveMs: () => number): Transaction<void> {
-  const { runId } = call.scope.identity;
+  const runId = call.scope.budgetId;
   const { spec } = call;
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
   const outputBytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);

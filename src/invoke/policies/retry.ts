@@ -7,6 +7,7 @@ import type { ToolwrightError } from "../../errors.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import { refusalOfBreaker } from "./breaker.ts";
 import { wallLeft } from "./timeout.ts";
 
@@ -64,7 +65,8 @@ function originalOf(error: ToolwrightError): Error {
 
 function waitOf(call: Call, error: ToolwrightError, retries: number): number {
   const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
-  const asked = retryAfterMs(error, call.host.clock.now());
+  const now = call.host.clock.now();
+  const asked = retryAfterMs(error.cause ?? error, now) ?? retryAfterMs(error.details, now);
   return asked ?? Math.min(backoffMs * 2 ** retries * (1 + Math.random() * JITTER), maxBackoffMs);
 }
 
@@ -79,37 +81,4 @@ async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: numbe
     // The only reason to end a wait early is the abort.
     return false;
   }
-}
-
-/** `retryAfterMs` on the error, or a `Retry-After` header in it: seconds or a date. */
-function retryAfterMs(error: ToolwrightError, now: number): number | undefined {
-  try {
-    return readRetryAfter(error, now);
-  } catch {
-    // What cannot be read has asked for nothing.
-    return undefined;
-  }
-}
-
-function readRetryAfter(error: ToolwrightError, now: number): number | undefined {
-  const source: unknown = error.cause ?? error;
-  if (typeof source !== "object" || source === null) return undefined;
-  const record = source as Record<string, unknown>;
-  const direct = record["retryAfterMs"] ?? error.details["retryAfterMs"];
-  if (typeof direct === "number" && direct >= 0) return direct;
-  const response = record["response"] as Record<string, unknown> | undefined;
-  const header =
-    headerOf(record["headers"]) ?? headerOf(record["responseHeaders"]) ?? headerOf(response?.["headers"]);
-  if (header === undefined || header.trim() === "") return undefined;
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-function headerOf(headers: unknown): string | undefined {
-  if (headers instanceof Headers) return headers.get("retry-after") ?? undefined;
-  if (typeof headers !== "object" || headers === null) return undefined;
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
-  return found === undefined ? undefined : String(found[1]);
 }

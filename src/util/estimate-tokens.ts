@@ -1,8 +1,7 @@
 /** How many tokens something may be, by its size. An estimate on the safe side: most text is less. */
-import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 
 const BYTES_PER_TOKEN = 3;
-/** What the API counts for a large image, whatever its bytes. */
+/** What providers count for a large image, whatever its bytes. */
 const TOKENS_OF_IMAGE = 1_600;
 
 export function estimateTokens(value: unknown): number {
@@ -16,8 +15,8 @@ export function estimateTokens(value: unknown): number {
 }
 
 /** Each message is looked at once, however often the history is. */
-export function createMessageSizes(): (message: MessageParam) => number {
-  const sizes = new WeakMap<MessageParam, number>();
+export function createMessageSizes(): (message: object) => number {
+  const sizes = new WeakMap<object, number>();
   return (message) => {
     const known = sizes.get(message) ?? estimateTokens(message);
     sizes.set(message, known);

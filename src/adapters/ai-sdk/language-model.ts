@@ -1,0 +1,27 @@
+/** Models of the AI SDK, as far as those who drive them need to know. Nothing of `ai` is imported. */
+
+/** The part of the AI SDK's language model that is needed here. */
+export interface LanguageModelLike<Request = never> {
+  readonly provider?: string | undefined;
+  readonly modelId?: string | undefined;
+  doGenerate(options: Request): PromiseLike<object>;
+  doStream(options: Request): PromiseLike<{ stream: ReadableStream<unknown> }>;
+}
+
+export function isLanguageModel(value: unknown): value is LanguageModelLike {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "doGenerate" in value &&
+    typeof value.doGenerate === "function" &&
+    "doStream" in value
+  );
+}
+
+/** The AI SDK takes the name of a model where a default provider is set. */
+export function resolveLanguageModel(model: unknown): unknown {
+  if (typeof model !== "string") return model;
+  const provider = (globalThis as { AI_SDK_DEFAULT_PROVIDER?: { languageModel?: (id: string) => unknown } })
+    .AI_SDK_DEFAULT_PROVIDER;
+  return provider?.languageModel?.(model) ?? model;
+}

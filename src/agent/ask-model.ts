@@ -1,0 +1,58 @@
+/** Asks the model, again where it was only busy. An abort ends it at once, whatever the model does. */
+import { ToolwrightError } from "../errors.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { retryAfterMs } from "../invoke/retry-after.ts";
+import { untilAborted } from "../util/abort.ts";
+import type { Clock } from "../util/clock.ts";
+import type { AgentModel, AskOptions, ModelAnswer } from "./model/agent-model.ts";
+
+const MOST_RETRIES = 2;
+const BACKOFF_MS = 1_000;
+
+/** @throws TOOL_ABORTED, TOOL_MODEL_FAILED */
+export async function askModel(model: AgentModel, options: AskOptions, clock: Clock): Promise<ModelAnswer> {
+  const { signal } = options;
+  for (let retries = 0; ; retries += 1) {
+    assertNotAborted(signal);
+    try {
+      const asked = model.ask(options);
+      await untilAborted(asked, signal);
+      assertNotAborted(signal);
+      return await asked;
+    } catch (error) {
+      assertNotAborted(signal);
+      if (retries >= MOST_RETRIES || !isRetryable(error)) throw failed(error);
+      await sleep(clock, retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries, signal);
+    }
+  }
+}
+
+async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    assertNotAborted(signal);
+    throw error;
+  }
+}
+
+/** What the errors of the AI SDK and of most clients say. */
+function isRetryable(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { isRetryable: said, statusCode, status } = error as Record<string, unknown>;
+  if (typeof said === "boolean") return said;
+  const code = typeof statusCode === "number" ? statusCode : status;
+  return typeof code === "number" && (code === 408 || code === 409 || code === 429 || code >= 500);
+}
+
+export function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new ToolwrightError("TOOL_ABORTED", `The agent was aborted: ${messageOf(signal.reason)}.`, {
+    hint: "The same run id goes on with it.",
+    cause: signal.reason,
+  });
+}
+
+function failed(cause: unknown): ToolwrightError {
+  return new ToolwrightError("TOOL_MODEL_FAILED", `The model failed: ${messageOf(cause)}`, { cause });
+}

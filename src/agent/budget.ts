@@ -1,0 +1,120 @@
+/**
+ * What a run may use: calls, tokens, cost, time. It stands in the store, where calls are counted as well, so that sub-agents
+ * share it and a resume goes on with it. What an answer used is written in the transaction that puts the answer on record.
+ */
+import type { Limits } from "../invoke/host.ts";
+import type { Scope } from "../invoke/scope.ts";
+import type { Transaction } from "../store/store.ts";
+import { addUsage, peekUsage } from "../store/usage.ts";
+import type { ModelUsage } from "./model/agent-model.ts";
+import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
+
+type CostOf = SmartAgentOptions["costOf"];
+
+/** By the names under which they are kept. */
+const KEPT_AS = {
+  maxToolCalls: "calls",
+  maxTotalOutputTokens: "maxTotalOutputTokens",
+  maxTotalOutputBytes: "maxTotalOutputBytes",
+  maxCostUsd: "maxCostUsd",
+  maxWallClockMs: "maxWallClockMs",
+} as const;
+
+type BudgetName = keyof typeof KEPT_AS;
+
+export class AgentBudget {
+  readonly #scope: Scope;
+  readonly #limits: Limits;
+  /** Those of a sub-agent, which are not the run's. Driven from the start each time, it counts them anew. */
+  readonly #own: SmartAgentLimits;
+  readonly #began: number;
+  #calls = 0;
+  #tokens = 0;
+  #costUsd = 0;
+
+  constructor(scope: Scope, own: SmartAgentLimits) {
+    this.#scope = scope;
+    this.#limits = stricter(scope.host.limits, scope.root.limits);
+    this.#own = own;
+    this.#began = scope.host.clock.now();
+  }
+
+  get maxParallel(): number | undefined {
+    return stricter(this.#limits, this.#own).maxParallelTools;
+  }
+
+  /** How many more calls a sub-agent may make by its own limit. */
+  get callsLeft(): number {
+    return Math.max(0, (this.#own.maxToolCalls ?? Infinity) - this.#calls);
+  }
+
+  countCall(): void {
+    this.#calls += 1;
+  }
+
+  /** The first budget that is spent. */
+  async spent(): Promise<string | undefined> {
+    return this.#ownSpent() ?? (await this.#runSpent());
+  }
+
+  #ownSpent(): string | undefined {
+    const { maxToolCalls, maxTotalOutputTokens, maxCostUsd, maxWallClockMs } = this.#own;
+    if (this.#calls >= (maxToolCalls ?? Infinity)) return "maxToolCalls";
+    if (this.#tokens >= (maxTotalOutputTokens ?? Infinity)) return "maxTotalOutputTokens";
+    if (this.#costUsd >= (maxCostUsd ?? Infinity)) return "maxCostUsd";
+    const elapsed = this.#scope.host.clock.now() - this.#began;
+    return elapsed >= (maxWallClockMs ?? Infinity) ? "maxWallClockMs" : undefined;
+  }
+
+  async #runSpent(): Promise<string | undefined> {
+    const { host, budgetId } = this.#scope;
+    const limited = (Object.keys(KEPT_AS) as BudgetName[]).filter((name) => this.#limits[name] !== undefined);
+    if (limited.length === 0) return undefined;
+    const limits = this.#limits;
+    const activeMs = host.budgets.unrecordedMs(budgetId, host.clock.now());
+    return host.store.read(function* () {
+      for (const name of limited) {
+        const used = (yield* peekUsage(budgetId, KEPT_AS[name]))?.used ?? 0;
+        const now = name === "maxWallClockMs" ? activeMs : 0;
+        if (used + now >= (limits[name] ?? Infinity)) return name;
+      }
+      return undefined;
+    });
+  }
+
+  /** Of an answer, also one on record. */
+  note(usage: ModelUsage, costUsd: number): void {
+    this.#tokens += usage.outputTokens ?? 0;
+    this.#costUsd += costUsd;
+  }
+
+  /** For the transaction that puts an answer on record. */
+  account(usage: ModelUsage, costUsd: number): () => Transaction<void> {
+    const { host, budgetId } = this.#scope;
+    const limits = this.#limits;
+    // Handed out once, however often the transaction is run.
+    const activeMs =
+      limits.maxWallClockMs === undefined ? 0 : host.budgets.takeUnrecordedMs(budgetId, host.clock.now());
+    return function* () {
+      if (limits.maxTotalOutputTokens !== undefined && usage.outputTokens !== undefined) {
+        yield* addUsage(budgetId, KEPT_AS.maxTotalOutputTokens, usage.outputTokens);
+      }
+      if (limits.maxCostUsd !== undefined && costUsd > 0)
+        yield* addUsage(budgetId, KEPT_AS.maxCostUsd, costUsd);
+      if (activeMs > 0) yield* addUsage(budgetId, KEPT_AS.maxWallClockMs, activeMs);
+    };
+  }
+}
+
+export function costOfAnswer(costOf: CostOf, model: string, usage: ModelUsage): number {
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 } = usage;
+  const cost = costOf?.({ model, usage: { inputTokens, outputTokens, cachedInputTokens } }) ?? 0;
+  return Number.isFinite(cost) && cost > 0 ? cost : 0;
+}
+
+function stricter(one: Limits, other: Limits): Limits {
+  const names = [...Object.keys(one), ...Object.keys(other)] as (keyof Limits)[];
+  return Object.fromEntries(
+    names.map((name) => [name, Math.min(one[name] ?? Infinity, other[name] ?? Infinity)]),
+  );
+}

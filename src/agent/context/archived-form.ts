@@ -1,0 +1,100 @@
+/** How a message is sent once the window has filled: results as a summary and a handle, bulk in arguments as a digest. */
+import { sha256 } from "../../util/hash.ts";
+import { parseInput } from "../../util/parse-input.ts";
+import type { AgentMessage, ToolCallMessage } from "../messages.ts";
+import type { Retention, SmartAgentOptions } from "../options.ts";
+
+/** A text that is shorter than its summary and handle stays as it is. */
+const SHORTEST_RESULT = 400;
+const LONGEST_FIELD = 500;
+const HEAD = 160;
+
+export interface RetentionRules {
+  output(toolName: string): Retention;
+  input(toolName: string): "keep" | "digest";
+}
+
+export function retentionRules({
+  defaultPolicy,
+  retentionByTool = {},
+}: NonNullable<SmartAgentOptions["toolResponses"]>): RetentionRules {
+  const of = (name: string) => {
+    const rule = Object.hasOwn(retentionByTool, name) ? retentionByTool[name] : undefined;
+    return typeof rule === "string" ? { output: rule } : rule;
+  };
+  return {
+    output: (name) => of(name)?.output ?? defaultPolicy ?? "summarize_archive",
+    input: (name) => of(name)?.input ?? "digest",
+  };
+}
+
+/** The message itself where there is nothing to gain. @param handles executionIds by the ids of calls */
+export function archivedForm(
+  message: AgentMessage,
+  rules: RetentionRules,
+  handles: ReadonlyMap<string, string>,
+): AgentMessage {
+  if (message.role === "tool") return archivedResult(message, rules.output(message.name ?? ""));
+  const { tool_calls: calls } = message;
+  if (calls === undefined) return message;
+  const digested = calls.map((call) =>
+    rules.input(call.function.name) === "keep" ? call : digestedCall(call, handles.get(call.id)),
+  );
+  return digested.every((call, index) => call === calls[index])
+    ? message
+    : { ...message, tool_calls: digested };
+}
+
+function archivedResult(message: AgentMessage, policy: Retention): AgentMessage {
+  const { content, executionId, name = "tool" } = message;
+  if (typeof content !== "string" || executionId === undefined) return message;
+  if (policy === "keep_full" || content.length < SHORTEST_RESULT) return message;
+  const { format: _format, ...rest } = message;
+  const handle = `get_tool_response ${JSON.stringify({ executionId })} returns all of it`;
+  if (policy === "keep_structured" && message.format === "json") {
+    const shape = JSON.stringify(shortened(parseInput(content)?.value));
+    if (shape.length < content.length) return { ...rest, content: `${shape}\n[shortened: ${handle}]` };
+    return message;
+  }
+  const head = policy === "drop" ? "" : ` It begins: ${content.slice(0, HEAD).toWellFormed()}`;
+  return {
+    ...rest,
+    content: `[archived: the result of ${name}, ${content.length} characters; ${handle}.]${head}`,
+  };
+}
+
+const LONGEST_LIST = 10;
+
+/** The same fields, with long texts and lists cut. */
+function shortened(value: unknown): unknown {
+  if (typeof value === "string")
+    return value.length > HEAD ? `${value.slice(0, HEAD).toWellFormed()}…` : value;
+  if (Array.isArray(value)) {
+    const items = value.slice(0, LONGEST_LIST).map(shortened);
+    return value.length > LONGEST_LIST ? [...items, `… ${value.length - LONGEST_LIST} more`] : items;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)]));
+}
+
+function digestedCall(call: ToolCallMessage, executionId: string | undefined): ToolCallMessage {
+  const { arguments: text } = call.function;
+  if (text.length <= LONGEST_FIELD || executionId === undefined) return call;
+  const input = parseInput(text);
+  if (input === undefined) return call;
+  const digested = JSON.stringify(digest(input.value, executionId));
+  return digested.length < text.length
+    ? { ...call, function: { ...call.function, arguments: digested } }
+    : call;
+}
+
+function digest(value: unknown, executionId: string): unknown {
+  if (typeof value === "string") {
+    if (value.length <= LONGEST_FIELD) return value;
+    const head = value.slice(0, HEAD).toWellFormed();
+    return { __digest: { chars: value.length, sha256: sha256(value), head, executionId } };
+  }
+  if (Array.isArray(value)) return value.map((item) => digest(item, executionId));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, digest(item, executionId)]));
+}

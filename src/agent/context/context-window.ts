@@ -1,0 +1,212 @@
+/**
+ * What of everything that was said is sent. When it becomes too much, the oldest results are archived first; where that is
+ * not enough, the oldest exchanges are left out whole. The task, what was said last and the exchange that the model has not
+ * answered yet are never touched, and no result is left without its call. Steps are on record: a resume takes the same.
+ */
+import type { HistoryListener } from "../history.ts";
+import type { AgentMessage } from "../messages.ts";
+import type { ContextState } from "../state.ts";
+import { archivedForm, type RetentionRules } from "./archived-form.ts";
+
+/** Well below the trigger, so that what is sent changes seldom: providers cache what begins the same. */
+const TARGET_SHARE = 0.6;
+/** Archiving alone is enough when it leaves this. */
+const ENOUGH_SHARE = 0.8;
+
+export interface WindowOptions {
+  readonly context: ContextState | null;
+  readonly rules: RetentionRules;
+  readonly sizeOf: (message: AgentMessage) => number;
+  /** What every request has beside its messages. */
+  readonly overhead: number;
+  readonly trigger: number;
+}
+
+/** What to do so that the next request fits. */
+export interface WindowStep {
+  readonly archivedUpTo: number;
+  readonly droppedUpTo: number;
+  /** What is left out from now on, as it is sent now. */
+  readonly dropped: readonly AgentMessage[];
+}
+
+interface Entry {
+  readonly sent: AgentMessage;
+  readonly size: number;
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+const UNTOUCHED: ContextState = { archivedUpTo: 0, droppedUpTo: 0, summary: "" };
+
+export class ContextWindow implements HistoryListener {
+  readonly #options: WindowOptions;
+  readonly #entries: Entry[] = [];
+  readonly #head: number;
+  /** What was said last before this invoke began. */
+  readonly #pinned: { readonly from: number; readonly to: number };
+  #state: ContextState;
+  #view: AgentMessage[] = [];
+  #size = 0;
+  /** How the model's own counts compare with ours. */
+  #scale = 1;
+
+  constructor(began: readonly AgentMessage[], options: WindowOptions) {
+    this.#options = options;
+    const task = began.findIndex(({ role }) => role === "user");
+    this.#head = task + 1;
+    const last = began.findLastIndex(({ role }) => role === "assistant" || role === "tool");
+    this.#pinned = { from: last + 1, to: began.length };
+    this.#state = fits(options.context, began) ? options.context : UNTOUCHED;
+    for (const message of began) this.#keep(message);
+    this.#rebuild();
+  }
+
+  /** The same list grows until something in it changes; then it is another one. */
+  get messages(): readonly AgentMessage[] {
+    return this.#view;
+  }
+
+  get state(): ContextState | null {
+    return this.#state === UNTOUCHED ? null : this.#state;
+  }
+
+  get tokens(): number {
+    return Math.ceil((this.#size + this.#options.overhead) * this.#scale);
+  }
+
+  onAdded(sent: AgentMessage): void {
+    const { size } = this.#keep(sent);
+    this.#view.push(sent);
+    this.#size += size;
+  }
+
+  /** What a model counted for the last request. It may be more than we think; less is not believed. */
+  correct(inputTokens: number | undefined): void {
+    const estimate = this.#size + this.#options.overhead;
+    if (inputTokens === undefined || inputTokens <= 0 || estimate <= 0) return;
+    this.#scale = Math.min(3, Math.max(1, inputTokens / estimate));
+  }
+
+  /** `undefined` when the next request fits, or nothing may be touched. */
+  nextStep(): WindowStep | undefined {
+    const { trigger } = this.#options;
+    if (this.tokens <= trigger) return undefined;
+    const live = this.#liveFrom();
+    const room = (share: number): number => (trigger * share) / this.#scale - this.#options.overhead;
+    let size = this.#size;
+    let { archivedUpTo, droppedUpTo } = this.#state;
+    for (; archivedUpTo < live && size > room(TARGET_SHARE); archivedUpTo += 1) {
+      if (archivedUpTo < droppedUpTo) continue;
+      size -= this.#sizeAt(archivedUpTo) - this.#options.sizeOf(this.#archived(archivedUpTo));
+    }
+    if (size > room(ENOUGH_SHARE)) {
+      droppedUpTo = Math.max(droppedUpTo, this.#head);
+      while (droppedUpTo < live && size > room(TARGET_SHARE)) {
+        const next = this.#nextBoundary(droppedUpTo);
+        if (next > live) break;
+        for (let index = droppedUpTo; index < next; index += 1)
+          size -= this.#isPinned(index) ? 0 : this.#sentSize(index, archivedUpTo);
+        droppedUpTo = next;
+      }
+    }
+    if (
+      archivedUpTo === this.#state.archivedUpTo &&
+      droppedUpTo <= Math.max(this.#state.droppedUpTo, this.#head)
+    )
+      return undefined;
+    const from = Math.max(this.#state.droppedUpTo, this.#head);
+    const indices = Array.from({ length: Math.max(0, droppedUpTo - from) }, (_, index) => from + index);
+    return {
+      archivedUpTo,
+      droppedUpTo: droppedUpTo > from ? droppedUpTo : this.#state.droppedUpTo,
+      dropped: indices.filter((index) => !this.#isPinned(index)).map((index) => this.#archived(index)),
+    };
+  }
+
+  apply(state: ContextState): void {
+    this.#state = state;
+    this.#rebuild();
+  }
+
+  #keep(sent: AgentMessage): Entry {
+    const entry = { sent, size: this.#options.sizeOf(sent) };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  #rebuild(): void {
+    const { archivedUpTo, droppedUpTo, summary } = this.#state;
+    const view: AgentMessage[] = [];
+    for (let index = 0; index < this.#entries.length; index += 1) {
+      if (index === this.#head && droppedUpTo > this.#head && summary !== "")
+        view.push({ role: "user", content: summary });
+      if (index < droppedUpTo && !this.#isPinned(index)) continue;
+      view.push(index < archivedUpTo ? this.#archived(index) : this.#at(index));
+    }
+    this.#view = view;
+    this.#size = view.reduce((sum, message) => sum + this.#options.sizeOf(message), 0);
+  }
+
+  /** The exchange that the model has not answered yet, and whatever was said since. */
+  #liveFrom(): number {
+    return Math.max(
+      this.#entries.findLastIndex(({ sent }) => sent.role === "assistant"),
+      0,
+    );
+  }
+
+  /** Where the next exchange begins: never between a call and its results. */
+  #nextBoundary(from: number): number {
+    let next = from + 1;
+    while (next < this.#entries.length && this.#at(next).role === "tool") next += 1;
+    return next;
+  }
+
+  #isPinned(index: number): boolean {
+    return index < this.#head || (index >= this.#pinned.from && index < this.#pinned.to);
+  }
+
+  #at(index: number): AgentMessage {
+    return (this.#entries[index] as Entry).sent;
+  }
+
+  #sizeAt(index: number): number {
+    return (this.#entries[index] as Entry).size;
+  }
+
+  #sentSize(index: number, archivedUpTo: number): number {
+    return index < archivedUpTo ? this.#options.sizeOf(this.#archived(index)) : this.#sizeAt(index);
+  }
+
+  #archived(index: number): AgentMessage {
+    const message = this.#at(index);
+    return archivedForm(
+      message,
+      this.#options.rules,
+      message.role === "tool" ? NONE : this.#handlesAfter(index),
+    );
+  }
+
+  /** Of the calls of one answer. A model may use an id again: only the results that follow the answer are its own. */
+  #handlesAfter(index: number): ReadonlyMap<string, string> {
+    const handles = new Map<string, string>();
+    for (let next = index + 1; this.#entries[next]?.sent.role === "tool"; next += 1) {
+      const { tool_call_id: id, executionId } = this.#at(next);
+      if (id !== undefined && executionId !== undefined) handles.set(id, executionId);
+    }
+    return handles;
+  }
+}
+
+/** A state may come from anywhere; one that does not fit is not used. */
+function fits(
+  context: ContextState | null | undefined,
+  began: readonly AgentMessage[],
+): context is ContextState {
+  if (context === null || context === undefined || typeof context !== "object") return false;
+  const { archivedUpTo, droppedUpTo, summary } = context;
+  const isPlace = (place: unknown): boolean =>
+    Number.isSafeInteger(place) && (place as number) >= 0 && (place as number) <= began.length;
+  if (!isPlace(archivedUpTo) || !isPlace(droppedUpTo) || typeof summary !== "string") return false;
+  return droppedUpTo === began.length || began[droppedUpTo]?.role !== "tool";
+}

@@ -1,0 +1,54 @@
+/** Makes the next request fit, and says what was done about it. */
+import { bytesOfTokens } from "../../util/estimate-tokens.ts";
+import { askModel } from "../ask-model.ts";
+import type { AgentSetup } from "../drive-agent.ts";
+import type { ModelUsage } from "../model/agent-model.ts";
+import type { ContextState } from "../state.ts";
+import type { WindowStep } from "./context-window.ts";
+import { summaryNote, summaryRequest } from "./summarize.ts";
+
+/** Of the window, for what stands in the place of what was left out. */
+const NOTE_SHARE = 0.2;
+
+export interface Fitted {
+  readonly context: ContextState;
+  /** Of the summary, where one was asked for. */
+  readonly usage: ModelUsage | undefined;
+}
+
+/** `undefined` when there was nothing to do. */
+export async function fitWindow(setup: AgentSetup): Promise<Fitted | undefined> {
+  const { window, tell } = setup;
+  const step = window.nextStep();
+  if (step === undefined) return undefined;
+  const before = window.tokens;
+  const archivedBefore = window.state?.archivedUpTo ?? 0;
+  const { summary, usage } = await summaryOf(setup, step, window.state?.summary ?? "");
+  const context = { archivedUpTo: step.archivedUpTo, droppedUpTo: step.droppedUpTo, summary };
+  window.apply(context);
+  tell({
+    type: "summarization",
+    summary: step.dropped.length === 0 ? "" : summary,
+    archivedCount: step.archivedUpTo - archivedBefore,
+    messagesCompressed: step.dropped.length,
+    tokenCountBefore: before,
+    tokenCountAfter: window.tokens,
+  });
+  return { context, usage };
+}
+
+async function summaryOf(
+  setup: AgentSetup,
+  { dropped }: WindowStep,
+  before: string,
+): Promise<{ summary: string; usage: ModelUsage | undefined }> {
+  if (dropped.length === 0) return { summary: before, usage: undefined };
+  const window = bytesOfTokens(setup.triggerTokens);
+  const note = (summary: string): string => summaryNote(summary, before, dropped, window * NOTE_SHARE);
+  if (setup.options.summarization === false) return { summary: note(""), usage: undefined };
+  const maxChars = Math.floor(window / 2);
+  const request = summaryRequest(before, dropped, maxChars);
+  const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onText: undefined };
+  const answer = await askModel(setup.model, { ...asked, signal: setup.signal }, setup.scope.host.clock);
+  return { summary: note(answer.text), usage: answer.usage };
+}

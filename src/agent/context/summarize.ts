@@ -1,0 +1,86 @@
+/** What stands in the place of exchanges that are no longer sent: what the model makes of them, and the handles of their calls. */
+import { type AgentMessage, textOf } from "../messages.ts";
+import { ALL_CALLS } from "../tools/tool-response.ts";
+
+const INSTRUCTIONS =
+  "You compress the history of an agent's work so that it can go on without it. Keep the goal, facts, numbers, names, decisions and open questions. Leave out pleasantries. Answer with the summary only.";
+
+const LONGEST_MESSAGE = 2_000;
+
+/** The request for a summary. @param before the summary that stands there now */
+export function summaryRequest(
+  before: string,
+  dropped: readonly AgentMessage[],
+  maxChars: number,
+): { system: string; messages: AgentMessage[] } {
+  const longest = Math.max(
+    200,
+    Math.min(LONGEST_MESSAGE, Math.floor(maxChars / Math.max(1, dropped.length))),
+  );
+  const lines = dropped.map((message) => `${message.role}: ${shown(message, longest)}`);
+  const text = [...(before === "" ? [] : [before]), ...lines].join("\n").slice(0, maxChars).toWellFormed();
+  return {
+    system: INSTRUCTIONS,
+    messages: [{ role: "user", content: `Summarise this part of the history:\n\n${text}` }],
+  };
+}
+
+function shown(message: AgentMessage, longest: number): string {
+  const calls = (message.tool_calls ?? []).map(
+    ({ function: { name, arguments: text } }) => `${name}(${text})`,
+  );
+  return [textOf(message), ...calls]
+    .filter((part) => part !== "")
+    .join(" ")
+    .slice(0, longest);
+}
+
+/**
+ * @param summary the model's words, or `""`
+ * @param before what stood there: its handles stay
+ * @param maxChars a note must not fill the window that it makes room in
+ */
+export function summaryNote(
+  summary: string,
+  before: string,
+  dropped: readonly AgentMessage[],
+  maxChars: number,
+): string {
+  const handles = [...handlesIn(before), ...dropped.flatMap(handleOf)];
+  const most = Math.max(2 * FIRST_HANDLES, Math.floor(maxChars / 2 / LENGTH_OF_HANDLE));
+  const isAll = handles.length <= most;
+  const shown = isAll
+    ? handles
+    : [...handles.slice(0, FIRST_HANDLES), LEFT_OUT, ...handles.slice(FIRST_HANDLES - most)];
+  return [
+    "[Earlier parts of this conversation are not shown any more.]",
+    ...(summary === ""
+      ? []
+      : [
+          summary
+            .trim()
+            .slice(0, maxChars / 2)
+            .toWellFormed(),
+        ]),
+    ...(handles.length === 0 ? [] : [HANDLES, ...shown]),
+  ].join("\n");
+}
+
+/** What came first is often what the task is about; of the rest the latest matters most. */
+const FIRST_HANDLES = 8;
+const LENGTH_OF_HANDLE = 80;
+const HANDLES = "[Results of these calls can be read with get_tool_response:]";
+const LEFT_OUT = `(and more: get_tool_response {"executionId":"${ALL_CALLS}"} lists them all)`;
+const HANDLE = /^- \S+ \{"executionId":"[^"]+"\}$/;
+
+function handleOf({ role, name, executionId }: AgentMessage): string[] {
+  return role === "tool" && executionId !== undefined
+    ? [`- ${name ?? "tool"} ${JSON.stringify({ executionId })}`]
+    : [];
+}
+
+/** Only the list at the end is ours; what the model wrote above it is not. */
+function handlesIn(note: string): string[] {
+  const [, list = ""] = note.split(`\n${HANDLES}\n`);
+  return list.split("\n").filter((line) => HANDLE.test(line));
+}

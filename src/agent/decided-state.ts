@@ -1,0 +1,62 @@
+/**
+ * A state whose approval was just decided. It is there at once, while the decision is on its way into the store, and only
+ * the store's word counts: what is written down of the state has no decision in it.
+ */
+import type { ApprovalDecision } from "../runtime/approvals.ts";
+import { refusal } from "../runtime/options.ts";
+import type { AgentState } from "./state.ts";
+
+export interface ToolApprovalResolution extends Pick<
+  ApprovalDecision,
+  "approved" | "approvedArgs" | "decidedBy" | "comment" | "happened"
+> {
+  readonly id: string;
+}
+
+/** The state, and a promise of it: `await` waits until the decision is on record. */
+export type DecidedState = AgentState & PromiseLike<AgentState>;
+
+export class Decisions {
+  readonly #writes = new WeakMap<object, Promise<unknown>>();
+
+  /** @param write is what puts the decision on record */
+  decide(state: AgentState, resolution: ToolApprovalResolution, write: () => Promise<unknown>): DecidedState {
+    const { id, approved } = resolution;
+    const isShown =
+      Array.isArray(state?.pendingApprovals) && state.pendingApprovals.some((one) => one.id === id);
+    if (!isShown)
+      throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
+    const before = this.written(state);
+    const pendingApprovals = state.pendingApprovals.map((one) =>
+      one.id === id ? { ...one, status: approved ? ("approved" as const) : ("rejected" as const) } : one,
+    );
+    const decided: AgentState = { ...state, pendingApprovals };
+    const writing = before.then(write);
+    // Whoever invokes or awaits hears of a failure; a state that is thrown away has nobody who would.
+    writing.catch(() => undefined);
+    // A copy of the state has the same list: the write is waited for with it as well.
+    this.#writes.set(decided, writing);
+    this.#writes.set(pendingApprovals, writing);
+    return hidden(decided, {
+      // oxlint-disable-next-line unicorn/no-thenable -- the contract: it can be awaited, and need not be
+      then: (onDone: (state: AgentState) => unknown, onFailed: (error: unknown) => unknown) =>
+        writing.then(() => onDone({ ...decided }), onFailed),
+      toJSON: () => ({ ...decided, pendingApprovals: state.pendingApprovals }),
+    }) as DecidedState;
+  }
+
+  /** Resolves when everything that was decided in this state is on record. @throws what kept it from being */
+  async written(state: { readonly pendingApprovals?: unknown } | undefined): Promise<void> {
+    if (typeof state !== "object" || state === null) return;
+    const { pendingApprovals } = state;
+    await this.#writes.get(state);
+    if (typeof pendingApprovals === "object" && pendingApprovals !== null)
+      await this.#writes.get(pendingApprovals);
+  }
+}
+
+/** Not part of what is copied, compared or written down. */
+function hidden(state: AgentState, methods: object): object {
+  for (const [name, value] of Object.entries(methods)) Object.defineProperty(state, name, { value });
+  return state;
+}

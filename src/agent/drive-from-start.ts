@@ -1,0 +1,111 @@
+/** Puts together what a loop needs, and drives it from the start. */
+import { recordedResponsesOf } from "../invoke/recorded-responses.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { canonicalText } from "../util/canonical.ts";
+import { bytesOfTokens, estimateTokens } from "../util/estimate-tokens.ts";
+import { sha256 } from "../util/hash.ts";
+import { AgentBudget } from "./budget.ts";
+import { retentionRules } from "./context/archived-form.ts";
+import { ContextWindow } from "./context/context-window.ts";
+import { createMessageCounter } from "./context/count-tokens.ts";
+import { type AgentEnd, type AgentSetup, driveAgent } from "./drive-agent.ts";
+import type { Tell } from "./events.ts";
+import { History } from "./history.ts";
+import type { Agent } from "./make-agent.ts";
+import type { AgentMessage } from "./messages.ts";
+import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
+import type { ContextState, Plan } from "./state.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+import { bindTools } from "./tools/agent-tools.ts";
+import { PlanBook } from "./tools/todo-list.ts";
+
+const MAX_CONTEXT_TOKENS = 128_000;
+const TRIGGER_SHARE = 0.75;
+/** One result may take this share of the window, where nobody says. */
+const RESULT_SHARE = 0.25;
+
+export interface DriveOptions {
+  readonly scope: Scope;
+  readonly messages: readonly AgentMessage[];
+  readonly hash: string;
+  readonly system: string;
+  readonly plan: Plan;
+  readonly context: ContextState | null;
+  readonly runIds: readonly string[];
+  readonly ownLimits: SmartAgentLimits;
+  readonly firstPlace: number;
+  readonly signal: AbortSignal | undefined;
+  readonly tell: Tell;
+  readonly isStreamed: boolean;
+}
+
+export async function driveFromStart(
+  agent: Agent,
+  how: DriveOptions,
+): Promise<{ end: AgentEnd; setup: AgentSetup }> {
+  const { options, model } = agent;
+  const { scope, messages, system, tell, signal, isStreamed } = how;
+  const { triggerTokens, maxResultChars } = roomOf(options);
+  const { store } = scope.host;
+  const source = { store, runIds: how.runIds, maxChars: maxResultChars };
+  const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
+  const window = new ContextWindow(messages, {
+    context: how.context,
+    rules: retentionRules(options.toolResponses ?? {}),
+    sizeOf: await createMessageCounter(options.countTokens, model.id),
+    overhead: estimateTokens([system, tools.offered]),
+    trigger: triggerTokens,
+  });
+  const history = new History(messages, {
+    tools: tools.byName,
+    secret: store.secret,
+    hash: how.hash,
+    listener: window,
+  });
+  const setup: AgentSetup = {
+    options,
+    scope,
+    model,
+    tools,
+    system,
+    requestHash: sha256(canonicalText([system, tools.offered])),
+    responses: recordedResponsesOf(
+      scope,
+      (position) => tell({ type: "replay-diverged", position }),
+      how.firstPlace,
+    ),
+    history,
+    window,
+    budget: new AgentBudget(scope, how.ownLimits),
+    triggerTokens,
+    maxResultChars,
+    isStreamed,
+    signal,
+    tell,
+  };
+  return { end: await driveAgent(setup), setup };
+}
+
+/** Made when an invoke begins, and on record with it. */
+export function systemOf({ options, tools }: Agent): string {
+  const { name, systemPrompt } = options;
+  return buildSystemPrompt({
+    name,
+    systemPrompt,
+    hasPlan: tools.todoSpec !== undefined,
+    hasOutput: tools.responseSpec !== undefined,
+    capabilities: "",
+  });
+}
+
+/** From how much on something is left out, and what one result may have at most. */
+function roomOf(options: SmartAgentOptions): { triggerTokens: number; maxResultChars: number } {
+  const { maxContextTokens = MAX_CONTEXT_TOKENS } = options.limits ?? {};
+  const { summarization, toolResponses } = options;
+  const asked = typeof summarization === "object" ? summarization.summaryTriggerTokens : undefined;
+  return {
+    triggerTokens: Math.min(asked ?? maxContextTokens * TRIGGER_SHARE, maxContextTokens),
+    maxResultChars:
+      toolResponses?.maxToolResponseChars ?? Math.floor(bytesOfTokens(maxContextTokens) * RESULT_SHARE),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * What was said so far. Of what is added there are two forms: as it is sent, and as it is kept, without what must not be
+ * stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
+ */
+import { fromObjectInput, withArguments } from "../definition/object-schema.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { maskInput } from "../invoke/redact.ts";
+import { specOf } from "../tool/create-callable.ts";
+import type { Tool } from "../tool/tool.ts";
+import { parseInput } from "../util/parse-input.ts";
+import type { CallResult } from "./call-results.ts";
+import { type AgentMessage, chainHash, type ToolCallMessage } from "./messages.ts";
+import type { ModelAnswer } from "./model/agent-model.ts";
+
+export interface HistoryListener {
+  /** Told of each message as it is added. */
+  onAdded(sent: AgentMessage, kept: AgentMessage): void;
+}
+
+export class History {
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #secret: string;
+  readonly #listener: HistoryListener;
+  readonly #kept: AgentMessage[];
+  readonly #began: number;
+  #hash: string;
+
+  constructor(
+    began: readonly AgentMessage[],
+    options: { tools: ReadonlyMap<string, Tool>; secret: string; hash: string; listener: HistoryListener },
+  ) {
+    this.#tools = options.tools;
+    this.#secret = options.secret;
+    this.#listener = options.listener;
+    this.#kept = [...began];
+    this.#began = began.length;
+    this.#hash = options.hash;
+  }
+
+  /** All of it, as it is kept. */
+  get kept(): readonly AgentMessage[] {
+    return this.#kept;
+  }
+
+  get added(): AgentMessage[] {
+    return this.#kept.slice(this.#began);
+  }
+
+  get hash(): string {
+    return this.#hash;
+  }
+
+  say(content: string): void {
+    const message: AgentMessage = { role: "user", content };
+    this.#add(message, message);
+  }
+
+  answer(answer: ModelAnswer): void {
+    const { text, provider } = answer;
+    const calls = answer.calls.map(toCallMessage);
+    const common = {
+      role: "assistant" as const,
+      content: text.toWellFormed(),
+      ...(provider === undefined ? {} : { provider }),
+    };
+    if (calls.length === 0) {
+      this.#add(common, common);
+      return;
+    }
+    const kept = calls.map((call) => this.#masked(call));
+    this.#add({ ...common, tool_calls: calls }, { ...common, tool_calls: kept });
+  }
+
+  results(results: readonly CallResult[]): void {
+    for (const { sent, kept } of results) this.#add(sent, kept);
+  }
+
+  #add(sent: AgentMessage, kept: AgentMessage): void {
+    this.#kept.push(kept);
+    this.#hash = chainHash(this.#hash, kept);
+    this.#listener.onAdded(sent, kept);
+  }
+
+  #masked(call: ToolCallMessage): ToolCallMessage {
+    const tool = this.#tools.get(call.function.name);
+    const spec = tool === undefined ? undefined : specOf(tool);
+    if (spec === undefined || (spec.redactInput.length === 0 && spec.logInput === undefined)) return call;
+    const input = parseInput(call.function.arguments);
+    // Nobody knows where in it the fields are that must not be stored.
+    if (input === undefined) return { ...call, function: { ...call.function, arguments: '"(left out)"' } };
+    const args = fromObjectInput(spec.inputJsonSchema, input.value);
+    const covered = JSON.stringify(
+      withArguments(spec.inputJsonSchema, input.value, shownInput(spec, args, this.#secret)),
+    );
+    return { ...call, function: { ...call.function, arguments: covered } };
+  }
+}
+
+function shownInput(spec: ToolSpec, args: unknown, secret: string): unknown {
+  if (spec.logInput === undefined) return maskInput(spec, args, secret);
+  try {
+    return spec.logInput(args);
+  } catch {
+    // What does not fit the tool cannot be described by it.
+    return "(left out)";
+  }
+}
+
+function toCallMessage({ id, name, arguments: text }: ModelAnswer["calls"][number]): ToolCallMessage {
+  return { id, type: "function", function: { name, arguments: text.toWellFormed() } };
+}

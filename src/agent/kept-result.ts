@@ -1,0 +1,44 @@
+/** What an invoke came to, as it is kept for those who ask again. Without what must not be stored. */
+import type { AgentEnd, AgentSetup } from "./drive-agent.ts";
+import type { AgentMessage } from "./messages.ts";
+import type { AgentStop } from "./options.ts";
+import type { AgentState, AgentUsage, ContextState, Plan } from "./state.ts";
+
+export interface KeptResult {
+  readonly status: AgentState["status"];
+  readonly stop: AgentStop;
+  readonly content: string;
+  readonly output?: { readonly value: unknown } | undefined;
+  readonly outputError?: string | undefined;
+  readonly budget?: string | undefined;
+  /** The messages that were added. */
+  readonly added: readonly AgentMessage[];
+  /** How many there are then, and the hash of all of them. */
+  readonly end: { readonly count: number; readonly hash: string };
+  readonly plan: Plan;
+  readonly context: ContextState | null;
+  readonly usage: AgentUsage;
+}
+
+export function toKept(end: AgentEnd, { history, tools, window }: AgentSetup): KeptResult {
+  const { stop, content, output, outputError, budget, usage } = end;
+  return {
+    status: statusOf(end),
+    stop,
+    content,
+    ...(output === undefined ? {} : { output }),
+    ...(outputError === undefined ? {} : { outputError }),
+    ...(budget === undefined ? {} : { budget }),
+    added: history.added,
+    end: { count: history.kept.length, hash: history.hash },
+    plan: tools.plans.plan,
+    context: window.state,
+    usage,
+  };
+}
+
+function statusOf({ stop, outputError }: AgentEnd): KeptResult["status"] {
+  if (stop === "approval") return "waiting";
+  const isFailure = stop === "cut" || stop === "refused" || stop === "no-output";
+  return isFailure || outputError !== undefined ? "failed" : "finished";
+}

@@ -1,0 +1,104 @@
+/**
+ * What is said in an agent's run, in the shape that most libraries share. It is JSON, and it holds nothing that must not be
+ * stored. What comes from outside is checked, for it may come from anywhere.
+ */
+import { refusal } from "../runtime/options.ts";
+import { canonicalText } from "../util/canonical.ts";
+import { sha256 } from "../util/hash.ts";
+
+export interface AgentMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | readonly ContentPart[];
+  readonly name?: string | undefined;
+  /** Of the assistant. */
+  readonly tool_calls?: readonly ToolCallMessage[] | undefined;
+  /** Of a tool: the call that it answers. */
+  readonly tool_call_id?: string | undefined;
+  /** Of a tool: the text is JSON. */
+  readonly format?: "json" | undefined;
+  readonly is_error?: true | undefined;
+  /** Of a tool: what `get_tool_response` finds the whole result by. */
+  readonly executionId?: string | undefined;
+  /** Of the assistant: what the provider wants back as it was, such as its reasoning. */
+  readonly provider?: { readonly kind: string; readonly content: readonly unknown[] } | undefined;
+}
+
+export interface ContentPart {
+  readonly type: string;
+  readonly [name: string]: unknown;
+}
+
+export interface ToolCallMessage {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    /** As the model sent it, in most cases JSON. */
+    readonly arguments: string;
+  };
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"]);
+
+export function checkAgentMessages(messages: unknown): asserts messages is readonly AgentMessage[] {
+  if (!Array.isArray(messages)) throw wrong(`not ${messages === null ? "null" : typeof messages}`);
+  for (const [index, message] of messages.entries()) {
+    const problem = problemWith(message);
+    if (problem !== undefined) throw wrong(`and message ${index} ${problem}`);
+  }
+}
+
+function problemWith(message: unknown): string | undefined {
+  if (typeof message !== "object" || message === null) return "is no object";
+  const { role, content, tool_calls: calls, tool_call_id: id } = message as Record<string, unknown>;
+  if (!ROLES.has(role))
+    return `has the role ${JSON.stringify(role)}; it must be one of ${[...ROLES].join(", ")}`;
+  const isContent = typeof content === "string" || (Array.isArray(content) && content.every(isPart));
+  if (!isContent && !(role === "assistant" && calls !== undefined))
+    return "has no content: a text, or a list of parts";
+  if (role === "tool" && typeof id !== "string") return "is a tool's, without tool_call_id";
+  if (calls !== undefined && !(Array.isArray(calls) && calls.every(isCall))) {
+    return "has tool_calls that are not { id, function: { name, arguments } }";
+  }
+  return undefined;
+}
+
+function isPart(part: unknown): boolean {
+  return typeof part === "object" && part !== null && "type" in part && typeof part.type === "string";
+}
+
+function isCall(call: unknown): boolean {
+  if (typeof call !== "object" || call === null) return false;
+  const { id, function: what } = call as { id?: unknown; function?: { name?: unknown; arguments?: unknown } };
+  return typeof id === "string" && typeof what?.name === "string" && typeof what.arguments === "string";
+}
+
+function wrong(how: string): Error {
+  return refusal("messages", `must be a list of messages such as { role: "user", content: "Hello" }, ${how}`);
+}
+
+/** A message may come without content where it only calls; everywhere below it has one. */
+export function withContent(message: AgentMessage): AgentMessage {
+  return message.content === undefined || message.content === null
+    ? ({ ...(message as object), content: "" } as AgentMessage)
+    : message;
+}
+
+export function textOf({ content }: AgentMessage): string {
+  if (typeof content === "string") return content;
+  return content.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join("");
+}
+
+export const NOTHING_SAID = sha256("");
+
+/** Tells what was said up to here from everything else that could have been. Each message is looked at once. */
+export function chainHash(before: string, message: AgentMessage): string {
+  return sha256(`${before} ${canonicalText(message)}`);
+}
+
+/** The hash after each message: the one at 0 is of nothing. */
+export function chainHashes(messages: readonly AgentMessage[]): string[] {
+  const hashes = [NOTHING_SAID];
+  for (const message of messages) hashes.push(chainHash(hashes.at(-1) ?? NOTHING_SAID, message));
+  return hashes;
+}

@@ -1,0 +1,117 @@
+/** Models of the AI SDK, asked without the AI SDK. Reasoning and what else a provider wants back is kept as it came. */
+import { isLanguageModel, type LanguageModelLike } from "../../adapters/ai-sdk/language-model.ts";
+import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./agent-model.ts";
+import { callId, countOf } from "./agent-model.ts";
+import { collectStream } from "./collect-sdk-stream.ts";
+import { createPromptMaker, SDK_KIND } from "./to-sdk-prompt.ts";
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** `undefined` for what is no model of the AI SDK. */
+export function fromLanguageModel(value: unknown): AgentModel | undefined {
+  if (!isLanguageModel(value)) return undefined;
+  const model = value as LanguageModelLike<object>;
+  const toPrompt = createPromptMaker();
+  return {
+    id: model.modelId ?? "unknown",
+    isStructured: true,
+    async ask(options) {
+      const request = toRequest(options, toPrompt(options.messages));
+      const result =
+        options.onText === undefined
+          ? await model.doGenerate(request)
+          : await collectStream((await model.doStream(request)).stream, options.onText);
+      return toAnswer(result as Part);
+    },
+  };
+}
+
+function toRequest(options: AskOptions, prompt: readonly object[]): object {
+  const { system, tools, mustCall, outputSchema, signal } = options;
+  return {
+    prompt: system === "" ? prompt : [{ role: "system", content: system }, ...prompt],
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map((tool) => ({ type: "function", ...tool })),
+          toolChoice: { type: mustCall ? "required" : "auto" },
+        }),
+    ...(outputSchema === undefined ? {} : { responseFormat: { type: "json", schema: outputSchema } }),
+    ...(signal === undefined ? {} : { abortSignal: signal }),
+  };
+}
+
+function toAnswer(result: Part): ModelAnswer {
+  const { content } = result;
+  if (!Array.isArray(content) || !content.every((part) => typeof part === "object" && part !== null)) {
+    throw new Error("The model answered with something that is not a list of content.");
+  }
+  const parts = content as Part[];
+  const ours = parts.filter((part) => part["type"] === "tool-call" && part["providerExecuted"] !== true);
+  const ids = new Map(ours.map((part, index) => [part, callId(part["toolCallId"], index)]));
+  return {
+    text: parts.map((part) => (part["type"] === "text" ? String(part["text"]) : "")).join(""),
+    calls: ours.map((part) => ({
+      id: ids.get(part) ?? "",
+      name: String(part["toolName"]),
+      arguments: argumentsOf(part["input"]),
+    })),
+    finish: finishOf(result["finishReason"]),
+    usage: usageOf(result["usage"]),
+    provider: { kind: SDK_KIND, content: parts.flatMap((part) => keptPart(part, ids.get(part))) },
+  };
+}
+
+function argumentsOf(input: unknown): string {
+  if (typeof input !== "string") return JSON.stringify(input ?? {});
+  return input.trim() === "" ? "{}" : input;
+}
+
+/** What goes back to the provider. Inputs of our calls stand in the message itself, where they can be covered. */
+function keptPart(part: Part, id: string | undefined): object[] {
+  const { type } = part;
+  if (type === "source" || type === "tool-approval-request") return [];
+  if (id !== undefined) {
+    const { providerMetadata } = part;
+    return [{ type, toolCallId: id, ...(providerMetadata === undefined ? {} : { providerMetadata }) }];
+  }
+  if (type === "tool-call") return [{ ...part, input: JSON.parse(argumentsOf(part["input"])) as unknown }];
+  if (type === "tool-result") {
+    const { result, isError, preliminary: _preliminary, ...rest } = part;
+    return [{ ...rest, output: { type: isError === true ? "error-json" : "json", value: result } }];
+  }
+  return [jsonOf(part)];
+}
+
+/** Bytes as base64, which the AI SDK takes as well: a state is JSON. */
+function jsonOf(part: Part): object {
+  const entries = Object.entries(part).map(([name, value]): [string, unknown] => {
+    if (value instanceof Uint8Array) return [name, Buffer.from(value).toString("base64")];
+    if (value instanceof URL) return [name, value.href];
+    const isInner = typeof value === "object" && value !== null && !Array.isArray(value);
+    return [name, isInner ? jsonOf(value as Part) : value];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function finishOf(reason: unknown): ModelAnswer["finish"] {
+  const unified: unknown =
+    typeof reason === "object" && reason !== null && "unified" in reason ? reason.unified : reason;
+  if (unified === "length" || unified === "interrupted") return "cut";
+  return unified === "content-filter" ? "refused" : "done";
+}
+
+function usageOf(usage: unknown): ModelUsage {
+  const { inputTokens, outputTokens, cachedInputTokens } = (usage ?? {}) as Part;
+  return {
+    inputTokens: totalOf(inputTokens, "total"),
+    outputTokens: totalOf(outputTokens, "total"),
+    cachedInputTokens: totalOf(inputTokens, "cacheRead") ?? countOf(cachedInputTokens),
+  };
+}
+
+/** Older models report plain numbers. */
+function totalOf(tokens: unknown, name: string): number | undefined {
+  if (typeof tokens === "object" && tokens !== null) return countOf((tokens as Part)[name]);
+  return name === "total" ? countOf(tokens) : undefined;
+}

@@ -1,0 +1,15 @@
+/** The model that an agent was given, as its loop sees it. */
+import { resolveLanguageModel } from "../../adapters/ai-sdk/language-model.ts";
+import { refusal } from "../../runtime/options.ts";
+import type { AgentModel } from "./agent-model.ts";
+import { fromInvocable } from "./invoke-model.ts";
+import { fromLanguageModel } from "./language-model.ts";
+
+/** @throws TOOL_OPTION_INVALID */
+export function resolveModel(value: unknown): AgentModel {
+  const resolved = resolveLanguageModel(value);
+  const model = fromLanguageModel(resolved) ?? fromInvocable(resolved);
+  if (model !== undefined) return model;
+  const hint = typeof value === "string" ? " Set AI_SDK_DEFAULT_PROVIDER to use models by their names" : "";
+  throw refusal("model", `must be a model of the AI SDK, or an object with invoke(messages).${hint}`);
+}

@@ -1,0 +1,98 @@
+/** What was said, as the AI SDK's models take it. */
+import { parseInput } from "../../util/parse-input.ts";
+import { type AgentMessage, type ContentPart, textOf } from "../messages.ts";
+
+export const SDK_KIND = "ai-sdk";
+
+export interface SdkMessage {
+  readonly role: AgentMessage["role"];
+  readonly content: string | readonly object[];
+}
+
+/** Turns only what was added since the last time: what a request costs must not grow with what was said before. */
+export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkMessage[] {
+  const made = new WeakMap<readonly AgentMessage[], { count: number; readonly prompt: SdkMessage[] }>();
+  return (messages) => {
+    const known = made.get(messages) ?? { count: 0, prompt: [] };
+    made.set(messages, known);
+    known.prompt.push(...toSdkMessages(messages.slice(known.count)));
+    known.count = messages.length;
+    return known.prompt.slice();
+  };
+}
+
+function toSdkMessages(messages: readonly AgentMessage[]): SdkMessage[] {
+  const names = new Map<string, string>();
+  const prompt: SdkMessage[] = [];
+  let results: object[] | undefined;
+  for (const message of messages) {
+    for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
+    if (message.role !== "tool") {
+      results = undefined;
+      prompt.push(toSdkMessage(message));
+      continue;
+    }
+    // The results of one response go into one message.
+    if (results === undefined) prompt.push({ role: "tool", content: (results = []) });
+    results.push(toResultPart(message, message.name ?? names.get(message.tool_call_id ?? "") ?? "tool"));
+  }
+  return prompt;
+}
+
+function toSdkMessage(message: AgentMessage): SdkMessage {
+  const { role, content } = message;
+  if (role === "system") return { role, content: textOf(message) };
+  if (role === "assistant") return { role, content: toAssistantParts(message) };
+  if (typeof content === "string") return { role, content: [{ type: "text", text: content }] };
+  return { role, content: content.map(toUserPart) };
+}
+
+function toAssistantParts(message: AgentMessage): object[] {
+  const calls = new Map((message.tool_calls ?? []).map((call) => [call.id, call]));
+  const given = message.provider?.kind === SDK_KIND ? message.provider.content : [];
+  const parts = given.flatMap((part): object[] => {
+    const { type, toolCallId, providerMetadata, ...rest } = part as Record<string, unknown>;
+    const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+    const call = type === "tool-call" ? calls.get(String(toolCallId)) : undefined;
+    if (type !== "tool-call") return [{ type, ...rest, ...options }];
+    if (call === undefined)
+      return rest["providerExecuted"] === true ? [{ type, toolCallId, ...rest, ...options }] : [];
+    calls.delete(call.id);
+    return [{ ...toCallPart(call), ...options }];
+  });
+  const text = textOf(message);
+  const isSaid = given.length > 0 || text === "";
+  return [...(isSaid ? [] : [{ type: "text", text }]), ...parts, ...[...calls.values()].map(toCallPart)];
+}
+
+function toCallPart({
+  id,
+  function: { name, arguments: text },
+}: NonNullable<AgentMessage["tool_calls"]>[number]): object {
+  // Providers take an object; what could not be read was answered in words.
+  return { type: "tool-call", toolCallId: id, toolName: name, input: parseInput(text)?.value ?? {} };
+}
+
+function toResultPart(message: AgentMessage, toolName: string): object {
+  const text = textOf(message);
+  const parsed = message.format === "json" ? parseInput(text) : undefined;
+  const kind = parsed === undefined ? "text" : "json";
+  const type = message.is_error === true ? `error-${kind}` : kind;
+  const value = parsed === undefined ? text : parsed.value;
+  return { type: "tool-result", toolCallId: message.tool_call_id, toolName, output: { type, value } };
+}
+
+/** Parts of the AI SDK pass as they are; images of others become files. */
+function toUserPart(part: ContentPart): object {
+  const url = imageUrlOf(part);
+  if (url === undefined) return part;
+  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+  if (inline !== null) return { type: "file", mediaType: inline[1], data: { type: "data", data: inline[2] } };
+  return { type: "file", mediaType: "image", data: { type: "url", url: new URL(url) } };
+}
+
+function imageUrlOf({ type, image_url: image }: ContentPart): string | undefined {
+  if (type !== "image_url") return undefined;
+  const url: unknown = typeof image === "object" && image !== null && "url" in image ? image.url : image;
+  return typeof url === "string" ? url : undefined;
+}

@@ -1,0 +1,186 @@
+/** What `createSmartAgent` takes and gives. A wrong option is refused when the agent is made. */
+import type { z } from "zod";
+import {
+  aBoolean,
+  aFunction,
+  aNumber,
+  anObject,
+  aText,
+  type Check,
+  either,
+  fields,
+  oneOf,
+  Problem,
+  refuseUnknown,
+} from "../definition/option-checks.ts";
+import { zodSchema } from "../definition/check-options.ts";
+import { asRefusal, LIMIT_CHECKS, refusal } from "../runtime/options.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { ToolSource } from "../tool/offer-tools.ts";
+import type { SmartAgentEvent } from "./events.ts";
+import type { AgentMessage } from "./messages.ts";
+import type { AgentState, AgentUsage } from "./state.ts";
+
+export interface SmartAgentLimits {
+  readonly maxToolCalls?: number | undefined;
+  readonly maxParallelTools?: number | undefined;
+  /** What a request may hold. Default 128,000. */
+  readonly maxContextTokens?: number | undefined;
+  readonly maxTotalOutputTokens?: number | undefined;
+  /** What all results of tools together may have. */
+  readonly maxTotalOutputBytes?: number | undefined;
+  /** Needs `costOf`, or tools that report what they cost. */
+  readonly maxCostUsd?: number | undefined;
+  readonly maxWallClockMs?: number | undefined;
+}
+
+/** What may happen to the results of a tool when the window fills. */
+export type Retention = "keep_full" | "keep_structured" | "summarize_archive" | "drop";
+
+export interface ToolRetention {
+  readonly output?: Retention | undefined;
+  /** `digest`: long texts in the arguments go as well. Default `"digest"`. */
+  readonly input?: "keep" | "digest" | undefined;
+}
+
+export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
+  readonly name?: string | undefined;
+  /** A `LanguageModel` of the AI SDK, or anything with `invoke(messages)`. */
+  readonly model: unknown;
+  readonly tools?: ToolSource | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly outputSchema?: Output | undefined;
+  /** Default: one on `toolwright.db`, opened and closed by each call. */
+  readonly runtime?: Runtime | undefined;
+  readonly onEvent?: ((event: SmartAgentEvent) => void) | undefined;
+  readonly limits?: SmartAgentLimits | undefined;
+  readonly planning?: { readonly mode?: "todo" | "off" | undefined } | undefined;
+  /** Whether what does not fit is summarised by the model. Else it is left out, with a list of handles. Default `true`. */
+  readonly summarization?: boolean | { readonly summaryTriggerTokens?: number | undefined } | undefined;
+  readonly toolResponses?:
+    | {
+        /** A longer result is cut at once, with a handle. */
+        readonly maxToolResponseChars?: number | undefined;
+        readonly defaultPolicy?: Retention | undefined;
+        readonly retentionByTool?: Readonly<Record<string, Retention | ToolRetention>> | undefined;
+      }
+    | undefined;
+  /** How many tokens a text is. Default: a tokenizer where one is installed, else an estimate. */
+  readonly countTokens?: ((text: string) => number) | undefined;
+  /** What an answer of the model cost, in US dollars. */
+  readonly costOf?:
+    | ((answer: { readonly model: string; readonly usage: AgentUsageOfAnswer }) => number)
+    | undefined;
+}
+
+export interface AgentUsageOfAnswer {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+}
+
+export interface InvokeOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: SmartAgentEvent) => void) | undefined;
+  /** Pieces of answers are told as events. Default `false`. */
+  readonly stream?: boolean | undefined;
+}
+
+/** What made an invoke stop. `approval` leaves it as it is: its state or its run id goes on with it. */
+export type AgentStop =
+  | "answer"
+  | "output"
+  | "terminal-tool"
+  | "approval"
+  | "budget"
+  | "cut"
+  | "refused"
+  | "no-output";
+
+export interface InvokeResult<Output = unknown> {
+  readonly runId: string;
+  readonly status: AgentState["status"];
+  readonly stop: AgentStop;
+  /** What the model said last. */
+  readonly content: string;
+  /** Those that it began with and those that were added. */
+  readonly messages: AgentMessage[];
+  /** There when an `outputSchema` was given and met. */
+  readonly output?: Output;
+  /** Why it was not met. */
+  readonly outputError?: string;
+  /** The one that was spent. */
+  readonly budget?: string;
+  readonly metadata: { readonly usage: AgentUsage };
+  readonly state: AgentState;
+}
+
+const RETENTION = oneOf("keep_full", "keep_structured", "summarize_archive", "drop");
+
+const aRetention: Check = either(
+  "a policy, or { output, input }",
+  RETENTION,
+  fields({ output: RETENTION, input: oneOf("keep", "digest") }),
+);
+
+const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
+  name: aText,
+  // What it is in full is seen when it is loaded; what cannot be one at all is refused now.
+  model: (value, field) => {
+    const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
+    if (!isModel)
+      throw new Problem(field, "must be a model of the AI SDK, or an object with invoke(messages)");
+  },
+  tools: either("a list of tools, an object of tools, or a registry", anObject, (value, field) => {
+    if (!Array.isArray(value)) throw new Problem(field, "must be a list");
+  }),
+  systemPrompt: aText,
+  outputSchema: zodSchema,
+  runtime: anObject,
+  onEvent: aFunction,
+  limits: fields({
+    maxToolCalls: LIMIT_CHECKS.maxToolCalls,
+    maxParallelTools: LIMIT_CHECKS.maxParallelTools,
+    maxWallClockMs: LIMIT_CHECKS.maxWallClockMs,
+    maxCostUsd: LIMIT_CHECKS.maxCostUsd,
+    maxTotalOutputTokens: LIMIT_CHECKS.maxTotalOutputTokens,
+    maxTotalOutputBytes: LIMIT_CHECKS.maxTotalOutputBytes,
+    maxContextTokens: aNumber(1),
+  } satisfies Record<keyof SmartAgentLimits, Check>),
+  planning: fields({ mode: oneOf("todo", "off") }),
+  summarization: either(
+    "true, false or { summaryTriggerTokens }",
+    aBoolean,
+    fields({ summaryTriggerTokens: aNumber(1) }),
+  ),
+  toolResponses: fields({
+    maxToolResponseChars: aNumber(1),
+    defaultPolicy: RETENTION,
+    retentionByTool: (value, field) => {
+      anObject(value, field);
+      for (const [name, one] of Object.entries(value as object)) aRetention(one, `${field}.${name}`);
+    },
+  }),
+  countTokens: aFunction,
+  costOf: aFunction,
+};
+
+function hasMethod(value: unknown, name: string): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as Record<string, unknown>)[name] === "function"
+  );
+}
+
+export function checkAgentOptions(options: SmartAgentOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw refusal("of createSmartAgent", "must be an object such as { model, tools }");
+  }
+  asRefusal(() => {
+    refuseUnknown(options, Object.keys(OPTIONS), "", "createSmartAgent");
+    for (const [name, check] of Object.entries(OPTIONS) as [keyof SmartAgentOptions, Check][]) {
+      if (options[name] !== undefined || name === "model") check(options[name], name);
+    }
+  });
+}

@@ -1,0 +1,162 @@
+/** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
+import { type Approval, toApproval } from "../invoke/approval.ts";
+import { decodeError } from "../invoke/error-record.ts";
+import type { Host } from "../invoke/host.ts";
+import { listApprovals } from "../store/approvals.ts";
+import { listCache } from "../store/cache.ts";
+import { readPayload } from "../store/payloads.ts";
+import { callsOfScope, type FoundCall } from "../store/run-calls.ts";
+import type { ScopeKey } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
+import { decode } from "../util/encode.ts";
+import type { KeptResult } from "./kept-result.ts";
+import type { AgentMessage } from "./messages.ts";
+import type { AgentState, PendingToolApproval, ToolHistoryEntry } from "./state.ts";
+import { decoded } from "./tools/call-text.ts";
+
+export interface StatePlace {
+  readonly host: Host;
+  readonly scope: ScopeKey;
+  readonly budgetId: string;
+  readonly turn: number;
+  /** What the state before says of earlier invokes; what is not known is read. */
+  readonly history: readonly ToolHistoryEntry[] | undefined;
+  readonly messages: readonly AgentMessage[];
+  /** What the answer waits for, in the order in which it asks. */
+  readonly pending: readonly Approval[];
+}
+
+export async function readState(place: StatePlace, kept: KeptResult): Promise<AgentState> {
+  const { host, scope, budgetId, turn, messages } = place;
+  const now = host.clock.now();
+  const isWaiting = kept.status === "waiting";
+  const read = await host.store.read(function* () {
+    const calls = yield* callsOfScope(scope);
+    const earlier = place.history === undefined ? yield* earlierCalls(scope) : [];
+    const requests = isWaiting ? yield* listApprovals({ runId: scope.runId, status: "pending" }, now) : [];
+    return {
+      calls,
+      entries: yield* toEntries(calls),
+      earlier: yield* toEntries(earlier),
+      requests: requests.filter(({ iteration }) => iteration === scope.iteration).map(toApproval),
+      cache: yield* listCache(budgetId, now),
+    };
+  });
+  const own = new Set(read.calls.map(({ key }) => key));
+  const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? read.earlier;
+  const all = [...messages, ...kept.added];
+  const toolHistory = [...before, ...inOrder(read.entries, kept.added)];
+  return {
+    runId: scope.runId,
+    status: kept.status,
+    messages: all,
+    turn: { number: turn, began: messages.length, length: all.length },
+    toolHistory,
+    toolCache: Object.fromEntries(
+      read.cache.map(({ toolName, cacheKey, outputJson }) => [
+        `${toolName}:${cacheKey}`,
+        { toolName, output: jsonOf(decode(outputJson)) },
+      ]),
+    ),
+    toolCallCount: toolHistory.length,
+    pendingApprovals: asAsked(read.requests, place.pending).map((request) => toPending(request, read.calls)),
+    plan: kept.plan.version === 0 ? null : kept.plan,
+    planVersion: kept.plan.version,
+    usage: kept.usage,
+    context: kept.context,
+  };
+}
+
+function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
+  const calls: FoundCall[] = [];
+  for (let turn = 0; turn < scope.iteration; turn += 1) {
+    calls.push(...(yield* callsOfScope({ ...scope, path: String(turn) })));
+  }
+  return calls;
+}
+
+function asAsked(requests: readonly Approval[], pending: readonly Approval[]): Approval[] {
+  const order = new Map<string, number>();
+  for (const [index, { callKey, parentKey }] of pending.entries()) {
+    order.set(callKey, index);
+    if (parentKey !== undefined) order.set(parentKey, index);
+  }
+  const placeOf = ({ callKey, parentKey = "" }: Approval): number =>
+    order.get(callKey) ?? order.get(parentKey) ?? pending.length;
+  return requests.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** In the order in which the model asked for them, then those that wait. */
+function inOrder(entries: readonly ToolHistoryEntry[], added: readonly AgentMessage[]): ToolHistoryEntry[] {
+  const place = new Map(
+    added.flatMap(({ executionId }, index) => (executionId === undefined ? [] : [[executionId, index]])),
+  );
+  const placeOf = ({ executionId }: ToolHistoryEntry): number => place.get(executionId) ?? Infinity;
+  return entries.toSorted((one, other) => {
+    const [a, b] = [placeOf(one), placeOf(other)];
+    return a === b ? 0 : a - b;
+  });
+}
+
+function* toEntries(calls: readonly FoundCall[]): Transaction<ToolHistoryEntry[]> {
+  const entries: ToolHistoryEntry[] = [];
+  for (const call of calls) {
+    const args = yield* valueOf(call, "input", call.inputJson);
+    const output = yield* valueOf(call, "output", call.outputJson);
+    entries.push(toEntry(call, args, output));
+  }
+  return entries;
+}
+
+/** A payload is there only for what the log shows truncated. */
+function* valueOf(call: FoundCall, part: "input" | "output", json: string | null): Transaction<unknown> {
+  const isCut = json?.startsWith('{"truncated":true,') === true;
+  const whole = isCut ? yield* readPayload(call.key, call.attempt, part) : undefined;
+  return jsonOf(decoded(whole ?? json));
+}
+
+function toEntry(call: FoundCall, args: unknown, output: unknown): ToolHistoryEntry {
+  const { startedAtMs, finishedAtMs } = call;
+  const startedAt = new Date(startedAtMs).toISOString();
+  return {
+    executionId: call.key,
+    toolName: call.toolName,
+    args,
+    output,
+    status: call.status === "denied" ? "rejected" : call.status,
+    ...(call.errorJson === null ? {} : { error: decodeError(call.errorJson).message }),
+    fromCache: call.fromCache,
+    tool_call_id: call.toolCallId,
+    timestamp: startedAt,
+    startedAt,
+    finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs).toISOString(),
+    durationMs: finishedAtMs === null ? null : finishedAtMs - startedAtMs,
+  };
+}
+
+/** A state is JSON: what JSON has no word for is shown as its text. */
+function jsonOf(value: unknown): unknown {
+  if (value === undefined) return null;
+  return JSON.parse(
+    JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? item.toString() : item)) ??
+      "null",
+  ) as unknown;
+}
+
+function toPending(request: Approval, calls: readonly FoundCall[]): PendingToolApproval {
+  const shown = calls.find(({ key }) => key === request.callKey || key === request.parentKey);
+  return {
+    id: request.id,
+    toolCallId: shown?.toolCallId ?? undefined,
+    toolName: request.toolName,
+    args: jsonOf(request.args),
+    status: "pending",
+    kind: request.kind,
+    prompt: request.prompt,
+    defaults: request.defaults,
+    executionId: request.callKey,
+    parentExecutionId: request.parentKey,
+    requestedAt: new Date(request.requestedAtMs).toISOString(),
+    expiresAt: request.expiresAtMs === undefined ? undefined : new Date(request.expiresAtMs).toISOString(),
+  };
+}

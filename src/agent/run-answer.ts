@@ -1,0 +1,141 @@
+/** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
+import type { Approval } from "../invoke/approval.ts";
+import { maskInput, maskOutput } from "../invoke/redact.ts";
+import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
+import { saysError } from "../tool/model-answer.ts";
+import { parseInput } from "../util/parse-input.ts";
+import { type CallResult, cutOff, resultOf, unrun, withdrawn as refusedBy } from "./call-results.ts";
+import type { AgentSetup } from "./drive-agent.ts";
+import type { SmartAgentEvent } from "./events.ts";
+import type { ModelAnswer, ModelCall } from "./model/agent-model.ts";
+import type { AgentTools } from "./tools/agent-tools.ts";
+
+export interface RanAnswer {
+  /** In the order of the calls. Without those that wait. */
+  readonly results: readonly CallResult[];
+  readonly pending: readonly Approval[];
+  /** The first that is valid. */
+  readonly output: { readonly value: unknown } | undefined;
+  readonly isTerminal: boolean;
+  /** An output was given, and is none. */
+  readonly hasMissed: boolean;
+  readonly problem: string;
+}
+
+/** With no place said, so many calls of one answer run at once. */
+const PARALLEL = 8;
+
+/** @param withdrawn the budget that is spent: nothing but the output is taken */
+export async function runAnswer(
+  setup: AgentSetup,
+  answer: ModelAnswer,
+  withdrawn: string | undefined,
+): Promise<RanAnswer> {
+  const { scope, tools, budget, signal, tell } = setup;
+  const requested = answer.calls.map(toRequested);
+  const refused = new Map<RequestedCall, CallResult>();
+  let left = budget.callsLeft;
+  for (const call of requested) {
+    const isExempt = tools.isResponse(call.name);
+    if (answer.finish === "cut") refused.set(call, unrun(call, cutOff(call)));
+    else if (withdrawn !== undefined && !isExempt) refused.set(call, unrun(call, refusedBy(call, withdrawn)));
+    else if (!isExempt && tools.byName.has(call.name) && (left -= 1) < 0) {
+      refused.set(call, unrun(call, refusedBy(call, "maxToolCalls")));
+    }
+  }
+  const running = requested.filter((call) => !refused.has(call));
+  // Several results share the room that there is.
+  const maxChars = Math.max(
+    SHORTEST_CUT,
+    Math.floor(setup.maxResultChars / Math.max(1, Math.ceil(running.length / 2))),
+  );
+  tools.source.maxChars = maxChars;
+  const ended = await runCalls(running, {
+    scope,
+    tools: tools.byName,
+    maxParallel: budget.maxParallel ?? PARALLEL,
+    signal,
+    onStart: (call) => tell(startOf(call, setup)),
+    onEnd: (one) => tell(endOf(one, setup)),
+  });
+  const byCall = new Map<RequestedCall, EndedCall>(ended.map((one) => [one.call, one]));
+  for (const one of ended) note(one, setup);
+  const { secret } = scope.host.store;
+  return {
+    results: requested.flatMap((call) => {
+      const one = byCall.get(call);
+      if (one === undefined) return refused.get(call) ?? [];
+      // Pages are as long as they may be already.
+      const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
+      return resultOf(one, secret, isOwn ? Infinity : maxChars) ?? [];
+    }),
+    pending: ended.flatMap((one) =>
+      one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],
+    ),
+    output: ended.map((one) => outputOf(one, tools)).find((found) => found !== undefined),
+    isTerminal: ended.some(isTerminal),
+    ...missOf(ended, tools),
+  };
+}
+
+const SHORTEST_CUT = 1_000;
+
+function toRequested({ id, name, arguments: text }: ModelCall): RequestedCall {
+  const input = parseInput(text);
+  return { id, name, input: input?.value ?? {}, malformed: input === undefined ? text : undefined };
+}
+
+/** Counts it, and takes over what it says about the plan. */
+function note(ended: EndedCall, { tools, budget, tell }: AgentSetup): void {
+  if (ended.spec === undefined) return;
+  const { spec, outcome } = ended;
+  const hasRun = outcome.status === "error" || (outcome.status === "success" && !outcome.fromCache);
+  if (hasRun && !spec.isExempt) budget.countCall();
+  if (spec !== tools.todoSpec || outcome.status !== "success") return;
+  if (!tools.plans.note(outcome.output) && saysError(outcome.output)) return;
+  const { operation } = outcome.output as { operation?: string };
+  tell({ type: "plan", source: "manage_todo_list", operation: operation ?? "read", ...tools.plans.plan });
+}
+
+function outputOf(ended: EndedCall, tools: AgentTools): { value: unknown } | undefined {
+  if (ended.spec === undefined || ended.spec !== tools.responseSpec) return undefined;
+  return ended.outcome.status === "success" ? { value: ended.outcome.output } : undefined;
+}
+
+function missOf(ended: readonly EndedCall[], tools: AgentTools): { hasMissed: boolean; problem: string } {
+  for (const one of ended) {
+    if (one.spec === undefined || !tools.isResponse(one.call.name)) continue;
+    if (one.outcome.status === "error") return { hasMissed: true, problem: one.outcome.error.message };
+  }
+  return { hasMissed: false, problem: "" };
+}
+
+function isTerminal(ended: EndedCall): boolean {
+  if (ended.spec === undefined || ended.spec.terminal === false) return false;
+  return ended.outcome.status === "success" && !saysError(ended.outcome.output);
+}
+
+function startOf(call: RequestedCall, { tools, scope }: AgentSetup): SmartAgentEvent {
+  const spec = tools.specOf(call.name);
+  const args = spec === undefined ? call.input : maskInput(spec, call.input, scope.host.store.secret);
+  return { type: "tool_call", phase: "start", name: call.name, id: call.id, args };
+}
+
+function endOf(ended: EndedCall, { scope }: AgentSetup): SmartAgentEvent {
+  const { id, name } = ended.call;
+  const common = { type: "tool_call" as const, name, id };
+  if (ended.spec === undefined) return { ...common, phase: "error", error: { message: ended.error.message } };
+  const { outcome, spec } = ended;
+  const executionId = outcome.key ?? "";
+  if (outcome.status === "pending") return { ...common, executionId, phase: "skipped" };
+  if (outcome.status !== "success") {
+    return { ...common, executionId, phase: "error", error: { message: outcome.error.message } };
+  }
+  const result = maskOutput(spec, outcome.output, scope.host.store.secret);
+  return {
+    ...common,
+    executionId,
+    phase: outcome.replayed || outcome.fromCache ? "skipped" : "success",
+    result,
+  };
+}

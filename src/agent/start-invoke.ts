@@ -1,0 +1,190 @@
+/** Where an invoke counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
+import { getToolContext } from "../definition/context.ts";
+import { scopeHere } from "../invoke/call-here.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
+import { runTurn } from "../runtime/run-turn.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { turnOf } from "../store/turns.ts";
+import { driveFromStart, systemOf } from "./drive-from-start.ts";
+import type { Tell } from "./events.ts";
+import { type KeptResult, toKept } from "./kept-result.ts";
+import { AGENT_TURN, type Began, type LocatedTurn, locateTurn } from "./locate-turn.ts";
+import type { Agent } from "./make-agent.ts";
+import { chainHashes, withContent } from "./messages.ts";
+import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
+import { readState, type StatePlace } from "./read-state.ts";
+import { type AgentInput, checkInput } from "./state.ts";
+import { tellerOf } from "./teller.ts";
+import { NO_PLAN, planIn } from "./tools/todo-list.ts";
+
+/** Loops that are driven inside of one call have places for so many answers each. */
+const ANSWERS_PER_LOOP = 1_000_000;
+export async function startInvoke(
+  agent: Agent,
+  input: AgentInput,
+  invoked: InvokeOptions,
+  given: OpenRuntime | undefined,
+): Promise<InvokeResult> {
+  checkInput(input);
+  const here = scopeHere();
+  // Who names a run of its own, or another runtime, wants no part of what goes on around it.
+  const isInside = input.runId === undefined && (given === undefined || given.host === here?.host);
+  if (here !== undefined && isInside) return invokeInside(agent, here, input, invoked);
+  if (given !== undefined && agent.options.runtime !== undefined) {
+    return invokeOwn(agent, given, agent.options.runtime, input, invoked);
+  }
+  await using runtime = createRuntime();
+  return await useRuntime(runtime, (opened) => invokeOwn(agent, opened, runtime, input, invoked));
+}
+
+async function invokeOwn(
+  agent: Agent,
+  opened: OpenRuntime,
+  runtime: Runtime,
+  input: AgentInput,
+  invoked: InvokeOptions,
+): Promise<InvokeResult> {
+  const { host } = opened;
+  await runtime.ready();
+  const { signal } = invoked;
+  const located = await locateTurn(host.store, input);
+  const { runId, inputHash, began, follows } = located;
+  const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
+  const isWatched = agent.options.onEvent !== undefined || invoked.onEvent !== undefined;
+  // Events are not made for nobody.
+  const stopListening = isWatched
+    ? runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined))
+    : () => undefined;
+  try {
+    const { number, kept, pending } = await runTurn(
+      opened,
+      {
+        runId,
+        kind: AGENT_TURN,
+        inputHash,
+        began: { ...began, system: systemOf(agent) },
+        follows,
+        hasOwnBudget: true,
+        limits: runLimits(agent.options.limits ?? {}),
+        signal,
+      },
+      async (turn) => {
+        const { system, plan, context, ancestors } = turn.began as Began & { system: string };
+        const { end, setup } = await driveFromStart(agent, {
+          scope: turn.scope,
+          messages: located.messages,
+          hash: inputHash,
+          system,
+          plan,
+          context,
+          runIds: [...ancestors, runId],
+          ownLimits: {},
+          firstPlace: 0,
+          signal,
+          tell,
+          isStreamed: invoked.stream === true,
+        });
+        const made = toKept(end, setup);
+        if (made.status !== "waiting") await turn.end(made);
+        return { number: turn.number, kept: made, pending: end.pending ?? [] };
+      },
+      (result, turn) => ({ number: turn, kept: result as KeptResult, pending: [] }),
+    );
+    const place = await placeOf(opened, located, number, input);
+    return await finish({ ...place, pending }, kept, tell);
+  } catch (error) {
+    if (signal?.aborted === true) tell({ type: "cancelled", reason: messageOf(signal.reason) });
+    throw error;
+  } finally {
+    stopListening();
+  }
+}
+
+async function placeOf(
+  { host }: OpenRuntime,
+  { runId, messages }: LocatedTurn,
+  turn: number,
+  input: AgentInput,
+): Promise<Omit<StatePlace, "pending">> {
+  const row = await host.store.read(() => turnOf(runId, turn));
+  return {
+    host,
+    scope: { runId, nodeId: "main", iteration: turn - 1, path: String(turn - 1), parentKey: "" },
+    budgetId: row?.budgetId ?? runId,
+    turn,
+    history: input.toolHistory,
+    messages,
+  };
+}
+
+/** The call or task around it is what resumes, and what waits when something in here does. */
+async function invokeInside(
+  agent: Agent,
+  scope: Scope,
+  input: AgentInput,
+  invoked: InvokeOptions,
+): Promise<InvokeResult> {
+  const { host, identity } = scope;
+  const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
+  const messages = (input.messages ?? []).map(withContent);
+  const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
+    (one) => one !== undefined,
+  );
+  await scope.ready;
+  const { end, setup } = await driveFromStart(agent, {
+    scope,
+    messages,
+    hash: chainHashes(messages).at(-1) ?? "",
+    system: systemOf(agent),
+    plan: planIn(input.plan) ?? NO_PLAN,
+    context: input.context ?? null,
+    runIds: [identity.runId],
+    ownLimits: agent.options.limits ?? {},
+    firstPlace: scope.nextLoop() * ANSWERS_PER_LOOP,
+    signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
+    tell,
+    isStreamed: invoked.stream === true,
+  });
+  const place = {
+    host,
+    scope: identity,
+    budgetId: scope.budgetId,
+    turn: 1,
+    history: input.toolHistory ?? [],
+    messages,
+    pending: end.pending ?? [],
+  };
+  return finish(place, toKept(end, setup), tell);
+}
+
+async function finish(place: StatePlace, kept: KeptResult, tell: Tell): Promise<InvokeResult> {
+  const state = await readState(place, kept);
+  const { status, stop, content, output, outputError, budget, usage } = kept;
+  for (const { id, toolName, toolCallId, args } of state.pendingApprovals) {
+    tell({ type: "tool_approval", status: "pending", id, toolName, toolCallId, args });
+  }
+  const found = output === undefined ? {} : { output: output.value };
+  if (status !== "waiting") tell({ type: "finalAnswer", content, ...found });
+  return {
+    runId: state.runId,
+    status,
+    stop,
+    content,
+    messages: [...state.messages],
+    ...found,
+    ...(outputError === undefined ? {} : { outputError }),
+    ...(budget === undefined ? {} : { budget }),
+    metadata: { usage },
+    state,
+  };
+}
+
+/** The window is the agent's alone; the rest is the run's. */
+function runLimits({
+  maxContextTokens: _window,
+  ...limits
+}: SmartAgentLimits): Omit<SmartAgentLimits, "maxContextTokens"> {
+  return limits;
+}

@@ -1,0 +1,130 @@
+/**
+ * The state of an agent: JSON, to be kept anywhere and sent anywhere. It says where to go on and shows what was done. It
+ * decides nothing: what a person decided, what was run and what is spent stand in the store.
+ */
+import { refusal } from "../runtime/options.ts";
+import { checkAgentMessages, type AgentMessage } from "./messages.ts";
+
+export interface AgentState {
+  readonly runId: string;
+  readonly status: "finished" | "waiting" | "failed";
+  readonly messages: AgentMessage[];
+  /** Which invoke this is the state of, how many messages it began with, and how many it has. */
+  readonly turn: { readonly number: number; readonly began: number; readonly length: number };
+  /** Every call that this agent made, in order. */
+  readonly toolHistory: ToolHistoryEntry[];
+  /** Answers that equal calls of this invoke get without running. */
+  readonly toolCache: Record<string, { readonly toolName: string; readonly output: unknown }>;
+  readonly toolCallCount: number;
+  readonly pendingApprovals: PendingToolApproval[];
+  readonly plan: Plan | null;
+  readonly planVersion: number;
+  readonly usage: AgentUsage;
+  /** What is left out of requests, and what stands in its place. */
+  readonly context: ContextState | null;
+}
+
+export interface ToolHistoryEntry {
+  /** What `get_tool_response` finds it by. */
+  readonly executionId: string;
+  readonly toolName: string;
+  readonly args: unknown;
+  readonly output: unknown;
+  readonly status: "success" | "error" | "rejected" | "pending" | "unknown" | "started";
+  readonly error?: string;
+  readonly fromCache: boolean;
+  readonly tool_call_id: string | null;
+  readonly timestamp: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+}
+
+export interface PendingToolApproval {
+  readonly id: string;
+  /** The model's id of the call, or of the sub-agent's call that it is made inside of. */
+  readonly toolCallId: string | undefined;
+  readonly toolName: string;
+  readonly args: unknown;
+  readonly status: "pending" | "approved" | "rejected";
+  /** `replay`: it was interrupted, and nobody knows whether it happened. */
+  readonly kind: "call" | "replay" | "task";
+  readonly prompt: string;
+  readonly defaults: unknown;
+  readonly executionId: string;
+  /** The call that it is made inside of, such as a sub-agent's. */
+  readonly parentExecutionId: string | undefined;
+  readonly requestedAt: string;
+  readonly expiresAt: string | undefined;
+}
+
+export interface PlanStep {
+  readonly id: number | string;
+  readonly title: string;
+  readonly status: "not-started" | "in-progress" | "completed" | "blocked";
+  readonly [name: string]: unknown;
+}
+
+export interface Plan {
+  readonly version: number;
+  readonly todoList: readonly PlanStep[];
+}
+
+export interface AgentUsage {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly costUsd: number;
+}
+
+export interface ContextState {
+  /** Results of calls before this message are sent as a summary and a handle. */
+  readonly archivedUpTo: number;
+  /** Messages before this one are not sent at all, but for the task. */
+  readonly droppedUpTo: number;
+  /** Of those. */
+  readonly summary: string;
+}
+
+/** What `invoke` takes: something to begin with, a run to go on with, or a state. */
+export type AgentInput = Partial<Omit<AgentState, "messages">> & {
+  readonly messages?: readonly AgentMessage[] | undefined;
+  readonly runId?: string | undefined;
+};
+
+/** Where a state stands, if it is one. @throws TOOL_OPTION_INVALID */
+export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["turn"] | undefined {
+  if (turn === undefined || turn === null) return undefined;
+  const { number, began, length } = turn;
+  const isGood = [number, began, length].every((one) => Number.isSafeInteger(one) && one >= 0);
+  if (
+    !isGood ||
+    number < 1 ||
+    began > length ||
+    length > (messages?.length ?? 0) ||
+    typeof runId !== "string"
+  ) {
+    throw refusal("state", "is not one that invoke has returned: its turn does not fit its messages");
+  }
+  return { number, began, length };
+}
+
+/** @throws TOOL_OPTION_INVALID */
+export function checkInput(input: unknown): asserts input is AgentInput {
+  if (typeof input !== "object" || input === null) {
+    throw refusal(
+      "input",
+      'must be an object such as { messages: [{ role: "user", content: "Hello" }] }, or a state',
+    );
+  }
+  const { messages, runId, toolHistory } = input as Record<string, unknown>;
+  if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
+  if (messages === undefined && runId === undefined)
+    throw refusal("input", "needs messages, or the id of a run to go on with");
+  if (messages !== undefined) checkAgentMessages(messages);
+  if (Array.isArray(messages) && messages.length === 0)
+    throw refusal("messages", "must hold at least one message");
+  if (toolHistory !== undefined && !Array.isArray(toolHistory))
+    throw refusal("state", "has a toolHistory that is no list");
+}

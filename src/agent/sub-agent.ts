@@ -1,0 +1,63 @@
+/**
+ * An agent as a tool of another one. What it asks and calls is on record inside of the call, so the call itself can be
+ * entered again: after a crash, and when something in it that waited for a person was decided.
+ */
+import { z } from "zod";
+import { createToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { createCallable } from "../tool/create-callable.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { InvokeOptions, InvokeResult } from "./options.ts";
+import type { AgentInput } from "./state.ts";
+
+export interface AgentToolOptions {
+  readonly name?: string | undefined;
+  /** The same, as Cognipeer spells it. */
+  readonly toolName?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputDescription?: string | undefined;
+}
+
+type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResult>;
+
+/** @throws TOOL_DEFINITION_INVALID without a name */
+export function createAgentTool(invoke: Invoke, options: AgentToolOptions): Tool {
+  const name = options.name ?? options.toolName;
+  if (name === undefined || name === "") {
+    throw new ToolwrightError("TOOL_DEFINITION_INVALID", "An agent that is used as a tool needs a name.", {
+      hint: "Give it one: createSmartAgent({ name }), or agent.asTool({ name, description }).",
+    });
+  }
+  return createCallable(
+    createToolSpec(
+      {
+        name,
+        description: options.description ?? `Hands a task to the agent ${name} and returns its answer.`,
+        schema: z.object({
+          input: z.string().describe(options.inputDescription ?? "The task, with all that it needs."),
+        }),
+        execute: async ({ input }: { input: string }) => answerOf(name, await invoke(messageWith(input))),
+      },
+      {},
+    ),
+  );
+}
+
+function messageWith(content: string): AgentInput {
+  return { messages: [{ role: "user", content }] };
+}
+
+/** While something inside waits, nobody reads this: the call around it waits as well. */
+function answerOf(name: string, result: InvokeResult): unknown {
+  const { status, stop, content, outputError } = result;
+  if (status === "failed") {
+    throw new ToolwrightError(
+      "TOOL_EXECUTION_FAILED",
+      `The agent ${name} ended without an answer (${stop}). ${outputError ?? content}`.trim(),
+      {
+        details: { tool: name, stop },
+      },
+    );
+  }
+  return "output" in result ? result.output : content;
+}

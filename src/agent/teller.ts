@@ -1,0 +1,24 @@
+/** Tells those who watch. What they throw is theirs: it ends nothing. */
+import { messageOf } from "../invoke/error-record.ts";
+import type { SmartAgentEvent, Tell } from "./events.ts";
+import type { InvokeOptions, SmartAgentOptions } from "./options.ts";
+
+export function tellerOf(
+  options: SmartAgentOptions,
+  invoked: InvokeOptions,
+  warnOnce: (topic: string, message: string) => void,
+): Tell {
+  const listeners = [options.onEvent, invoked.onEvent].filter((one) => one !== undefined);
+  const blame = (error: unknown): void =>
+    warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
+  return (event: SmartAgentEvent) => {
+    for (const listener of listeners) {
+      try {
+        const returned: unknown = listener(event);
+        if (returned instanceof Promise) returned.catch(blame);
+      } catch (error) {
+        blame(error);
+      }
+    }
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Runs the calls of one response of a model: several at once, in the order of the response, each by itself. What is wrong
+ * with one is told to the model as its result and harms no other.
+ */
+import { z } from "zod";
+import { fromObjectInput } from "../definition/object-schema.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { invoke } from "../invoke/invoke.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { specOf } from "../tool/create-callable.ts";
+import type { Tool } from "../tool/tool.ts";
+import { mapAtMost } from "../util/map-at-most.ts";
+
+/** A call in a response. */
+export interface RequestedCall {
+  readonly id: string;
+  /** As the model was told it. */
+  readonly name: string;
+  readonly input: unknown;
+  /** The input as it came, where it cannot be used. */
+  readonly malformed: string | undefined;
+}
+
+export interface CallsOptions {
+  readonly scope: Scope;
+  /** By the names that the model was told. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly maxParallel: number;
+  readonly signal: AbortSignal | undefined;
+  /** Told of each call when it begins and when it has ended. */
+  readonly onStart?: ((call: RequestedCall) => void) | undefined;
+  readonly onEnd?: ((ended: EndedCall) => void) | undefined;
+}
+
+/** What became of a call. One of a tool that is not offered has no spec, and left no trace. */
+export type EndedCall<Call extends RequestedCall = RequestedCall> =
+  | { readonly call: Call; readonly spec: ToolSpec; readonly args: unknown; readonly outcome: Outcome }
+  | { readonly call: Call; readonly spec: undefined; readonly error: ToolwrightError };
+
+/** In the order of the calls. @throws what keeps the record from being written */
+export async function runCalls<Call extends RequestedCall>(
+  calls: readonly Call[],
+  options: CallsOptions,
+): Promise<EndedCall<Call>[]> {
+  return mapAtMost(options.maxParallel, calls, async (call) => {
+    options.onStart?.(call);
+    const ended = await runCall(call, options);
+    options.onEnd?.(ended);
+    return ended;
+  });
+}
+
+async function runCall<Call extends RequestedCall>(
+  call: Call,
+  options: CallsOptions,
+): Promise<EndedCall<Call>> {
+  const tool = options.tools.get(call.name);
+  if (tool === undefined) return { call, spec: undefined, error: notOffered(call.name, options.tools) };
+  const spec = specOf(tool);
+  const args = fromObjectInput(spec.inputJsonSchema, call.input);
+  return { call, spec, args, outcome: await callTool(spec, args, call, options) };
+}
+
+/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
+function callTool(
+  spec: ToolSpec,
+  args: unknown,
+  { id, malformed }: RequestedCall,
+  { scope, signal }: CallsOptions,
+): Promise<Outcome> {
+  const how = { toolCallId: id, signal };
+  if (malformed === undefined) return invoke(scope, spec, args, how);
+  // Nobody knows where in it the fields are that must not be stored.
+  const isSecret = spec.redactInput.length > 0 || spec.logInput !== undefined;
+  const shown = isSecret ? "(left out)" : malformed;
+  const refusing = {
+    ...spec,
+    schema: z.custom(() => false, "it is not valid JSON, or nested too deeply; nothing was run"),
+  };
+  return invoke(scope, refusing, shown, how);
+}
+
+function notOffered(name: string, tools: ReadonlyMap<string, Tool>): ToolwrightError {
+  const offered = [...tools.keys()].join(", ");
+  return new ToolwrightError(
+    "TOOL_NOT_FOUND",
+    `No tool named "${name}" is offered. ${offered === "" ? "There are none." : `There are: ${offered}.`}`,
+    { details: { tool: name }, effect: "none" },
+  );
+}

@@ -1,0 +1,78 @@
+/** Calls of a run, as those see them who go on with it. */
+import { CALL_STATUSES, type CallStatus } from "./calls.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import type { ScopeKey } from "./scopes.ts";
+import { all, first, type Row } from "./statement.ts";
+import type { Transaction } from "./store.ts";
+
+export interface FoundCall {
+  readonly key: string;
+  readonly attempt: number;
+  readonly toolName: string;
+  readonly toolCallId: string | null;
+  readonly status: CallStatus;
+  readonly inputJson: string | null;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly fromCache: boolean;
+}
+
+const COLUMNS =
+  "c.key, c.attempt, c.tool_name, c.tool_call_id, c.status, c.input_json, c.output_json, c.error_json, c.started_at_ms, c.finished_at_ms, c.from_cache";
+
+/** The latest, where a model has used an id more than once. */
+export function* findCallOfRun(
+  runId: string,
+  handle: { readonly executionId?: string | undefined; readonly tool_call_id?: string | undefined },
+): Transaction<FoundCall | undefined> {
+  const { executionId, tool_call_id: toolCallId } = handle;
+  const row = yield* first(
+    `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND ${executionId === undefined ? "c.tool_call_id = ?2" : "c.key = ?2"}
+     ORDER BY s.iteration DESC, c.attempt DESC, c.seq DESC LIMIT 1`,
+    runId,
+    executionId ?? toolCallId ?? "",
+  );
+  return row === undefined ? undefined : toFoundCall(row);
+}
+
+/** The calls that were made in a scope itself, not inside of others, in the order in which they were made. */
+export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<FoundCall[]> {
+  const rows = yield* all(
+    `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND s.parent_key = ?4 ORDER BY c.attempt, c.seq`,
+    scope.runId,
+    scope.nodeId,
+    scope.path,
+    scope.parentKey,
+  );
+  return rows.map(toFoundCall);
+}
+
+/** The same for all scopes of a run that are not inside of calls. */
+export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
+  const rows = yield* all(
+    `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.parent_key = '' ORDER BY s.iteration, c.attempt, c.seq`,
+    runId,
+  );
+  return rows.map(toFoundCall);
+}
+
+function toFoundCall(row: Row): FoundCall {
+  return {
+    key: text(row, "key"),
+    attempt: integer(row, "attempt"),
+    toolName: text(row, "tool_name"),
+    toolCallId: textOrNull(row, "tool_call_id"),
+    status: oneOf(row, "status", CALL_STATUSES),
+    inputJson: textOrNull(row, "input_json"),
+    outputJson: textOrNull(row, "output_json"),
+    errorJson: textOrNull(row, "error_json"),
+    startedAtMs: integer(row, "started_at_ms"),
+    finishedAtMs: integerOrNull(row, "finished_at_ms"),
+    fromCache: integer(row, "from_cache") === 1,
+  };
+}

@@ -1,0 +1,245 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createSmartAgent, createTool, defineTool } from "toolwright";
+import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntime, user } from "./harness.ts";
+import { createScriptedModel } from "toolwright/testing";
+
+describe("invoke", () => {
+  it("runs tools until the model answers, and shows what it did", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const { agent, model, events } = await createAgent(
+      world,
+      [[call("order", { sku: "apple" }, "c1"), call("order", { sku: "pear" }, "c2")], "Both are ordered."],
+      { tools: [order] },
+    );
+    const result = await agent.invoke(ask("Order apples and pears."));
+    expect(placed).toEqual(["apple", "pear"]);
+    expect(result).toMatchObject({ status: "finished", stop: "answer", content: "Both are ordered." });
+    expect(result.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "assistant",
+    ]);
+    expect(model.requests[1]?.toolResults).toEqual([
+      { toolName: "order", output: { order: 1, sku: "apple" } },
+      { toolName: "order", output: { order: 2, sku: "pear" } },
+    ]);
+    expect(result.state.toolHistory).toMatchObject([
+      {
+        toolName: "order",
+        args: { sku: "apple" },
+        output: { order: 1, sku: "apple" },
+        status: "success",
+        fromCache: false,
+        tool_call_id: "c1",
+      },
+      { toolName: "order", args: { sku: "pear" }, status: "success", tool_call_id: "c2" },
+    ]);
+    const [first] = result.state.toolHistory;
+    expect(Date.parse(first?.startedAt ?? "")).not.toBeNaN();
+    expect(Date.parse(first?.finishedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.startedAt ?? ""));
+    expect(JSON.parse(JSON.stringify(result.state))).toEqual(result.state);
+    expect(eventsOf(events, "tool_call").map(({ phase, name }) => `${phase} ${name}`)).toEqual(
+      expect.arrayContaining(["start order", "success order"]),
+    );
+    expect(eventsOf(events, "finalAnswer")).toMatchObject([{ content: "Both are ordered." }]);
+    expect((await world.log(result.runId)).map((row) => row["tool_name"])).toEqual(["order", "order"]);
+  });
+
+  it("is answered from the record when it has ended, and refuses another input under its run id", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const first = await createAgent(world, [[call("order", { sku: "apple" })], "Done."], { tools: [order] });
+    const done = await first.agent.invoke(ask("Order.", "r1"));
+    const again = await createAgent(world, [], { tools: [order] });
+    const repeated = await again.agent.invoke(ask("Order.", "r1"));
+    expect(repeated).toEqual(done);
+    expect(again.model.requests).toHaveLength(0);
+    expect((await again.agent.invoke({ runId: "r1" })).content).toBe("Done.");
+    expect((await again.agent.invoke(done.state)).content).toBe("Done.");
+    expect(placed).toEqual(["apple"]);
+    await expect(again.agent.invoke(ask("Something else.", "r1"))).rejects.toMatchObject({
+      code: "TOOL_RUN_TAKEN",
+    });
+    await expect(again.agent.invoke({ runId: "nobody" })).rejects.toMatchObject({
+      code: "TOOL_RUN_NOT_FOUND",
+    });
+  });
+
+  it("goes on where it was when its process dies: no answer is asked for twice, no call made twice", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const script = [
+      [call("order", { sku: "apple" })],
+      [call("order", { sku: "pear" })],
+      new Error("power cut"),
+    ] as const;
+    const first = await createAgent(world, script, { tools: [order] });
+    await expect(first.agent.invoke(ask("Order.", "r1"))).rejects.toMatchObject({
+      code: "TOOL_MODEL_FAILED",
+    });
+    await world.killAll();
+    const second = await createAgent(world, ["Both done."], { tools: [order] });
+    const result = await second.agent.invoke({ runId: "r1" });
+    expect(result.content).toBe("Both done.");
+    expect(second.model.requests).toHaveLength(1);
+    expect(placed).toEqual(["apple", "pear"]);
+    expect(result.state.toolHistory).toHaveLength(2);
+  });
+
+  it("a new message after the end is a new invoke: plan and history stay, the same call is made again", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const plan = { operation: "write", todoList: [{ id: 1, title: "order" }] };
+    const { agent, model } = await createAgent(
+      world,
+      [
+        [call("manage_todo_list", plan)],
+        [call("order", { sku: "apple" })],
+        "One.",
+        [call("order", { sku: "apple" })],
+        [call("manage_todo_list", { operation: "read" })],
+        "Two.",
+      ],
+      { tools: [order] },
+    );
+    const one = await agent.invoke(ask("Order."));
+    const state = JSON.parse(JSON.stringify(one.state)) as typeof one.state;
+    const two = await agent.invoke({ ...state, messages: [...state.messages, user("Once more.")] });
+    expect(two.content).toBe("Two.");
+    expect(two.runId).toBe(one.runId);
+    expect(placed).toEqual(["apple", "apple"]);
+    expect(model.requests[5]?.toolResults).toMatchObject([{ output: { version: 1, todoList: [{ id: 1 }] } }]);
+    expect(two.state.toolHistory.map(({ toolName }) => toolName)).toEqual([
+      "manage_todo_list",
+      "order",
+      "order",
+      "manage_todo_list",
+    ]);
+    expect((await agent.invoke({ runId: one.runId })).messages).toEqual(two.messages);
+  });
+
+  it("cache, breaker and budgets start anew with each invoke", async () => {
+    const world = await createWorld();
+    let looks = 0;
+    let fails = 0;
+    const look = createTool({ name: "look", schema: z.object({}), cache: true, func: () => (looks += 1) });
+    const fail = createTool({
+      name: "fail",
+      schema: z.object({ n: z.number() }),
+      retry: { circuitBreakerThreshold: 1 },
+      func: () => {
+        fails += 1;
+        throw new Error("no");
+      },
+    });
+    const turn = [call("look", {}), call("fail", { n: 1 })];
+    const { agent } = await createAgent(
+      world,
+      [turn, [call("look", {}), call("fail", { n: 2 })], "One.", turn, "Two."],
+      {
+        tools: [look, fail],
+        limits: { maxToolCalls: 4 },
+      },
+    );
+    const one = await agent.invoke(ask("Look."));
+    expect([looks, fails]).toEqual([1, 1]);
+    expect(one.state.toolHistory.map(({ fromCache, status }) => `${status} ${fromCache}`)).toEqual([
+      "success false",
+      "error false",
+      "success true",
+      "error false",
+    ]);
+    expect(Object.values(one.state.toolCache)).toEqual([{ toolName: "look", output: 1 }]);
+    const two = await agent.invoke({ ...one.state, messages: [...one.state.messages, user("Again.")] });
+    expect([looks, fails]).toEqual([2, 2]);
+    expect(two.stop).toBe("answer");
+    expect(Object.values(two.state.toolCache)).toEqual([{ toolName: "look", output: 2 }]);
+  });
+
+  it("tools that are not offered and input that is no JSON are told to the model, which goes on", async () => {
+    const world = await createWorld();
+    const { order } = createOrders();
+    const { agent, model } = await createAgent(
+      world,
+      [[call("nothing", {}), call("order", "{broken")], "I see."],
+      { tools: [order] },
+    );
+    expect((await agent.invoke(ask("Go."))).content).toBe("I see.");
+    expect(model.requests[1]?.toolResults).toMatchObject([
+      { output: { is_error: true, error_type: "not_found" } },
+      { output: { is_error: true, error_type: "input_invalid" } },
+    ]);
+  });
+
+  it("what a listener throws ends nothing", async () => {
+    const world = await createWorld();
+    const { order } = createOrders();
+    const { agent } = await createAgent(world, [[call("order", { sku: "a" })], "Done."], {
+      tools: [order],
+      onEvent: () => {
+        throw new Error("bad listener");
+      },
+    });
+    expect((await agent.invoke(ask("Go."))).content).toBe("Done.");
+  });
+
+  it("an abort ends it at once, during a request and during a backoff, and it can be resumed", async () => {
+    const world = await createWorld();
+    const flaky = defineTool({
+      name: "flaky",
+      schema: z.object({}),
+      retry: { maxRetries: 3, backoffMs: 600_000 },
+      execute: () => {
+        throw new Error("busy");
+      },
+    });
+    const deaf = createScriptedModel([() => new Promise(() => undefined)]);
+    const runtime = await openRuntime(world);
+    const asking = new AbortController();
+    const first = createSmartAgent({ model: deaf, runtime }).invoke(ask("Go.", "r1"), {
+      signal: asking.signal,
+    });
+    setTimeout(() => asking.abort(new Error("enough")), 30);
+    await expect(first).rejects.toMatchObject({ code: "TOOL_ABORTED" });
+    const waiting = new AbortController();
+    const { agent } = await createAgent(world, [[call("flaky", {})], "Over."], { tools: [flaky], runtime });
+    const second = agent.invoke(ask("Go.", "r2"), { signal: waiting.signal });
+    setTimeout(() => waiting.abort(new Error("enough")), 60);
+    await expect(second).rejects.toMatchObject({ code: "TOOL_ABORTED" });
+    const third = await createAgent(world, ["Fine."], { runtime });
+    expect((await third.agent.invoke({ runId: "r1" })).content).toBe("Fine.");
+  });
+
+  it("streams the pieces of an answer as events", async () => {
+    const world = await createWorld();
+    const { agent, events, model } = await createAgent(world, ["Hello there."]);
+    const { content } = await agent.invoke(ask("Hi."), { stream: true });
+    expect(content).toBe("Hello there.");
+    expect(
+      eventsOf(events, "stream")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("Hello there.");
+    expect(model.requests[0]?.mode).toBe("stream");
+  });
+
+  it("says what is wrong with what it is given", async () => {
+    const world = await createWorld();
+    const { order } = createOrders();
+    const { agent } = await createAgent(world, [], { tools: [order] });
+    await expect(agent.invoke({})).rejects.toThrow("needs messages");
+    await expect(agent.invoke({ messages: [{ role: "robot", content: "" }] } as never)).rejects.toThrow(
+      "message 0 has the role",
+    );
+    expect(() => createSmartAgent({ model: {} })).toThrow("Option model must be");
+    expect(() => createSmartAgent({ model: createScriptedModel([]), tols: [] } as never)).toThrow(
+      'Did you mean "tools"',
+    );
+    const taken = createTool({ name: "get_tool_response", schema: z.object({}), func: () => 1 });
+    expect(() => createSmartAgent({ model: createScriptedModel([]), tools: [taken] })).toThrow("of its own");
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createSmartAgent, defineTool, type SmartAgentOptions } from "toolwright";
+import { ask, call, createAgent, createOrders, createWorld, openRuntime, user } from "./harness.ts";
+import { createScriptedModel } from "toolwright/testing";
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** In the shape of LangChain's chat models. */
+class ChatModel {
+  readonly modelName = "chat-1";
+  readonly seen: { messages: Message[]; tools: unknown[]; options: unknown; toolChoice: unknown }[] = [];
+  readonly #answers: unknown[];
+  readonly #tools: readonly unknown[];
+  readonly #toolChoice: unknown;
+  readonly #root: ChatModel;
+
+  constructor(answers: unknown[], tools: readonly unknown[] = [], toolChoice?: unknown, root?: ChatModel) {
+    this.#answers = answers;
+    this.#tools = tools;
+    this.#toolChoice = toolChoice;
+    this.#root = root ?? this;
+  }
+
+  bindTools(tools: readonly unknown[], options: { tool_choice?: unknown } = {}): ChatModel {
+    return new ChatModel(this.#answers, tools, options.tool_choice, this.#root);
+  }
+
+  async invoke(messages: Message[], options: unknown): Promise<unknown> {
+    this.#root.seen.push({ messages, tools: [...this.#tools], options, toolChoice: this.#toolChoice });
+    return this.#answers.shift();
+  }
+}
+
+async function agentOn(model: unknown, options: Partial<SmartAgentOptions> = {}) {
+  const world = await createWorld();
+  const runtime = await openRuntime(world);
+  return createSmartAgent({ model, runtime, ...options });
+}
+
+describe("models with invoke(messages)", () => {
+  it("are told of tools, called with their results, and their usage is counted", async () => {
+    const { placed, order } = createOrders();
+    const model = new ChatModel([
+      {
+        content: "",
+        tool_calls: [{ id: "c1", name: "order", args: { sku: "apple" }, type: "tool_call" }],
+        invalid_tool_calls: [{ id: "c2", name: "order", args: "{broken", error: "bad" }],
+        usage_metadata: { input_tokens: 11, output_tokens: 7, input_token_details: { cache_read: 3 } },
+      },
+      { content: [{ type: "text", text: "Ordered." }], response_metadata: { finish_reason: "stop" } },
+    ]);
+    const agent = await agentOn(model, { tools: [order], systemPrompt: "Be kind." });
+    const result = await agent.invoke(ask("Order."));
+    expect(result.content).toBe("Ordered.");
+    expect(placed).toEqual(["apple"]);
+    expect(result.metadata.usage).toMatchObject({
+      requests: 2,
+      inputTokens: 11,
+      outputTokens: 7,
+      cachedInputTokens: 3,
+    });
+    const [first, second] = model.seen;
+    expect(first?.tools).toMatchObject([
+      {
+        type: "function",
+        function: {
+          name: "order",
+          parameters: { type: "object", properties: { sku: { type: "string" } }, required: ["sku"] },
+        },
+      },
+      { function: { name: "manage_todo_list" } },
+      { function: { name: "get_tool_response" } },
+    ]);
+    expect(first?.messages[0]).toMatchObject({
+      role: "system",
+      content: expect.stringContaining("Be kind.") as string,
+    });
+    expect(second?.messages.slice(2)).toMatchObject([
+      {
+        role: "assistant",
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "order", arguments: '{"sku":"apple"}' } },
+          { id: "c2" },
+        ],
+      },
+      { role: "tool", tool_call_id: "c1", name: "order", content: '{"order":1,"sku":"apple"}' },
+      { role: "tool", tool_call_id: "c2", content: expect.stringContaining("not valid JSON") as string },
+    ]);
+    expect(Object.keys(second?.messages[3] ?? {})).not.toContain("executionId");
+  });
+
+  it("may be plain objects that answer with a text or in OpenAI's shape, and must call when a budget is spent", async () => {
+    const agent = await agentOn({ invoke: async () => "Hello." });
+    expect((await agent.invoke(ask("Hi."))).content).toBe("Hello.");
+    const { order, placed } = createOrders();
+    const model = new ChatModel([
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "x", type: "function", function: { name: "order", arguments: '{"sku":"pear"}' } }],
+      },
+      { content: "", tool_calls: [{ name: "response", args: { n: 1 } }] },
+    ]);
+    const limited = await agentOn(model, {
+      tools: [order],
+      limits: { maxToolCalls: 1 },
+      outputSchema: z.object({ n: z.number() }),
+    });
+    expect((await limited.invoke(ask("Order."))).output).toEqual({ n: 1 });
+    expect(placed).toEqual(["pear"]);
+    expect(model.seen[1]).toMatchObject({
+      toolChoice: "required",
+      tools: [{ function: { name: "response" } }],
+    });
+  });
+
+  it("an answer that is no message is the model's failure", async () => {
+    const agent = await agentOn({ invoke: async () => 7 });
+    await expect(agent.invoke(ask("Hi."))).rejects.toMatchObject({ code: "TOOL_MODEL_FAILED" });
+  });
+});
+
+describe("models of the AI SDK", () => {
+  it("get their reasoning and metadata back as they were, in this invoke, after a crash and in the next", async () => {
+    const world = await createWorld();
+    const { order } = createOrders();
+    const signature = { anthropic: { signature: "sig-1" } };
+    const prompts: unknown[][] = [];
+    const modelOf = (...answers: unknown[]) => ({
+      ...createScriptedModel([]),
+      doGenerate: async ({ prompt }: { prompt: unknown[] }) => {
+        prompts.push(prompt);
+        const answer = answers.shift();
+        if (answer instanceof Error) throw answer;
+        return { content: answer, finishReason: { unified: "stop" }, usage: {}, warnings: [] };
+      },
+    });
+    const thinking = [
+      { type: "reasoning", text: "Hm.", providerMetadata: signature },
+      { type: "text", text: "I order." },
+      {
+        type: "tool-call",
+        toolCallId: "c1",
+        toolName: "order",
+        input: '{"sku":"apple"}',
+        providerMetadata: { google: { thought: "t" } },
+      },
+    ];
+    const expected = {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "Hm.", providerOptions: signature },
+        { type: "text", text: "I order." },
+        {
+          type: "tool-call",
+          toolCallId: "c1",
+          toolName: "order",
+          input: { sku: "apple" },
+          providerOptions: { google: { thought: "t" } },
+        },
+      ],
+    };
+    const first = createSmartAgent({
+      model: modelOf(thinking, new Error("power cut")),
+      tools: [order],
+      runtime: await openRuntime(world),
+    });
+    await expect(first.invoke(ask("Order.", "r1"))).rejects.toThrow("power cut");
+    await world.killAll();
+    const text = [{ type: "text", text: "Done." }];
+    const second = createSmartAgent({
+      model: modelOf(text, text),
+      tools: [order],
+      runtime: await openRuntime(world),
+    });
+    const { state } = await second.invoke({ runId: "r1" });
+    await second.invoke({
+      ...(JSON.parse(JSON.stringify(state)) as typeof state),
+      messages: [...state.messages, user("Thanks.")],
+    });
+    for (const prompt of prompts.slice(1)) expect(prompt[2]).toEqual(expected);
+    expect(prompts).toHaveLength(4);
+  });
+
+  it("are asked again when they are only busy, as long as they ask for", async () => {
+    const world = await createWorld();
+    const sleeps: number[] = [];
+    const clock = { now: () => Date.now(), sleep: async (ms: number) => void sleeps.push(ms) };
+    const busy = Object.assign(new Error("overloaded"), {
+      statusCode: 529,
+      responseHeaders: { "retry-after": "7" },
+    });
+    const { agent, model } = await createAgent(
+      world,
+      [busy, Object.assign(new Error("busy"), { isRetryable: true }), "Here."],
+      {
+        runtime: await openRuntime(world, { clock }),
+      },
+    );
+    expect((await agent.invoke(ask("Hi."))).content).toBe("Here.");
+    expect(sleeps).toEqual([7_000, 2_000]);
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it("see Zod 4 schemas in full, and names that they would refuse under names that they take", async () => {
+    const world = await createWorld();
+    const dotted = defineTool({
+      name: "shop.order",
+      schema: z.object({ sku: z.string().describe("What"), n: z.int().default(1) }),
+      execute: ({ sku }) => sku,
+    });
+    const tools: unknown[] = [];
+    const { agent, model } = await createAgent(world, [[call("shop_order", { sku: "a" })], "Done."], {
+      tools: [dotted],
+    });
+    const generate = model.doGenerate.bind(model);
+    Object.assign(model, {
+      doGenerate: (options: Parameters<typeof generate>[0]) => {
+        tools.push(options.tools?.[0]);
+        return generate(options);
+      },
+    });
+    const { state } = await agent.invoke(ask("Go."));
+    expect(tools[0]).toMatchObject({
+      type: "function",
+      name: "shop_order",
+      inputSchema: {
+        type: "object",
+        properties: { sku: { type: "string", description: "What" }, n: { type: "integer" } },
+        required: ["sku"],
+      },
+    });
+    expect(state.toolHistory[0]).toMatchObject({ toolName: "shop.order", output: "a" });
+  });
+
+  it("an answer that was cut off runs none of its calls; one that was refused ends the work", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const { agent, model } = await createAgent(world, [[call("order", { sku: "a" })], "Shorter."], {
+      tools: [order],
+    });
+    const generate = model.doGenerate.bind(model);
+    let asked = 0;
+    Object.assign(model, {
+      doGenerate: async (options: Parameters<typeof generate>[0]) => ({
+        ...(await generate(options)),
+        ...((asked += 1) === 1 ? { finishReason: { unified: "length" } } : {}),
+      }),
+    });
+    expect((await agent.invoke(ask("Go."))).content).toBe("Shorter.");
+    expect(placed).toEqual([]);
+    expect(model.requests[1]?.toolResults).toMatchObject([{ output: { error_type: "input_invalid" } }]);
+    const refusing = await createAgent(world, ["I will not."]);
+    const refuse = refusing.model.doGenerate.bind(refusing.model);
+    Object.assign(refusing.model, {
+      doGenerate: async (options: Parameters<typeof refuse>[0]) => ({
+        ...(await refuse(options)),
+        finishReason: { unified: "content-filter" },
+      }),
+    });
+    expect(await refusing.agent.invoke(ask("Go."))).toMatchObject({ status: "failed", stop: "refused" });
+  });
+});

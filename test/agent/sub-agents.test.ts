@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createSmartAgent, type AgentState } from "toolwright";
+import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
+import { ask, call, createAgent, createOrders, createWorld } from "./harness.ts";
+
+const schema = z.object({ ordered: z.string() });
+
+describe("an agent as a tool of another", () => {
+  it("does its work inside of the call, on record, and its output is the result", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const model = createScriptedModel([
+      [call("order", { sku: "apple" })],
+      [call("response", { ordered: "apple" })],
+    ]);
+    const buyer = createSmartAgent({ name: "buyer", model, tools: [order], outputSchema: schema });
+    const outer = await createAgent(world, [[call("buyer", { input: "Buy an apple." })], "Bought."], {
+      tools: [buyer],
+    });
+    const result = await outer.agent.invoke(ask("Buy."));
+    expect(result.content).toBe("Bought.");
+    expect(outer.model.requests[1]?.toolResults).toEqual([
+      { toolName: "buyer", output: { ordered: "apple" } },
+    ]);
+    expect(model.requests[0]?.text).toBe("Buy an apple.");
+    expect(placed).toEqual(["apple"]);
+    const log = await world.log(result.runId);
+    expect(log.map((row) => String(row["tool_name"])).toSorted()).toEqual(["buyer", "order", "response"]);
+    expect(result.state.toolHistory.map(({ toolName }) => toolName)).toEqual(["buyer"]);
+  });
+
+  it("goes on inside after a crash: neither its answers nor its calls are repeated", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const inner = (script: ScriptedTurn[]) => {
+      const model = createScriptedModel(script);
+      return {
+        model,
+        buyer: createSmartAgent({ model, tools: [order] }).asTool({ name: "buyer", description: "Buys" }),
+      };
+    };
+    const first = inner([[call("order", { sku: "apple" })], () => new Promise(() => undefined)]);
+    const outer = await createAgent(world, [[call("buyer", { input: "Buy." })]], { tools: [first.buyer] });
+    const stop = new AbortController();
+    const stopped = outer.agent.invoke(ask("Buy.", "r1"), { signal: stop.signal });
+    while (first.model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    stop.abort(new Error("killed"));
+    await expect(stopped).rejects.toMatchObject({ code: "TOOL_ABORTED" });
+    await world.killAll();
+    const second = inner(["It is bought."]);
+    const again = await createAgent(world, ["Thanks."], { tools: [second.buyer] });
+    expect((await again.agent.invoke({ runId: "r1" })).content).toBe("Thanks.");
+    expect(placed).toEqual(["apple"]);
+    expect(second.model.requests).toHaveLength(1);
+    expect(again.model.requests).toHaveLength(1);
+  });
+
+  it("a call inside that waits is shown, makes the outer call wait, and goes on when it is decided", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders({ needsApproval: true });
+    const model = createScriptedModel([[call("order", { sku: "apple" })], "I bought it."]);
+    const buyer = createSmartAgent({ name: "buyer", model, tools: [order] });
+    const outer = await createAgent(world, [[call("buyer", { input: "Buy." }, "c1")], "Thanks."], {
+      tools: [buyer],
+    });
+    const paused = await outer.agent.invoke(ask("Buy."));
+    expect(paused.status).toBe("waiting");
+    expect(paused.state.pendingApprovals).toMatchObject([
+      { toolName: "order", args: { sku: "apple" }, toolCallId: "c1" },
+    ]);
+    expect(paused.state.pendingApprovals[0]?.parentExecutionId).toBe(
+      paused.state.toolHistory[0]?.executionId,
+    );
+    expect(paused.state.toolHistory).toMatchObject([{ toolName: "buyer", status: "pending" }]);
+    const state = JSON.parse(JSON.stringify(paused.state)) as AgentState;
+    const next = outer.agent.resolveToolApproval(state, {
+      id: state.pendingApprovals[0]?.id ?? "",
+      approved: true,
+    });
+    const done = await outer.agent.invoke(next);
+    expect(done.content).toBe("Thanks.");
+    expect(placed).toEqual(["apple"]);
+    expect([model.requests.length, outer.model.requests.length]).toEqual([2, 2]);
+    expect(outer.model.requests[1]?.toolResults).toEqual([{ toolName: "buyer", output: "I bought it." }]);
+  });
+
+  it("shares the budgets of the run: calls and tokens inside count outside", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const skus = ["a", "b", "c", "d"];
+    const model = createScriptedModel([skus.map((sku) => call("order", { sku })), "Some."]);
+    const buyer = createSmartAgent({ name: "buyer", model, tools: [order] });
+    const outer = await createAgent(world, [[call("buyer", { input: "Buy four." })], "Enough."], {
+      tools: [buyer],
+      limits: { maxToolCalls: 3 },
+    });
+    const result = await outer.agent.invoke(ask("Buy."));
+    // One is the call of the buyer itself.
+    expect(placed).toHaveLength(2);
+    expect(result).toMatchObject({ budget: "maxToolCalls", content: "Enough." });
+    expect(model.requests[1]?.toolNames).toEqual([]);
+    const tokens = createScriptedModel([
+      [call("order", { sku: "x" })],
+      [call("order", { sku: "y" })],
+      "Inside.",
+    ]);
+    const talker = createSmartAgent({ name: "talker", model: tokens, tools: [order] });
+    const talking = await createAgent(world, [[call("talker", { input: "Talk." })], "Outside."], {
+      tools: [talker],
+      limits: { maxTotalOutputTokens: 15 },
+    });
+    expect(await talking.agent.invoke(ask("Talk."))).toMatchObject({ budget: "maxTotalOutputTokens" });
+    expect(tokens.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, true, false]);
+  });
+
+  it("keeps to limits of its own", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const model = createScriptedModel([["a", "b", "c"].map((sku) => call("order", { sku })), "One."]);
+    const buyer = createSmartAgent({ name: "buyer", model, tools: [order], limits: { maxToolCalls: 1 } });
+    const outer = await createAgent(
+      world,
+      [[call("buyer", { input: "Buy." })], [call("order", { sku: "z" })], "Done."],
+      {
+        tools: [buyer, order],
+      },
+    );
+    expect(await outer.agent.invoke(ask("Buy."))).toMatchObject({ stop: "answer" });
+    expect(placed).toEqual(["a", "z"]);
+    expect(model.requests[1]?.toolNames).toEqual([]);
+  });
+
+  it("two in parallel do not take each other's answers", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const model = createScriptedModel(
+      [
+        ({ turn, text, toolResults }) =>
+          turn === 0 ? [call("order", { sku: text })] : `Got ${JSON.stringify(toolResults[0]?.output)}.`,
+      ],
+      { atEnd: "repeat-last" },
+    );
+    const buyer = createSmartAgent({ name: "buyer", model, tools: [order] });
+    const outer = await createAgent(
+      world,
+      [[call("buyer", { input: "apple" }), call("buyer", { input: "pear" })], "Done."],
+      { tools: [buyer] },
+    );
+    await outer.agent.invoke(ask("Buy."));
+    expect(outer.model.requests[1]?.toolResults.map(({ output }) => output)).toEqual([
+      expect.stringContaining("apple"),
+      expect.stringContaining("pear"),
+    ]);
+    expect(placed.toSorted()).toEqual(["apple", "pear"]);
+  });
+
+  it("one without a name cannot be a tool", async () => {
+    const world = await createWorld();
+    const nameless = createSmartAgent({ model: createScriptedModel([]) });
+    await expect(createAgent(world, [], { tools: [nameless] })).rejects.toMatchObject({
+      code: "TOOL_DEFINITION_INVALID",
+    });
+    expect(() => nameless.asTool({})).toThrow("needs a name");
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createTool, defineTool } from "toolwright";
+import { cutChars, cutLines } from "../../src/agent/tools/paging.ts";
+import { ask, call, createAgent, createWorld, user } from "./harness.ts";
+
+interface Page {
+  readonly content: string;
+  readonly offset: number;
+  readonly nextOffset: number | null;
+  readonly totalChars: number;
+}
+
+/** Some random text with characters of two units, lines of all lengths, and half characters. */
+function randomText(seed: number): string {
+  const pieces = ["a", "\n", "é", "😀", "\ud83d", "\ude00", "𝔘", "word ", "\r\n", "中"];
+  let state = seed;
+  const next = (): number => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
+  return Array.from({ length: next() % 200 }, () => pieces[(next() >> 8) % pieces.length]).join("");
+}
+
+describe("paging", () => {
+  it("all pages one after the other are the text, whatever it is and however large a page is", () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const text = randomText(seed);
+      const limit = (seed % 9) + 1;
+      let joined = "";
+      for (let offset: number | null = 0; offset !== null;) {
+        const page: Page = cutChars(text, offset, limit);
+        joined += page.content;
+        expect(page.nextOffset === null || page.nextOffset > offset).toBe(true);
+        // No page begins or ends inside a character.
+        if (text.isWellFormed()) expect(page.content.isWellFormed()).toBe(true);
+        offset = page.nextOffset;
+      }
+      expect(joined).toBe(text);
+      let lines = "";
+      for (let offset: number | null = 0; offset !== null;) {
+        const page: Page = cutLines(text, offset, limit, 10_000);
+        lines += page.content;
+        offset = page.nextOffset;
+      }
+      expect(lines).toBe(text);
+    }
+  });
+
+  it("a page by lines that would be too long has fewer lines; a line that is too long is read by characters", () => {
+    expect(cutLines("aaa\nbbb\nccc", 0, 10, 8)).toMatchObject({
+      content: "aaa\nbbb\n",
+      nextOffset: 2,
+      totalLines: 3,
+    });
+    expect(() => cutLines("aaa\nbbbbbbbbbb", 1, 10, 8)).toThrow("Line 1 alone has 10 characters");
+  });
+});
+
+describe("get_tool_response", () => {
+  const text = `${"line 😀 of text\n".repeat(3_000)}the end`;
+  const fetchPage = createTool({
+    name: "fetch_page",
+    schema: z.object({ url: z.string() }),
+    func: () => text,
+  });
+
+  it("returns everything of a result that was cut, page by page, by either handle", async () => {
+    const world = await createWorld();
+    const pages: Page[] = [];
+    let executionId = "";
+    const { agent, model } = await createAgent(
+      world,
+      [
+        [call("fetch_page", { url: "u" }, "c1")],
+        ({ toolResults }) => {
+          const shown = String(toolResults[0]?.output);
+          expect(shown.length).toBeLessThan(2_500);
+          executionId = /"executionId":"([^"]+)"/.exec(shown)?.[1] ?? "";
+          return [call("get_tool_response", { executionId, offset: 0 })];
+        },
+        ...Array.from(
+          { length: 40 },
+          () =>
+            ({ toolResults }: { toolResults: readonly { output: unknown }[] }) => {
+              const page = toolResults[0]?.output as Page;
+              pages.push(page);
+              return page.nextOffset === null
+                ? "Read."
+                : [call("get_tool_response", { tool_call_id: "c1", offset: page.nextOffset })];
+            },
+        ),
+      ],
+      { tools: [fetchPage], toolResponses: { maxToolResponseChars: 2_000 } },
+    );
+    const result = await agent.invoke(ask("Read."));
+    expect(result.content).toBe("Read.");
+    expect(pages.map(({ content }) => content).join("")).toBe(text);
+    expect(pages[0]).toMatchObject({
+      executionId,
+      offset: 0,
+      totalChars: text.length,
+      part: "output",
+      toolName: "fetch_page",
+    });
+    expect(pages.every(({ content }) => content.length <= 2_000)).toBe(true);
+    expect(model.requests[0]?.toolNames).toContain("get_tool_response");
+    expect(result.state.toolHistory[0]?.output).toBe(text);
+  });
+
+  it("returns inputs, results that the log truncates, errors, and calls of earlier invokes", async () => {
+    const world = await createWorld();
+    const big = { rows: Array.from({ length: 20_000 }, (_, index) => ({ index, name: `row ${index}` })) };
+    const load = defineTool({ name: "load", schema: z.object({ text: z.string() }), execute: () => big });
+    const fail = createTool({
+      name: "fail",
+      schema: z.object({}),
+      func: () => Promise.reject(new Error("broken")),
+    });
+    const seen: Page[] = [];
+    const look = ({ toolResults }: { toolResults: readonly { output: unknown }[] }): void => {
+      seen.push(...toolResults.map(({ output }) => output as Page));
+    };
+    const { agent } = await createAgent(
+      world,
+      [
+        [call("load", { text: "x".repeat(5_000) }, "c1"), call("fail", {}, "c2")],
+        "First.",
+        [
+          call("get_tool_response", { tool_call_id: "c1", part: "input" }),
+          call("get_tool_response", { tool_call_id: "c1", offset: 0, limit: 50 }),
+          call("get_tool_response", { tool_call_id: "c2" }),
+          call("get_tool_response", { tool_call_id: "c1", by: "lines", limit: 1, part: "input" }),
+        ],
+        (request) => {
+          look(request);
+          return "Second.";
+        },
+      ],
+      { tools: [load, fail] },
+    );
+    const one = await agent.invoke(ask("Load."));
+    await agent.invoke({ ...one.state, messages: [...one.state.messages, user("Look.")] });
+    expect(seen[0]?.content).toBe(JSON.stringify({ text: "x".repeat(5_000) }));
+    expect(seen[1]).toMatchObject({
+      content: JSON.stringify(big).slice(0, 50),
+      nextOffset: 50,
+      totalChars: JSON.stringify(big).length,
+    });
+    expect(seen[2]?.content).toContain("broken");
+    expect(seen[3]).toMatchObject({ nextOffset: null });
+  });
+
+  it("finds no calls of other runs, and says what is wrong with a handle", async () => {
+    const world = await createWorld();
+    const first = await createAgent(world, [[call("fetch_page", { url: "secret" }, "c1")], "Done."], {
+      tools: [fetchPage],
+    });
+    const { state } = await first.agent.invoke(ask("Fetch."));
+    const executionId = state.toolHistory[0]?.executionId ?? "";
+    const second = await createAgent(world, [
+      [
+        call("get_tool_response", { executionId }),
+        call("get_tool_response", { tool_call_id: "c1" }),
+        call("get_tool_response", {}),
+      ],
+      "Nothing.",
+    ]);
+    await second.agent.invoke(ask("Steal."));
+    expect(second.model.requests[1]?.toolResults).toMatchObject([
+      {
+        output: {
+          is_error: true,
+          error_type: "not_found",
+          message: expect.stringContaining(executionId) as string,
+        },
+      },
+      { output: { is_error: true, error_type: "not_found" } },
+      {
+        output: {
+          is_error: true,
+          error_type: "input_invalid",
+          message: expect.stringContaining("executionId or tool_call_id") as string,
+        },
+      },
+    ]);
+  });
+});
