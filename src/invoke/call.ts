@@ -104,7 +104,13 @@ export interface Call {
   /** What the running try is told when it is to stop. */
   currentTry: { readonly signal: AbortSignal };
   /** Resolves when the outcome is on record. */
-  readonly ended: PromiseWithResolvers<void>;
+  readonly ended: Ended;
+}
+
+/** What `Promise.withResolvers` makes; its own name would ask users' projects for a newer `lib`. */
+interface Ended {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
 }
 
 /**
