@@ -5,9 +5,7 @@ import { canonicalText } from "../util/canonical.ts";
 import { bytesOfTokens, estimateTokens } from "../util/estimate-tokens.ts";
 import { sha256 } from "../util/hash.ts";
 import { AgentBudget } from "./budget.ts";
-import { retentionRules } from "./context/archived-form.ts";
 import { ContextWindow } from "./context/context-window.ts";
-import { createMessageCounter } from "./context/count-tokens.ts";
 import { type AgentEnd, type AgentSetup, driveAgent } from "./drive-agent.ts";
 import type { Tell } from "./events.ts";
 import { History } from "./history.ts";
@@ -51,8 +49,8 @@ export async function driveFromStart(
   const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
   const window = new ContextWindow(messages, {
     context: how.context,
-    rules: retentionRules(options.toolResponses ?? {}),
-    sizeOf: await createMessageCounter(options.countTokens, model.id),
+    archive: agent.archive,
+    sizeOf: await agent.sizeOf,
     overhead: estimateTokens([system, tools.offered]),
     trigger: triggerTokens,
   });
@@ -60,6 +58,7 @@ export async function driveFromStart(
     tools: tools.byName,
     secret: store.secret,
     hash: how.hash,
+    memory: agent.memory,
     listener: window,
   });
   const setup: AgentSetup = {

@@ -9,29 +9,38 @@ import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
 import { parseInput } from "../util/parse-input.ts";
 import type { CallResult } from "./call-results.ts";
-import { type AgentMessage, chainHash, type ToolCallMessage } from "./messages.ts";
+import type { MessageMemory } from "./message-memory.ts";
+import type { AgentMessage, ToolCallMessage } from "./messages.ts";
 import type { ModelAnswer } from "./model/agent-model.ts";
 
 export interface HistoryListener {
   /** Told of each message as it is added. */
-  onAdded(sent: AgentMessage, kept: AgentMessage): void;
+  onAdded(sent: AgentMessage): void;
 }
 
 export class History {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #secret: string;
   readonly #listener: HistoryListener;
+  readonly #memory: MessageMemory;
   readonly #kept: AgentMessage[];
   readonly #began: number;
   #hash: string;
 
   constructor(
     began: readonly AgentMessage[],
-    options: { tools: ReadonlyMap<string, Tool>; secret: string; hash: string; listener: HistoryListener },
+    options: {
+      tools: ReadonlyMap<string, Tool>;
+      secret: string;
+      hash: string;
+      memory: MessageMemory;
+      listener: HistoryListener;
+    },
   ) {
     this.#tools = options.tools;
     this.#secret = options.secret;
     this.#listener = options.listener;
+    this.#memory = options.memory;
     this.#kept = [...began];
     this.#began = began.length;
     this.#hash = options.hash;
@@ -76,9 +85,10 @@ export class History {
   }
 
   #add(sent: AgentMessage, kept: AgentMessage): void {
-    this.#kept.push(kept);
-    this.#hash = chainHash(this.#hash, kept);
-    this.#listener.onAdded(sent, kept);
+    const own = this.#memory.keep(kept);
+    this.#kept.push(own);
+    this.#hash = this.#memory.hashAfter(this.#hash, own);
+    this.#listener.onAdded(sent === kept ? own : sent);
   }
 
   #masked(call: ToolCallMessage): ToolCallMessage {

@@ -9,7 +9,8 @@ import type { Store } from "../store/store.ts";
 import { lastTurn, readTurns, turnOf, type TurnRow } from "../store/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
-import { type AgentMessage, chainHashes, withContent } from "./messages.ts";
+import type { MessageMemory } from "./message-memory.ts";
+import type { AgentMessage } from "./messages.ts";
 import type { KeptResult } from "./kept-result.ts";
 import { type AgentInput, type ContextState, type Plan, turnOfState } from "./state.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
@@ -36,12 +37,16 @@ export interface LocatedTurn {
   readonly follows: (record: { readonly last: PastTurn }) => boolean;
 }
 
-export async function locateTurn(store: Store, input: AgentInput): Promise<LocatedTurn> {
+export async function locateTurn(
+  store: Store,
+  input: AgentInput,
+  memory: MessageMemory,
+): Promise<LocatedTurn> {
   const { runId = randomUUID() } = input;
   const last = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
-  if (input.messages === undefined) return fromRecord(store, runId, last);
-  const messages = input.messages.map(withContent);
-  const hashes = chainHashes(messages);
+  if (input.messages === undefined) return fromRecord(store, runId, last, memory);
+  const messages = input.messages.map((message) => memory.keep(message));
+  const hashes = memory.hashesOf(messages);
   const turn = turnOfState(input);
   if (turn === undefined) return located(runId, messages, hashes, input, last);
   const row = await store.read(() => turnOf(runId, turn.number));
@@ -102,7 +107,12 @@ function pastOf({ beganJson, resultJson }: TurnRow): PastTurn {
 }
 
 /** By the id of a run alone: its last invoke. */
-async function fromRecord(store: Store, runId: string, last: TurnRow | undefined): Promise<LocatedTurn> {
+async function fromRecord(
+  store: Store,
+  runId: string,
+  last: TurnRow | undefined,
+  memory: MessageMemory,
+): Promise<LocatedTurn> {
   if (last === undefined || last.kind !== AGENT_TURN) throw notFound(runId);
   const messages: AgentMessage[] = [];
   for (const row of await store.read(() => readTurns(runId))) {
@@ -114,7 +124,7 @@ async function fromRecord(store: Store, runId: string, last: TurnRow | undefined
   }
   return {
     runId,
-    messages,
+    messages: messages.map((message) => memory.keep(message)),
     inputHash: last.inputHash,
     began: decode(last.beganJson) as Began,
     follows: () => false,

@@ -95,10 +95,3 @@ export const NOTHING_SAID = sha256("");
 export function chainHash(before: string, message: AgentMessage): string {
   return sha256(`${before} ${canonicalText(message)}`);
 }
-
-/** The hash after each message: the one at 0 is of nothing. */
-export function chainHashes(messages: readonly AgentMessage[]): string[] {
-  const hashes = [NOTHING_SAID];
-  for (const message of messages) hashes.push(chainHash(hashes.at(-1) ?? NOTHING_SAID, message));
-  return hashes;
-}

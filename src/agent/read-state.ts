@@ -10,6 +10,7 @@ import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode } from "../util/encode.ts";
 import type { KeptResult } from "./kept-result.ts";
+import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentState, PendingToolApproval, ToolHistoryEntry } from "./state.ts";
 import { decoded } from "./tools/call-text.ts";
@@ -22,6 +23,7 @@ export interface StatePlace {
   /** What the state before says of earlier invokes; what is not known is read. */
   readonly history: readonly ToolHistoryEntry[] | undefined;
   readonly messages: readonly AgentMessage[];
+  readonly memory: MessageMemory;
   /** What the answer waits for, in the order in which it asks. */
   readonly pending: readonly Approval[];
 }
@@ -44,7 +46,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
   });
   const own = new Set(read.calls.map(({ key }) => key));
   const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? read.earlier;
-  const all = [...messages, ...kept.added];
+  const all = [...messages, ...kept.added.map((message) => place.memory.keep(message))];
   const toolHistory = [...before, ...inOrder(read.entries, kept.added)];
   return {
     runId: scope.runId,

@@ -12,7 +12,6 @@ import type { Tell } from "./events.ts";
 import { type KeptResult, toKept } from "./kept-result.ts";
 import { AGENT_TURN, type Began, type LocatedTurn, locateTurn } from "./locate-turn.ts";
 import type { Agent } from "./make-agent.ts";
-import { chainHashes, withContent } from "./messages.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
 import { readState, type StatePlace } from "./read-state.ts";
 import { type AgentInput, checkInput } from "./state.ts";
@@ -49,7 +48,7 @@ async function invokeOwn(
   const { host } = opened;
   await runtime.ready();
   const { signal } = invoked;
-  const located = await locateTurn(host.store, input);
+  const located = await locateTurn(host.store, input, agent.memory);
   const { runId, inputHash, began, follows } = located;
   const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
   const isWatched = agent.options.onEvent !== undefined || invoked.onEvent !== undefined;
@@ -93,7 +92,7 @@ async function invokeOwn(
       (result, turn) => ({ number: turn, kept: result as KeptResult, pending: [] }),
     );
     const place = await placeOf(opened, located, number, input);
-    return await finish({ ...place, pending }, kept, tell);
+    return await finish({ ...place, pending, memory: agent.memory }, kept, tell);
   } catch (error) {
     if (signal?.aborted === true) tell({ type: "cancelled", reason: messageOf(signal.reason) });
     throw error;
@@ -107,7 +106,7 @@ async function placeOf(
   { runId, messages }: LocatedTurn,
   turn: number,
   input: AgentInput,
-): Promise<Omit<StatePlace, "pending">> {
+): Promise<Omit<StatePlace, "pending" | "memory">> {
   const row = await host.store.read(() => turnOf(runId, turn));
   return {
     host,
@@ -128,7 +127,7 @@ async function invokeInside(
 ): Promise<InvokeResult> {
   const { host, identity } = scope;
   const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
-  const messages = (input.messages ?? []).map(withContent);
+  const messages = (input.messages ?? []).map((message) => agent.memory.keep(message));
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
   );
@@ -136,7 +135,7 @@ async function invokeInside(
   const { end, setup } = await driveFromStart(agent, {
     scope,
     messages,
-    hash: chainHashes(messages).at(-1) ?? "",
+    hash: agent.memory.hashesOf(messages).at(-1) ?? "",
     system: systemOf(agent),
     plan: planIn(input.plan) ?? NO_PLAN,
     context: input.context ?? null,
@@ -155,6 +154,7 @@ async function invokeInside(
     history: input.toolHistory ?? [],
     messages,
     pending: end.pending ?? [],
+    memory: agent.memory,
   };
   return finish(place, toKept(end, setup), tell);
 }

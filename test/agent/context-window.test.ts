@@ -1,7 +1,7 @@
 /** Whatever was said and however small the window is: these hold for every request. */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
-import { retentionRules } from "../../src/agent/context/archived-form.ts";
+import { createArchive } from "../../src/agent/context/archived-form.ts";
 import { ContextWindow } from "../../src/agent/context/context-window.ts";
 import { summaryNote } from "../../src/agent/context/summarize.ts";
 import type { ContextState } from "../../src/agent/state.ts";
@@ -64,7 +64,7 @@ function play(seed: number, rounds: number, look: (played: Played) => void, trig
   ];
   const window = new ContextWindow(began, {
     context: null,
-    rules: retentionRules({}),
+    archive: createArchive({}),
     sizeOf: (message) => estimateTokens(message),
     overhead: 100,
     trigger,
@@ -154,7 +154,7 @@ describe("what is sent", () => {
       const { window, said } = play(seed, 30, () => undefined);
       const again = new ContextWindow(said.slice(0, 1), {
         context: null,
-        rules: retentionRules({}),
+        archive: createArchive({}),
         sizeOf: (message) => estimateTokens(message),
         overhead: 100,
         trigger: TRIGGER,
@@ -179,7 +179,7 @@ describe("what is sent", () => {
     for (const context of bad) {
       const window = new ContextWindow(began, {
         context: context as ContextState,
-        rules: retentionRules({}),
+        archive: createArchive({}),
         sizeOf: () => 1,
         overhead: 0,
         trigger: TRIGGER,

@@ -9,12 +9,12 @@ const SHORTEST_RESULT = 400;
 const LONGEST_FIELD = 500;
 const HEAD = 160;
 
-export interface RetentionRules {
+interface RetentionRules {
   output(toolName: string): Retention;
   input(toolName: string): "keep" | "digest";
 }
 
-export function retentionRules({
+function retentionRules({
   defaultPolicy,
   retentionByTool = {},
 }: NonNullable<SmartAgentOptions["toolResponses"]>): RetentionRules {
@@ -28,8 +28,21 @@ export function retentionRules({
   };
 }
 
-/** The message itself where there is nothing to gain. @param handles executionIds by the ids of calls */
-export function archivedForm(
+/** The message itself where there is nothing to gain. @param handles executionIds by the ids of its calls */
+export type Archive = (message: AgentMessage, handles: () => ReadonlyMap<string, string>) => AgentMessage;
+
+/** Each message is looked at once: it does not change, nor do the results that follow it. */
+export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
+  const rules = retentionRules(options);
+  const made = new WeakMap<AgentMessage, AgentMessage>();
+  return (message, handles) => {
+    const known = made.get(message) ?? archivedForm(message, rules, handles());
+    made.set(message, known);
+    return known;
+  };
+}
+
+function archivedForm(
   message: AgentMessage,
   rules: RetentionRules,
   handles: ReadonlyMap<string, string>,

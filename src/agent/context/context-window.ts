@@ -6,7 +6,7 @@
 import type { HistoryListener } from "../history.ts";
 import type { AgentMessage } from "../messages.ts";
 import type { ContextState } from "../state.ts";
-import { archivedForm, type RetentionRules } from "./archived-form.ts";
+import type { Archive } from "./archived-form.ts";
 
 /** Well below the trigger, so that what is sent changes seldom: providers cache what begins the same. */
 const TARGET_SHARE = 0.6;
@@ -15,7 +15,7 @@ const ENOUGH_SHARE = 0.8;
 
 export interface WindowOptions {
   readonly context: ContextState | null;
-  readonly rules: RetentionRules;
+  readonly archive: Archive;
   readonly sizeOf: (message: AgentMessage) => number;
   /** What every request has beside its messages. */
   readonly overhead: number;
@@ -35,7 +35,6 @@ interface Entry {
   readonly size: number;
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
 const UNTOUCHED: ContextState = { archivedUpTo: 0, droppedUpTo: 0, summary: "" };
 
 export class ContextWindow implements HistoryListener {
@@ -179,12 +178,7 @@ export class ContextWindow implements HistoryListener {
   }
 
   #archived(index: number): AgentMessage {
-    const message = this.#at(index);
-    return archivedForm(
-      message,
-      this.#options.rules,
-      message.role === "tool" ? NONE : this.#handlesAfter(index),
-    );
+    return this.#options.archive(this.#at(index), () => this.#handlesAfter(index));
   }
 
   /** Of the calls of one answer. A model may use an id again: only the results that follow the answer are its own. */

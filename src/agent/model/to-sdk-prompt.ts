@@ -12,16 +12,25 @@ export interface SdkMessage {
 /** Turns only what was added since the last time: what a request costs must not grow with what was said before. */
 export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkMessage[] {
   const made = new WeakMap<readonly AgentMessage[], { count: number; readonly prompt: SdkMessage[] }>();
+  const parts = new WeakMap<AgentMessage, object>();
+  const once = <T extends object>(message: AgentMessage, make: () => T): T => {
+    const known = (parts.get(message) as T | undefined) ?? make();
+    parts.set(message, known);
+    return known;
+  };
   return (messages) => {
     const known = made.get(messages) ?? { count: 0, prompt: [] };
     made.set(messages, known);
-    known.prompt.push(...toSdkMessages(messages.slice(known.count)));
+    known.prompt.push(...toSdkMessages(messages.slice(known.count), once));
     known.count = messages.length;
     return known.prompt.slice();
   };
 }
 
-function toSdkMessages(messages: readonly AgentMessage[]): SdkMessage[] {
+/** Makes what a message becomes, or finds it. */
+type Once = <T extends object>(message: AgentMessage, make: () => T) => T;
+
+function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessage[] {
   const names = new Map<string, string>();
   const prompt: SdkMessage[] = [];
   let results: object[] | undefined;
@@ -29,12 +38,13 @@ function toSdkMessages(messages: readonly AgentMessage[]): SdkMessage[] {
     for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
     if (message.role !== "tool") {
       results = undefined;
-      prompt.push(toSdkMessage(message));
+      prompt.push(once(message, () => toSdkMessage(message)));
       continue;
     }
     // The results of one response go into one message.
     if (results === undefined) prompt.push({ role: "tool", content: (results = []) });
-    results.push(toResultPart(message, message.name ?? names.get(message.tool_call_id ?? "") ?? "tool"));
+    const name = message.name ?? names.get(message.tool_call_id ?? "") ?? "tool";
+    results.push(once(message, () => toResultPart(message, name)));
   }
   return prompt;
 }
