@@ -59,9 +59,12 @@ function viewSql(
   workflow: string | undefined,
 ): string {
   const columns = fields.map((field) => `${fieldSql(dialect, field)} AS ${identifier(field)}`);
+  // Workflows that have a view of their own are not in the one that has the shorter name.
   const only =
     workflow === undefined
-      ? ""
+      ? ` AND NOT EXISTS (SELECT 1 FROM toolwright_workflow_runs r
+          JOIN toolwright_meta m ON m.name = 'view ' || r.workflow || ${literal(`__${key}`)}
+          WHERE r.run_id = toolwright_tasks.run_id)`
       : ` AND run_id IN (SELECT run_id FROM toolwright_workflow_runs WHERE workflow = ${literal(workflow)})`;
   return `CREATE VIEW ${identifier(name)} AS SELECT ${["run_id", "node_id", "iteration", ...columns].join(", ")}
     FROM toolwright_tasks WHERE status = 'finished' AND output_key = ${literal(key)}${only}`;

@@ -85,7 +85,8 @@ it("each output is a SQL view with its fields; other fields under the same key g
   };
   await run("first", z.object({ title: z.string(), pages: z.number() }), { title: "it's", pages: 3 });
   await run("second", z.object({ other: z.boolean() }), { other: true });
-  const [row] = await rowsOf(dbPath, 'SELECT * FROM "row"');
+  const [row, ...rest] = await rowsOf(dbPath, 'SELECT * FROM "row"');
+  expect(rest).toEqual([]);
   // Fields of views are texts on PostgreSQL.
   expect({ ...row, pages: Number(row?.["pages"]) }).toEqual({
     run_id: "first",
