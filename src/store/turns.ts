@@ -35,7 +35,9 @@ export function* turnOf(runId: string, turn: number): Transaction<TurnRow | unde
 export function* turnByInput(runId: string, inputHash: string): Transaction<TurnRow | undefined> {
   return toTurnRow(
     yield* first(
-      "SELECT * FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2 ORDER BY turn LIMIT 1",
+      // In two steps: SQLite would else walk all turns of the run, with all that they hold.
+      `SELECT * FROM toolwright_turns WHERE run_id = ?1 AND turn =
+         (SELECT MIN(turn) FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2)`,
       runId,
       inputHash,
     ),
