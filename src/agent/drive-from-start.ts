@@ -86,14 +86,14 @@ export async function driveFromStart(
 }
 
 /** Made when an invoke begins, and on record with it. */
-export function systemOf({ options, tools }: Agent): string {
+export function systemOf({ options, tools }: Agent, capabilities: string): string {
   const { name, systemPrompt } = options;
   return buildSystemPrompt({
     name,
     systemPrompt,
     hasPlan: tools.todoSpec !== undefined,
     hasOutput: tools.responseSpec !== undefined,
-    capabilities: "",
+    capabilities,
   });
 }
 

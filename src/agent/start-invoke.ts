@@ -3,6 +3,7 @@ import { getToolContext } from "../definition/context.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
+import { capabilitiesOf, keptCapabilities } from "../runtime/capabilities-part.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { runTurn } from "../runtime/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -63,7 +64,7 @@ async function invokeOwn(
         runId,
         kind: AGENT_TURN,
         inputHash,
-        began: { ...began, system: systemOf(agent) },
+        began: { ...began, system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)) },
         follows,
         hasOwnBudget: true,
         limits: runLimits(agent.options.limits ?? {}),
@@ -131,17 +132,19 @@ async function invokeInside(
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
   );
+  const firstPlace = scope.nextLoop() * ANSWERS_PER_LOOP;
+  const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? host.settings.rootDir;
   await scope.ready;
   const { end, setup } = await driveFromStart(agent, {
     scope,
     messages,
     hash: agent.memory.hashesOf(messages).at(-1) ?? "",
-    system: systemOf(agent),
+    system: systemOf(agent, await keptCapabilities(scope, rootDir, firstPlace + ANSWERS_PER_LOOP - 1)),
     plan: planIn(input.plan) ?? NO_PLAN,
     context: input.context ?? null,
     runIds: [identity.runId],
     ownLimits: agent.options.limits ?? {},
-    firstPlace: scope.nextLoop() * ANSWERS_PER_LOOP,
+    firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
     tell,
     isStreamed: invoked.stream === true,

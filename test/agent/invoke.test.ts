@@ -1,8 +1,11 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, createTool, defineTool } from "toolwright";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntime, user } from "./harness.ts";
-import { createScriptedModel } from "toolwright/testing";
+import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
+import { createFolder } from "../workflow/harness.ts";
 
 describe("invoke", () => {
   it("runs tools until the model answers, and shows what it did", async () => {
@@ -242,4 +245,34 @@ describe("invoke", () => {
     const taken = createTool({ name: "get_tool_response", schema: z.object({}), func: () => 1 });
     expect(() => createSmartAgent({ model: createScriptedModel([]), tools: [taken] })).toThrow("of its own");
   });
+});
+
+it("the inventory of a project's tools is in the system prompt, as it was when the invoke began", async () => {
+  const rootDir = createFolder();
+  const inventory = join(rootDir, ".toolwright/capabilities.md");
+  mkdirSync(join(rootDir, ".toolwright"));
+  writeFileSync(inventory, "---\nloading: always\n---\n# Mail and orders\n");
+  const systems: unknown[] = [];
+  const world = await createWorld();
+  const stop = new AbortController();
+  const look = defineTool({ name: "look", schema: z.object({}), execute: () => "seen" });
+  const script: ScriptedTurn[] = [
+    ({ prompt, turn }) => {
+      systems.push(prompt[0]?.content);
+      if (turn === 0) return [call("look", {})];
+      if (systems.length > 2) return "Done.";
+      stop.abort();
+      return new Error("stopped");
+    },
+  ];
+  const model = createScriptedModel(script, { atEnd: "repeat-last" });
+  const runtime = await openRuntime(world, { rootDir });
+  const agent = createSmartAgent({ model, tools: [look], runtime });
+  await agent.invoke(ask("Look.", "r"), { signal: stop.signal }).catch(() => undefined);
+  writeFileSync(inventory, "# Another\n");
+  expect(await agent.invoke(ask("Look.", "r"))).toMatchObject({ content: "Done." });
+  expect(systems).toHaveLength(3);
+  expect(new Set(systems).size).toBe(1);
+  expect(String(systems[0])).toContain("# Mail and orders");
+  expect(String(systems[0])).not.toContain("loading: always");
 });

@@ -6,6 +6,7 @@ import { scopeHere } from "../../invoke/call-here.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import { capabilitiesOf, keptCapabilities } from "../../runtime/capabilities-part.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../runtime/run-turn.ts";
@@ -20,7 +21,7 @@ import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
-import { keptSystemPrompt, systemPrompt } from "./system-prompt.ts";
+import { withInventory } from "./system-prompt.ts";
 
 /** Loops that are driven inside of one call have places for so many responses each. */
 const RESPONSES_PER_LOOP = 1_000_000;
@@ -55,7 +56,10 @@ async function runInside(
   const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? scope.host.settings.rootDir;
   const end = await drive(scope, options, tools, {
     // No loop gets to its last place.
-    system: await keptSystemPrompt(options.system, scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
+    system: withInventory(
+      options.system,
+      await keptCapabilities(scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
+    ),
     firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
   });
@@ -77,7 +81,7 @@ async function runOwn(
 ): Promise<AgentLoopResult> {
   const { messages, limits, signal, onEvent } = options;
   const { host } = runtime;
-  const system = await systemPrompt(options.system, host, host.settings.rootDir);
+  const system = withInventory(options.system, await capabilitiesOf(host, host.settings.rootDir));
   const runId = options.runId ?? randomUUID();
   const inputHash = hashOf(messages);
   const began: Began = { count: messages.length, hash: inputHash, system };
