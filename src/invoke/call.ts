@@ -193,7 +193,7 @@ export function identify(call: Call): void {
   }
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
-  if (scope.parent !== undefined) scope.assigned.add(call.key);
+  if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
 }
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */

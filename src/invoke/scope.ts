@@ -54,7 +54,9 @@ export class Scope {
   readonly isDetached: boolean;
   readonly ofTry: number;
   readonly triedBefore: ReadonlySet<string>;
-  /** All keys given in this scope, for the next try of its parent. */
+  /** A task that somebody owns. Bare calls count as long as their runtime lives, so nothing is kept of each. */
+  readonly isOwned: boolean;
+  /** All keys given in this scope, for the next try of its parent, and for a loop that goes another way than on record. */
   readonly assigned = new Set<string>();
   /** Calls of this scope that have not ended. */
   readonly open = new Set<Call>();
@@ -89,6 +91,7 @@ export class Scope {
     this.signal = options.signal;
     this.parent = options.parent;
     this.isDetached = options.detached === true;
+    this.isOwned = options.owned !== undefined;
     this.ofTry = options.ofTry ?? 0;
     this.triedBefore = options.triedBefore ?? NONE;
     this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);

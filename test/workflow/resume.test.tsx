@@ -399,6 +399,12 @@ describe("an agent task that was cut off", () => {
     expect(second.status).toBe("finished");
     expect(events).toContainEqual({ type: "replay-diverged", nodeId: "t", position: 0 });
     expect(model.requests).toHaveLength(2);
+    // Rule 12: what it did before, and has not claimed again, it is told.
+    for (const { prompt } of model.requests) {
+      const told = JSON.stringify(prompt);
+      expect(told).toContain("Before it was interrupted, this task made these calls");
+      expect(told.split("attempt 1: order(").length - 1).toBe(3);
+    }
     expect(placed).toEqual(["a in attempt 1", "b in attempt 1", "a in attempt 1"]);
     expect(asked).toEqual([0, 1, 2]);
   });

@@ -5,6 +5,7 @@ import {
   recordedResponsesByRequest,
   recordedResponsesOf,
 } from "../../invoke/recorded-responses.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
@@ -66,15 +67,25 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   const model = (plainModels.get(given) ?? given) as M;
   const records = new WeakMap<Scope, RecordedResponses>();
 
-  const answer = async (way: Way, request: ModelRequest, ask: () => Promise<unknown>): Promise<unknown> => {
+  const notes = new WeakMap<Scope, Note>();
+
+  const answer = async <Request extends ModelRequest>(
+    way: Way,
+    request: Request,
+    ask: (request: Request) => Promise<unknown>,
+  ): Promise<unknown> => {
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
-    if (scope === undefined) return ask();
+    if (scope === undefined) return ask(request);
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
     const slot = await responses.next(sha256(canonicalText({ way, ...asked(request) })));
     if (slot.recorded !== undefined) return slot.recorded.value;
-    const response = await ask();
+    if (slot.hasDiverged) {
+      const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
+      notes.set(scope, { text, place: Array.isArray(request.prompt) ? request.prompt.length : 0 });
+    }
+    const response = await ask(withNote(request, notes.get(scope)));
     return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
 
@@ -82,12 +93,12 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     get(target, name) {
       if (name === "doGenerate") {
         return async (options: ModelRequest) =>
-          answer("generate", options, async () => storable(await target.doGenerate(options)));
+          answer("generate", options, async (request) => storable(await target.doGenerate(request)));
       }
       if (name === "doStream") {
         return async (options: ModelRequest) => {
-          const parts = await answer("stream", options, async () =>
-            collect((await target.doStream(options)).stream),
+          const parts = await answer("stream", options, async (request) =>
+            collect((await target.doStream(request)).stream),
           );
           return { stream: streamOf(parts as unknown[]) };
         };
@@ -98,6 +109,20 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   });
   plainModels.set(recorded, model);
   return recorded;
+}
+
+/** What a loop is told that goes another way than on record, and where in its messages. */
+interface Note {
+  readonly text: string;
+  readonly place: number;
+}
+
+/** The loop does not know of it, so it is put into every request from there on. */
+function withNote<Request extends ModelRequest>(request: Request, note: Note | undefined): Request {
+  const { prompt } = request;
+  if (note === undefined || note.text === "" || !Array.isArray(prompt)) return request;
+  const said = { role: "user", content: [{ type: "text", text: note.text }] };
+  return { ...request, prompt: (prompt as unknown[]).toSpliced(note.place, 0, said) };
 }
 
 /** What the loop depends on: not the bodies of the request and of the answer on the wire. */
