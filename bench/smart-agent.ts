@@ -1,7 +1,7 @@
 /** What a call costs under the smart agent: with little and with much behind it, in one wide turn, and beside other loops. */
 import { generateText, isStepCount } from "ai";
 import { join } from "node:path";
-import { createRuntime, createSmartAgent, defineTool, type AgentMessage } from "toolwright";
+import { createRuntime, createSmartAgent, defineTool, type AgentInput, type AgentMessage } from "toolwright";
 import { z } from "zod";
 import type { Row } from "./bench.ts";
 import { inFolder, median } from "./measure.ts";
@@ -74,6 +74,7 @@ export function benchSmartAgent(): Promise<Row[]> {
   return inFolder(async (folder) => [
     ...(await withHistory(folder)),
     ...(await longRun(folder)),
+    ...(await longChat(folder)),
     ...(await wideTurn(folder)),
     ...(await sideBySide(folder)),
   ]);
@@ -133,6 +134,38 @@ async function longRun(folder: string): Promise<Row[]> {
       target: 2,
     },
   ];
+}
+
+/** One run of many invokes, each with the state of the one before and one call. It hands in all that was said. */
+async function longChat(folder: string): Promise<Row[]> {
+  await using runtime = createRuntime({ store: join(folder, "chat.db") });
+  const rows: Row[] = [];
+  let asked = 0;
+  const usual = modelOf(Infinity, 1);
+  const model = {
+    ...usual,
+    doGenerate: async () => {
+      const answer = await usual.doGenerate();
+      asked += 1;
+      return asked % 2 === 1 ? answer : { ...answer, content: [{ type: "text" as const, text: "Done." }] };
+    },
+  };
+  const agent = createSmartAgent({ model, tools: [step], runtime, summarization: false });
+  let state: AgentInput = { messages: [{ role: "user", content: "Go." }] };
+  let base = 0;
+  let times: number[] = [];
+  for (let invoke = 1; invoke <= 1_000; invoke += 1) {
+    const started = performance.now();
+    const result = await agent.invoke(state);
+    times.push(performance.now() - started);
+    state = { ...result.state, messages: [...result.messages, { role: "user", content: `More ${invoke}.` }] };
+    if (invoke !== 100 && invoke !== 1_000) continue;
+    const ms = median(times.slice(-50));
+    base ||= ms;
+    rows.push({ what: `per invoke, after ${invoke} of one run`, value: ms, unit: "ms", ratio: ms / base });
+    times = [];
+  }
+  return rows;
 }
 
 async function wideTurn(folder: string): Promise<Row[]> {

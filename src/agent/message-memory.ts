@@ -8,10 +8,15 @@ export class MessageMemory {
   readonly #own = new WeakSet<AgentMessage>();
   readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
 
+  /** Whether it is one of ours: made here, and never changed since. */
+  knows(message: unknown): boolean {
+    return this.#own.has(message as AgentMessage);
+  }
+
   /** The message itself if it is one of ours, else a copy that nobody can change. */
   keep(message: AgentMessage): AgentMessage {
     if (this.#own.has(message)) return message;
-    const kept = frozen(structuredClone(withContent(message)));
+    const kept = frozenCopy(withContent(message)) as AgentMessage;
     this.#own.add(kept);
     return kept;
   }
@@ -32,9 +37,15 @@ export class MessageMemory {
   }
 }
 
-function frozen<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const item of Object.values(value)) frozen(item);
-  // Bytes cannot be frozen, and need not be: they are copies.
-  return ArrayBuffer.isView(value) ? value : Object.freeze(value);
+function frozenCopy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Bytes, dates and addresses in the parts of a message: copies of their own kind.
+  if (prototype !== Object.prototype && prototype !== null) {
+    return value instanceof URL ? new URL(value) : structuredClone(value);
+  }
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([name, item]) => [name, frozenCopy(item)])),
+  );
 }

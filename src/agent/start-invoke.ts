@@ -27,7 +27,7 @@ export async function startInvoke(
   invoked: InvokeOptions,
   given: OpenRuntime | undefined,
 ): Promise<InvokeResult> {
-  checkInput(input);
+  checkInput(input, (message) => agent.memory.knows(message));
   const here = scopeHere();
   // Who names a run of its own, or another runtime, wants no part of what goes on around it.
   const isInside = input.runId === undefined && (given === undefined || given.host === here?.host);

@@ -111,7 +111,10 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
 }
 
 /** @throws TOOL_OPTION_INVALID */
-export function checkInput(input: unknown): asserts input is AgentInput {
+export function checkInput(
+  input: unknown,
+  isKnown: (message: unknown) => boolean,
+): asserts input is AgentInput {
   if (typeof input !== "object" || input === null) {
     throw refusal(
       "input",
@@ -122,7 +125,7 @@ export function checkInput(input: unknown): asserts input is AgentInput {
   if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
   if (messages === undefined && runId === undefined)
     throw refusal("input", "needs messages, or the id of a run to go on with");
-  if (messages !== undefined) checkAgentMessages(messages);
+  if (messages !== undefined) checkAgentMessages(messages, isKnown);
   if (Array.isArray(messages) && messages.length === 0)
     throw refusal("messages", "must hold at least one message");
   if (toolHistory !== undefined && !Array.isArray(toolHistory))

@@ -217,6 +217,18 @@ describe("invoke", () => {
     expect((await third.agent.invoke({ runId: "r1" })).content).toBe("Fine.");
   });
 
+  it("what its caller does to messages later changes nothing, and those of a state cannot be changed", async () => {
+    const world = await createWorld();
+    const said = user("Hello.");
+    const { agent } = await createAgent(world, ["Hi.", "Hi again."]);
+    const one = await agent.invoke({ messages: [said] });
+    said.content = "Something else.";
+    expect(one.state.messages[0]?.content).toBe("Hello.");
+    expect(() => Object.assign(one.state.messages[0] ?? {}, { content: "Forged." })).toThrow(TypeError);
+    const two = await agent.invoke({ ...one.state, messages: [...one.state.messages, user("More.")] });
+    expect(two).toMatchObject({ content: "Hi again.", runId: one.runId });
+  });
+
   it("streams the pieces of an answer as events", async () => {
     const world = await createWorld();
     const { agent, events, model } = await createAgent(world, ["Hello there."]);
