@@ -4,7 +4,7 @@
  */
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../adapters/ai-sdk/language-model.ts";
-import { toTools } from "../tool/from-tool.ts";
+import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalid, outputOfAgent, validateOutput } from "./task-output.ts";
@@ -116,8 +116,8 @@ function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): R
   const model = resolveLanguageModel(settings?.model);
   if (isLanguageModel(model)) options["model"] = journalModel(model, turn.onDiverged);
   if (props.tools !== undefined) {
-    const added = Object.fromEntries(toTools(props.tools).map((tool) => [tool.name, tool]));
-    options["tools"] = { ...settings?.tools, ...added };
+    // Under names that every provider takes; the log has their own.
+    options["tools"] = { ...settings?.tools, ...toAISDKTools(props.tools) };
   }
   if (turn.instructions !== undefined) options["instructions"] = turn.instructions;
   return options;

@@ -1,3 +1,5 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, defineTool, type SmartAgentOptions } from "toolwright";
@@ -260,5 +262,40 @@ describe("models of the AI SDK", () => {
       }),
     });
     expect(await refusing.agent.invoke(ask("Go."))).toMatchObject({ status: "failed", stop: "refused" });
+  });
+});
+
+describe("chat models of LangChain itself", () => {
+  it("are told of tools, call them and get their results", async () => {
+    const { placed, order } = createOrders();
+    const told: string[] = [];
+    // Its own conversion of messages and tools, with answers that are written down.
+    class Chat extends FakeListChatModel {
+      readonly #tools: readonly unknown[];
+
+      constructor(tools: readonly unknown[] = []) {
+        super({ responses: [""] });
+        this.#tools = tools;
+      }
+
+      override bindTools(tools: readonly unknown[]) {
+        return new Chat(tools) as never;
+      }
+
+      override async _generate(messages: BaseMessage[]) {
+        told.push(messages.map((message) => message.type).join(" "));
+        expect(this.#tools.length).toBeGreaterThan(0);
+        const isFirst = messages.at(-1)?.type === "human";
+        const message = isFirst
+          ? new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "order", args: { sku: "apple" } }] })
+          : new AIMessage(`Done: ${messages.at(-1)?.text}`);
+        return { generations: [{ text: message.text, message }] };
+      }
+    }
+    const agent = await agentOn(new Chat(), { tools: [order], systemPrompt: "Be kind." });
+    const { content } = await agent.invoke(ask("Order."));
+    expect(placed).toEqual(["apple"]);
+    expect(content).toContain("apple");
+    expect(told).toEqual(["system human", "system human ai tool"]);
   });
 });

@@ -277,6 +277,23 @@ describe("agents", () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain("seen x");
   });
 
+  it("are offered the task's tools under names that every provider takes; the log has their own", async () => {
+    const { Workflow, Task, smithers, outputs } = create();
+    const dotted = defineTool({ name: "shop.look", schema: z.object({}), execute: () => "seen" });
+    const { agent, model } = scriptedAgent([[{ toolName: "shop_look", input: {} }], '{"summary":"fine"}']);
+    const workflow = smithers(() => (
+      <Workflow name="w">
+        <Task id="t" agent={agent} tools={[dotted]} output={outputs.result}>
+          Look.
+        </Task>
+      </Workflow>
+    ));
+    await using runtime = createRuntime({ store: ":memory:" });
+    expect((await runWorkflow(workflow, { runtime })).status).toBe("finished");
+    expect(model.requests[0]?.toolNames).toEqual(["shop_look"]);
+    expect(await runtime.calls()).toMatchObject([{ toolName: "shop.look", status: "success" }]);
+  });
+
   it("are made from a model and instructions, where there is none", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const model = createScriptedModel([[{ toolName: "look", input: { at: "x" } }], '{"summary":"fine"}']);
