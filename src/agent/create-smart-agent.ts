@@ -8,6 +8,7 @@ import { offerTools } from "../tool/offer-tools.ts";
 import { TOOL_SPEC, type Tool } from "../tool/tool.ts";
 import { Lazy } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
+import type { GenerateOptions, GenerateResult } from "./generate.ts";
 import {
   checkAgentOptions,
   type InvokeOptions,
@@ -32,6 +33,8 @@ export interface SmartAgent<Output = unknown> {
   /** A copy that nothing changes any more. */
   snapshot(state: AgentState): AgentSnapshot;
   resume(snapshot: AgentSnapshot, options?: InvokeOptions): Promise<InvokeResult<Output>>;
+  /** What `<Task agent>` asks of an agent: it works in the task, and goes on with it. */
+  generate(options: GenerateOptions): Promise<GenerateResult<Output>>;
   /** The agent as a tool of another one. An agent with a name can also be given as it is. */
   asTool(options: AgentToolOptions): Tool;
 }
@@ -77,6 +80,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
       runtimeHint: { name, tools: toolNames },
     }),
     resume: (snapshot, invoked) => invoke(snapshot.state, invoked),
+    generate: async (how) => (await import("./generate.ts")).generate(invoke, how),
     asTool: (how) => createAgentTool(invoke, how),
     ...(name === undefined ? {} : asToolNamed(() => createAgentTool(invoke, { name }))),
   };

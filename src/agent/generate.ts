@@ -1,0 +1,38 @@
+/** An agent as a task of a workflow asks it. What it does counts in the task, which is what resumes and what waits. */
+import { ToolwrightError } from "../errors.ts";
+import type { InvokeOptions, InvokeResult } from "./options.ts";
+import type { AgentInput } from "./state.ts";
+
+export interface GenerateOptions {
+  readonly prompt?: string | undefined;
+  readonly messages?: AgentInput["messages"] | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+export interface GenerateResult<Output = unknown> {
+  readonly text: string;
+  readonly output?: Output;
+  readonly responseMessages: readonly { readonly role: "assistant"; readonly content: string }[];
+}
+
+type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResult<never>>;
+
+export async function generate(
+  invoke: Invoke,
+  { prompt = "", messages, abortSignal }: GenerateOptions,
+): Promise<GenerateResult<never>> {
+  const input = { messages: messages ?? [{ role: "user" as const, content: prompt }] };
+  const result = await invoke(input, abortSignal === undefined ? {} : { signal: abortSignal });
+  const { status, stop, content, outputError } = result;
+  if (status === "failed") {
+    throw new ToolwrightError(
+      "TOOL_MODEL_FAILED",
+      `The agent ended without an answer (${stop}). ${outputError ?? content}`.trim(),
+    );
+  }
+  return {
+    text: content,
+    ...("output" in result ? { output: result.output } : {}),
+    responseMessages: [{ role: "assistant", content }],
+  };
+}
