@@ -166,16 +166,19 @@ describe("shared by all runs", () => {
   it("rule 25: of two probes at the same moment one runs", async () => {
     const world = await createWorld();
     const clock = createClock();
+    // The probe lasts until the other call is answered: one that ends sooner would close the breaker for it.
+    const refused = Promise.withResolvers<void>();
     const { flaky, runs } = createFlaky(shared, async (n) => {
-      await later(5);
       if (n === 1) throw new Error("down");
+      await refused.promise;
     });
     const [one, other] = [await world.runtime({ clock }), await world.runtime({ clock })];
     await one.call(flaky, { n: 1 }, task);
     await clock.advance(1_000);
-    const outcomes = await Promise.all(
-      [one, other].map((runtime, n) => runtime.call(flaky, { n: n + 2 }, task)),
-    );
+    const calls = [one, other].map((runtime, n) => runtime.call(flaky, { n: n + 2 }, task));
+    await Promise.race(calls);
+    refused.resolve();
+    const outcomes = await Promise.all(calls);
     expect(codes(outcomes).sort()).toEqual(["TOOL_CIRCUIT_OPEN", "success"]);
     expect(runs).toHaveLength(2);
   });
