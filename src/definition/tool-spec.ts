@@ -75,19 +75,42 @@ export function createToolSpec(
   parts: ToolParts & BuiltInParts,
   policies: ToolPolicies<never, never, never>,
 ): ToolSpec {
-  const options = policies as unknown as AnyPolicies;
-  checkPolicies(parts, options);
+  checkPolicies(parts, policies as unknown as AnyPolicies);
   const { name, schema } = parts;
+  const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
+  return { ...resolve(parts, policies), schema, inputJsonSchema };
+}
+
+/** Of a tool of our own, which needs no check. Its schema is made when somebody asks for it: importing it costs little. */
+export function createBuiltInSpec(
+  parts: Omit<ToolParts, "schema"> & BuiltInParts & { readonly schema: () => z.ZodType },
+  policies: ToolPolicies<never, never, never>,
+): ToolSpec {
+  let schema: z.ZodType | undefined;
+  let inputJsonSchema: JsonSchema | undefined;
+  return {
+    ...resolve(parts, policies),
+    get schema() {
+      return (schema ??= parts.schema());
+    },
+    get inputJsonSchema() {
+      return (inputJsonSchema ??= toInputJsonSchema(this.schema, parts.name));
+    },
+  };
+}
+
+function resolve(
+  parts: Omit<ToolParts, "schema"> & BuiltInParts,
+  policies: ToolPolicies<never, never, never>,
+): Omit<ToolSpec, "schema" | "inputJsonSchema"> {
+  const options = policies as unknown as AnyPolicies;
   const sideEffect = options.sideEffect ?? false;
   const idempotent = options.idempotent ?? !sideEffect;
-  const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
   const declaresContext = parts.execute.length >= 2;
   return {
-    name,
-    description: parts.description ?? name,
-    schema,
+    name: parts.name,
+    description: parts.description ?? parts.name,
     outputSchema: parts.outputSchema,
-    inputJsonSchema,
     execute: parts.execute as ToolSpec["execute"],
     sideEffect,
     idempotent,

@@ -26,7 +26,9 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
   return {
     name: spec.name,
     description: spec.description,
-    schema: spec.schema,
+    get schema() {
+      return spec.schema;
+    },
     inputSchema: toSdkSchema<Args>(() => spec.inputJsonSchema),
     ...(outputSchema === undefined
       ? {}

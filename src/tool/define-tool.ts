@@ -4,7 +4,7 @@ import { checkUnknownOptions } from "../definition/check-options.ts";
 import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
 import type { Awaitable, DefineToolOptions, ToolPolicies } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
-import { createToolSpec, isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import { createBuiltInSpec, createToolSpec, isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import { createCallable } from "./create-callable.ts";
 import type { AnyTool, Tool } from "./tool.ts";
 
@@ -71,14 +71,15 @@ export function createTool(options: object): AnyTool {
 
 /** For tools of our own. */
 export function defineBuiltInTool<Input extends z.ZodType, Result>(
-  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>>, "outputSchema"> & {
+  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>>, "schema" | "outputSchema"> & {
+    readonly schema: () => Input;
     readonly logInput?: ((args: z.output<Input>) => unknown) | undefined;
   },
 ): Tool<z.input<Input>, Awaited<Result>> {
   const { name, description, schema, execute, logInput } = options;
   const policies: object = options;
   return createCallable(
-    createToolSpec(
+    createBuiltInSpec(
       { name, description, schema, execute, logInput },
       policies as ToolPolicies<never, never, never>,
     ),

@@ -3,9 +3,11 @@ import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
-import { currentSettings, hiddenFiles, reportIsolation } from "./settings.ts";
 
-const processes = new Lazy(() => import("../sandbox/process/run-command.ts"));
+const parts = new Lazy(async () => ({
+  ...(await import("../sandbox/process/run-command.ts")),
+  ...(await import("./settings.ts")),
+}));
 
 export interface BashOptions {
   /** Inside the root; the root itself by default. */
@@ -17,7 +19,7 @@ export async function bashTool(
   args: readonly string[] = [],
   options: BashOptions = {},
 ): Promise<string> {
-  const { runCommand } = processes.value ?? (await processes.get());
+  const { currentSettings, hiddenFiles, reportIsolation, runCommand } = parts.value ?? (await parts.get());
   const settings = currentSettings();
   try {
     const { output, tier } = await runCommand({
@@ -40,11 +42,12 @@ export const bash = defineBuiltInTool({
   name: "bash",
   description:
     'Run an executable with arguments. No shell parsing: for pipes or redirects run a shell, e.g. { cmd: "sh", args: ["-lc", "…"] }.',
-  schema: z.object({
-    cmd: z.string().describe("Executable name or path"),
-    args: z.array(z.string()).optional().describe("Arguments, one per entry"),
-    opts: z.object({ cwd: z.string().optional().describe("Working directory inside the root") }).optional(),
-  }),
+  schema: () =>
+    z.object({
+      cmd: z.string().describe("Executable name or path"),
+      args: z.array(z.string()).optional().describe("Arguments, one per entry"),
+      opts: z.object({ cwd: z.string().optional().describe("Working directory inside the root") }).optional(),
+    }),
   sideEffect: true,
   idempotent: false,
   replay: "run",

@@ -4,16 +4,16 @@ import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 import { describeContent } from "./content-digest.ts";
 import { readFileTool } from "./read.ts";
-import { currentSettings } from "./settings.ts";
 
-const files = new Lazy(async () => ({
+const parts = new Lazy(async () => ({
   ...(await import("../sandbox/files/edit-text-file.ts")),
   ...(await import("../sandbox/files/protected-paths.ts")),
   ...(await import("../sandbox/patch/is-patch-applied.ts")),
+  ...(await import("./settings.ts")),
 }));
 
 export async function editFileTool(path: string, patch: string): Promise<"ok"> {
-  const { editTextFile, protectPaths } = files.value ?? (await files.get());
+  const { currentSettings, editTextFile, protectPaths } = parts.value ?? (await parts.get());
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await editTextFile({
     rootDir,
@@ -28,10 +28,11 @@ export async function editFileTool(path: string, patch: string): Promise<"ok"> {
 export const edit = defineBuiltInTool({
   name: "edit",
   description: "Apply a unified diff to an existing file. The context lines must match the file exactly.",
-  schema: z.object({
-    path: z.string().describe("File to patch; it must exist"),
-    patch: z.string().describe("A unified diff of this one file"),
-  }),
+  schema: () =>
+    z.object({
+      path: z.string().describe("File to patch; it must exist"),
+      patch: z.string().describe("A unified diff of this one file"),
+    }),
   sideEffect: true,
   idempotent: false,
   replay: "run",
@@ -41,7 +42,7 @@ export const edit = defineBuiltInTool({
   settleMs: 0,
   onUnknown: "tell",
   async reconcile({ path, patch }) {
-    const { patchState } = files.value ?? (await files.get());
+    const { patchState } = parts.value ?? (await parts.get());
     const state = patchState(await readFileTool(path), patch);
     if (state === "unclear") return undefined;
     return state === "applied" ? { happened: true, output: "ok" as const } : { happened: false };

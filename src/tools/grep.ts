@@ -2,12 +2,14 @@
 import { z } from "zod";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
-import { currentSettings, hiddenFiles, reportIsolation } from "./settings.ts";
 
-const search = new Lazy(() => import("../sandbox/search/search-files.ts"));
+const parts = new Lazy(async () => ({
+  ...(await import("../sandbox/search/search-files.ts")),
+  ...(await import("./settings.ts")),
+}));
 
 export async function grepTool(pattern: string, path?: string): Promise<string> {
-  const { searchFiles } = search.value ?? (await search.get());
+  const { currentSettings, hiddenFiles, reportIsolation, searchFiles } = parts.value ?? (await parts.get());
   const settings = currentSettings();
   const { rootDir, maxOutputBytes, timeoutMs, isolation, signal } = settings;
   const { output, tier } = await searchFiles({
@@ -27,9 +29,10 @@ export async function grepTool(pattern: string, path?: string): Promise<string> 
 export const grep = defineBuiltInTool({
   name: "grep",
   description: "Search files for a regular expression. Returns matching lines as file:line:text.",
-  schema: z.object({
-    pattern: z.string().describe("Regular expression, in ripgrep's syntax"),
-    path: z.string().optional().describe("Folder or file to search; the whole root by default"),
-  }),
+  schema: () =>
+    z.object({
+      pattern: z.string().describe("Regular expression, in ripgrep's syntax"),
+      path: z.string().optional().describe("Folder or file to search; the whole root by default"),
+    }),
   execute: ({ pattern, path }) => grepTool(pattern, path),
 });

@@ -2,9 +2,11 @@
 import { z } from "zod";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
-import { currentSettings } from "./settings.ts";
 
-const files = new Lazy(() => import("../sandbox/files/read-text-file.ts"));
+const parts = new Lazy(async () => ({
+  ...(await import("../sandbox/files/read-text-file.ts")),
+  ...(await import("./settings.ts")),
+}));
 
 /** The lines to read, from 1. Without them the whole file, which must fit the output limit. */
 export interface ReadPart {
@@ -13,7 +15,7 @@ export interface ReadPart {
 }
 
 export async function readFileTool(path: string, part: ReadPart = {}): Promise<string> {
-  const { readTextFile } = files.value ?? (await files.get());
+  const { currentSettings, readTextFile } = parts.value ?? (await parts.get());
   const { rootDir, maxOutputBytes, signal } = currentSettings();
   return readTextFile({ rootDir, path, maxBytes: maxOutputBytes, ...part, signal });
 }
@@ -21,10 +23,11 @@ export async function readFileTool(path: string, part: ReadPart = {}): Promise<s
 export const read = defineBuiltInTool({
   name: "read",
   description: "Read a UTF-8 file. For a file that is too large, give offset and limit to read it in parts.",
-  schema: z.object({
-    path: z.string().describe("File path, relative to the root or absolute within it"),
-    offset: z.int().min(1).optional().describe("The first line to read, from 1"),
-    limit: z.int().min(1).optional().describe("How many lines to read at most"),
-  }),
+  schema: () =>
+    z.object({
+      path: z.string().describe("File path, relative to the root or absolute within it"),
+      offset: z.int().min(1).optional().describe("The first line to read, from 1"),
+      limit: z.int().min(1).optional().describe("How many lines to read at most"),
+    }),
   execute: ({ path, offset, limit }) => readFileTool(path, { offset, limit }),
 });

@@ -3,15 +3,15 @@ import { z } from "zod";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 import { describeContent } from "./content-digest.ts";
-import { currentSettings } from "./settings.ts";
 
-const files = new Lazy(async () => ({
+const parts = new Lazy(async () => ({
   ...(await import("../sandbox/files/write-text-file.ts")),
   ...(await import("../sandbox/files/protected-paths.ts")),
+  ...(await import("./settings.ts")),
 }));
 
 export async function writeFileTool(path: string, content: string): Promise<"ok"> {
-  const { writeTextFile, protectPaths } = files.value ?? (await files.get());
+  const { currentSettings, protectPaths, writeTextFile } = parts.value ?? (await parts.get());
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await writeTextFile({
     rootDir,
@@ -26,10 +26,11 @@ export async function writeFileTool(path: string, content: string): Promise<"ok"
 export const write = defineBuiltInTool({
   name: "write",
   description: "Write content to a file, creating parent folders as needed. Replaces what is there.",
-  schema: z.object({
-    path: z.string().describe("Destination path, relative to the root or absolute within it"),
-    content: z.string().describe("The whole content of the file"),
-  }),
+  schema: () =>
+    z.object({
+      path: z.string().describe("Destination path, relative to the root or absolute within it"),
+      content: z.string().describe("The whole content of the file"),
+    }),
   sideEffect: true,
   idempotent: false,
   replay: "run",

@@ -11,7 +11,7 @@ const capabilities_refresh = defineBuiltInTool({
   description:
     "Write the inventory of the tools of this project anew. It is a part of later system prompts. Call it when tools were added or removed.",
   group: "capabilities",
-  schema: z.object({}),
+  schema: () => z.object({}),
   sideEffect: true,
   // The file is replaced in one step, by what is so now.
   idempotent: true,

@@ -13,13 +13,14 @@ export const context_read = defineBuiltInTool({
   description:
     "Read a context item. A long one comes in pages: go on with offset = next_offset and column = next_column until next_offset is null.",
   group: "context",
-  schema: z.object({
-    drive: driveField,
-    path: pathField,
-    offset: z.int().min(1).default(1).describe("The first line to read, from 1"),
-    limit: z.int().min(1).optional().describe("How many lines to read at most"),
-    column: z.int().min(0).default(0).describe("How many characters of the first line to leave out"),
-  }),
+  schema: () =>
+    z.object({
+      drive: driveField,
+      path: pathField,
+      offset: z.int().min(1).default(1).describe("The first line to read, from 1"),
+      limit: z.int().min(1).optional().describe("How many lines to read at most"),
+      column: z.int().min(0).default(0).describe("How many characters of the first line to leave out"),
+    }),
   cli: { positionals: addressPositional },
   async execute({ drive, path, offset, limit, column }) {
     const { store } = currentHost();

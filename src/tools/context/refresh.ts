@@ -19,10 +19,11 @@ export const context_refresh = defineBuiltInTool({
   description:
     "Bring context items up to date: read those with a source again, and embed what is new or was embedded by another model.",
   group: "context",
-  schema: z.object({
-    drive: z.string().optional().describe("Only in this drive"),
-    path: z.string().default("/").describe("Only at this path and below it"),
-  }),
+  schema: () =>
+    z.object({
+      drive: z.string().optional().describe("Only in this drive"),
+      path: z.string().default("/").describe("Only at this path and below it"),
+    }),
   sideEffect: true,
   // What is up to date is left as it is, so a refresh that broke off is simply made again.
   idempotent: true,

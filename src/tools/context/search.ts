@@ -32,7 +32,7 @@ export const context_search = defineBuiltInTool({
   description:
     "Find context items by their words, and by their meaning where an embedding model is configured. Returns where each hit is and a snippet of it.",
   group: "context",
-  schema,
+  schema: () => schema,
   async execute(input, { signal }): Promise<SearchAnswer> {
     const host = currentHost();
     const request = toRequest(input, signal);
@@ -50,7 +50,7 @@ export const search_semantic = defineBuiltInTool({
   description:
     "Find context items by what they mean. Without an embedding model the search is by words; `method` says which it was.",
   group: "search",
-  schema,
+  schema: () => schema,
   async execute(input, { signal }): Promise<SearchAnswer> {
     const host = currentHost();
     const request = toRequest(input, signal);

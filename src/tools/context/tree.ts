@@ -21,11 +21,12 @@ export const context_tree = defineBuiltInTool({
   description:
     "List the context items of a drive as a tree, down to max_depth. Without a drive, list the drives. Folders that end the list hold more.",
   group: "context",
-  schema: z.object({
-    drive: z.string().optional().describe("The drive; without it the drives are listed"),
-    path: z.string().default("/").describe("The folder to begin at"),
-    max_depth: z.int().min(1).max(64).default(3).describe("How many levels to list"),
-  }),
+  schema: () =>
+    z.object({
+      drive: z.string().optional().describe("The drive; without it the drives are listed"),
+      path: z.string().default("/").describe("The folder to begin at"),
+      max_depth: z.int().min(1).max(64).default(3).describe("How many levels to list"),
+    }),
   cli: {
     positionals: {
       name: "drive:/path",

@@ -23,23 +23,24 @@ export const context_write = defineBuiltInTool({
   description:
     "Write content to a context item. By default, fails if the (drive, path) already exists — pass on_conflict='overwrite' to replace.",
   group: "context",
-  schema: z.object({
-    drive: driveField,
-    path: pathField,
-    content: z
-      .string()
-      .refine(isStorableText, "must not hold U+0000 or half a surrogate pair")
-      .describe("The whole text of the item"),
-    on_conflict: z
-      .enum(["error", "overwrite"])
-      .default("error")
-      .describe("What to do where there is an item already"),
-    source: z
-      .string()
-      .max(2_048)
-      .optional()
-      .describe("Where the text comes from, for context_refresh: a file below the root, or a URL"),
-  }),
+  schema: () =>
+    z.object({
+      drive: driveField,
+      path: pathField,
+      content: z
+        .string()
+        .refine(isStorableText, "must not hold U+0000 or half a surrogate pair")
+        .describe("The whole text of the item"),
+      on_conflict: z
+        .enum(["error", "overwrite"])
+        .default("error")
+        .describe("What to do where there is an item already"),
+      source: z
+        .string()
+        .max(2_048)
+        .optional()
+        .describe("Where the text comes from, for context_refresh: a file below the root, or a URL"),
+    }),
   sideEffect: true,
   // The key of the call is kept with the item: made again after a crash, it finds what it wrote.
   idempotent: false,

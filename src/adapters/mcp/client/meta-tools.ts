@@ -68,7 +68,7 @@ export function mcpTools(
       name: "mcp_exec",
       group: "mcp",
       description: "Call a tool of an MCP server. Read its schema with mcp_info first.",
-      schema: z.object({ server, tool, args: z.record(z.string(), z.unknown()).default({}) }),
+      schema: () => z.object({ server, tool, args: z.record(z.string(), z.unknown()).default({}) }),
       sideEffect: true,
       idempotent: false,
       // The call inside is on record by itself: entering again finds it there, and its own policy decides.
