@@ -93,8 +93,8 @@ export interface Call {
   innerPending: ApprovalRow | undefined;
   /** Where the time budget of the run ends this call. */
   wallDeadlineMs: number | undefined;
-  /** Until when it waits for calls in flight that may open the breaker. */
-  breakerDeadline: number | undefined;
+  /** How often it has waited for calls in flight that may open the breaker. */
+  breakerWaits: number;
   /** It was let in to see whether a failing tool works again. */
   isProbe: boolean;
   /** The only trace of an effect that is known to have happened, found on record. */
@@ -172,7 +172,7 @@ export function createCall(
     isolation: null,
     innerPending: undefined,
     wallDeadlineMs: undefined,
-    breakerDeadline: undefined,
+    breakerWaits: 0,
     isProbe: false,
     lateJson: null,
     note: undefined,
@@ -255,7 +255,7 @@ export function resetCall(call: Call): void {
   call.costUsd = 0;
   call.isolation = null;
   call.wallDeadlineMs = undefined;
-  call.breakerDeadline = undefined;
+  call.breakerWaits = 0;
 }
 
 /**
