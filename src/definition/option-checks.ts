@@ -113,7 +113,7 @@ function areAlike(one: string, other: string): boolean {
 }
 
 /** How many letters have to be added, removed or changed. */
-function distance(one: string, other: string): number {
+export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];

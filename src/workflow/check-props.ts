@@ -2,9 +2,44 @@
  * What stands in a tree, as it was written. Workflow files are run without a look at their types, so a slip such as
  * `outputs.reslt` or `needsApproval="yes"` has to be noticed here: it would leave an output unchecked, or a task ungated.
  */
+import { distance } from "../definition/option-checks.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
-import type { TaskProps } from "./components.ts";
+import type { BranchProps, LoopProps, ParallelProps, TaskProps } from "./components.ts";
 import { workflowError } from "./workflow-error.ts";
+
+const TASK_PROPS: Readonly<Record<keyof TaskProps, true>> = {
+  id: true,
+  output: true,
+  agent: true,
+  tools: true,
+  model: true,
+  instructions: true,
+  deps: true,
+  dependsOn: true,
+  skipIf: true,
+  retries: true,
+  retryPolicy: true,
+  timeoutMs: true,
+  continueOnFail: true,
+  needsApproval: true,
+  approvalPrompt: true,
+  onDeny: true,
+  cache: true,
+  children: true,
+  asks: true,
+  prompt: true,
+};
+const GROUP_PROPS: Readonly<Record<keyof (BranchProps & LoopProps & ParallelProps), true>> = {
+  id: true,
+  children: true,
+  maxConcurrency: true,
+  if: true,
+  then: true,
+  else: true,
+  until: true,
+  maxIterations: true,
+  onMaxReached: true,
+};
 
 const FLAGS = ["skipIf", "needsApproval", "continueOnFail"] as const;
 
@@ -19,6 +54,7 @@ export function checkTaskProps(props: TaskProps): void {
     );
   }
   const name = `task "${id}"`;
+  refuseSlips(props, TASK_PROPS, name);
   for (const flag of FLAGS) isOn(props[flag], name, flag);
   oneOf(props.onDeny, name, "onDeny", ["fail", "continue", "skip"]);
   if ("output" in props && !isOutputToken(props.output)) {
@@ -27,6 +63,21 @@ export function checkTaskProps(props: TaskProps): void {
       `has an output that is none of the workflow's: ${inWords(props.output)}.`,
       "Use outputs.<key>, with a key that createSmithers() was given, or leave output out.",
     );
+  }
+}
+
+export function checkGroupProps(props: object, name: string): void {
+  refuseSlips(props, GROUP_PROPS, name);
+}
+
+/** A prop that nobody knows may be the author's own. One that is a known one but for a letter or two is a slip. */
+function refuseSlips(props: object, known: Readonly<Record<string, true>>, name: string): void {
+  for (const prop of Object.keys(props)) {
+    if (Object.hasOwn(known, prop)) continue;
+    const meant = Object.keys(known).find(
+      (one) => distance(one.toLowerCase(), prop.toLowerCase()) <= Math.min(2, one.length / 4),
+    );
+    if (meant !== undefined) throw workflowError(name, `has no prop "${prop}".`, `Did you mean ${meant}?`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** A rendered tree as a plan: what follows what. Pure: it knows neither what has been done nor how anything is run. */
-import { checkTaskProps, isOn, oneOf } from "./check-props.ts";
+import { checkGroupProps, checkTaskProps, isOn, oneOf } from "./check-props.ts";
 import { kindOf, type TaskProps } from "./components.ts";
 import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -85,8 +85,10 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     );
   }
   const { type, props } = children;
+  const kind = kindOf(type);
+  if (kind === "parallel" || kind === "branch" || kind === "loop") checkGroupProps(props, `<${type.name}>`);
   const list = (): PlanNode[] => nodesOf(props["children"], found);
-  switch (kindOf(type)) {
+  switch (kind) {
     case "fragment":
       return list();
     case "workflow":

@@ -117,6 +117,7 @@ describe("an error", () => {
     ["an output by its name", { output: "step" }, /"t".*"step"/],
     ["an approval that is neither wanted nor not", { needsApproval: "yes" }, /"t".*needsApproval.*"yes"/],
     ["a condition that is no condition", { skipIf: () => true }, /"t".*skipIf.*a function/],
+    ["a gate that is misspelt", { needsAproval: true }, /"t" has no prop "needsAproval"/],
     ["an id that no store takes", { id: "x".repeat(600) }, /"xxx.*512 bytes/],
   ])("names a task with %s", async (_what, slip, words) => {
     const props: { id: string } = { id: "t", ...slip };
@@ -144,6 +145,27 @@ describe("an error", () => {
       </Workflow>
     ));
     expect(loop).toMatch(/<Loop id="l"> needs true or false for until/);
+  });
+
+  it("names a group whose bound is misspelt, and leaves props of one's own alone", async () => {
+    const bound = { maxConcurency: 1 };
+    const parallel = await messageOf(() => (
+      <Workflow name="w">
+        <Parallel {...bound}>
+          <Task id="t">{1}</Task>
+        </Parallel>
+      </Workflow>
+    ));
+    expect(parallel).toMatch(/<Parallel> has no prop "maxConcurency"/);
+    const own = { label: "mine", cacheKey: "k" };
+    const workflow = create().smithers(() => (
+      <Workflow name="w">
+        <Task id="t" {...own}>
+          {1}
+        </Task>
+      </Workflow>
+    ));
+    expect((await runWorkflow(workflow)).status).toBe("finished");
   });
 
   it("names a loop without an end", async () => {
