@@ -39,7 +39,7 @@ export default defineConfig({
           include: [
             "test/semantics/**/*.test.ts",
             "test/seeds/**/*.test.ts",
-            "test/workflow/{resume,order,options}.test.tsx",
+            "test/workflow/{resume,order,options,output-views}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
             "test/agent/**/*.test.ts",
           ],

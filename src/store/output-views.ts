@@ -1,45 +1,51 @@
 /** Views of outputs: one column per field, so that any client can ask what was stored. */
+import { text } from "./columns.ts";
 import { all, change, first } from "./statement.ts";
 import type { Store, Transaction } from "./store.ts";
 
 /** The column of an output that is not an object. */
 export const WHOLE_VALUE = "value";
 
-/** The name that the view has: the key, or, where other fields are stored under that one, the workflow's and the key. */
+/**
+ * A view of a key has the fields of all that was ever stored under it: a schema that grows, and workflows that share a
+ * key, add columns. The name is the key's, or the workflow's and the key's where the store has a table of that name.
+ * None where both are taken.
+ */
 export function* createOutputView(
   dialect: Store["dialect"],
   workflow: string,
   key: string,
   fields: readonly string[],
-): Transaction<string> {
-  const shape = JSON.stringify(fields);
+): Transaction<string | undefined> {
   const names = [key, `${workflow}__${key}`];
-  const made = yield* findView(names, shape);
-  if (made !== undefined) return made;
+  for (const name of names) if (holds(yield* fieldsOfView(name), fields)) return name;
   // Of those who start at once one makes it; the others see it when they have waited for that.
   yield* first("SELECT value FROM toolwright_meta WHERE name = 'secret' {update}");
-  const madeByOther = yield* findView(names, shape);
-  if (madeByOther !== undefined) return madeByOther;
   for (const name of names) {
-    if ((yield* shapeOfView(name)) !== undefined || (yield* isTaken(dialect, name))) continue;
-    yield* change(viewSql(dialect, name, key, fields, name === key ? undefined : workflow));
+    const known = yield* fieldsOfView(name);
+    if (known === undefined && (yield* isTaken(dialect, name))) continue;
+    if (holds(known, fields)) return name;
+    // Those that are there keep their places, which PostgreSQL insists on.
+    const columns = [...new Set([...(known ?? []), ...fields])];
+    if (dialect === "sqlite") yield* change(`DROP VIEW IF EXISTS ${identifier(name)}`);
+    yield* change(viewSql(dialect, name, key, columns, name === key ? undefined : workflow));
     yield* change(
-      "INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+      "INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
       `view ${name}`,
-      shape,
+      JSON.stringify(columns),
     );
     return name;
   }
-  return `${workflow}__${key}`;
-}
-
-function* findView(names: readonly string[], shape: string): Transaction<string | undefined> {
-  for (const name of names) if ((yield* shapeOfView(name)) === shape) return name;
   return undefined;
 }
 
-function* shapeOfView(name: string): Transaction<unknown> {
-  return (yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`))?.["value"];
+function holds(known: readonly string[] | undefined, fields: readonly string[]): boolean {
+  return known !== undefined && fields.every((field) => known.includes(field));
+}
+
+function* fieldsOfView(name: string): Transaction<string[] | undefined> {
+  const row = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
+  return row === undefined ? undefined : (JSON.parse(text(row, "value")) as string[]);
 }
 
 /** A table or view of somebody else's is never replaced. */
@@ -59,28 +65,50 @@ function viewSql(
   workflow: string | undefined,
 ): string {
   const columns = fields.map((field) => `${fieldSql(dialect, field)} AS ${identifier(field)}`);
-  // Workflows that have a view of their own are not in the one that has the shorter name.
   const only =
     workflow === undefined
-      ? ` AND NOT EXISTS (SELECT 1 FROM toolwright_workflow_runs r
-          JOIN toolwright_meta m ON m.name = 'view ' || r.workflow || ${literal(`__${key}`)}
-          WHERE r.run_id = toolwright_tasks.run_id)`
+      ? ""
       : ` AND run_id IN (SELECT run_id FROM toolwright_workflow_runs WHERE workflow = ${literal(workflow)})`;
-  return `CREATE VIEW ${identifier(name)} AS SELECT ${["run_id", "node_id", "iteration", ...columns].join(", ")}
+  const create = dialect === "sqlite" ? "CREATE VIEW" : "CREATE OR REPLACE VIEW";
+  return `${create} ${identifier(name)} AS SELECT ${["run_id", "node_id", "iteration", ...columns].join(", ")}
     FROM toolwright_tasks WHERE status = 'finished' AND output_key = ${literal(key)}${only}`;
 }
 
 function fieldSql(dialect: Store["dialect"], field: string): string {
-  if (field === WHOLE_VALUE) return "output_json";
-  return dialect === "sqlite"
-    ? `json_extract(output_json, ${literal(`$."${field.replaceAll('"', '\\"')}"`)})`
-    : `(CAST(output_json AS JSONB) ->> ${literal(field)})`;
+  const { type, value, whole } = dialect === "sqlite" ? sqliteField(field) : postgresField(field);
+  // An output that is no object has no such field, and is the value itself.
+  return field === WHOLE_VALUE ? `CASE WHEN ${type} IS NULL THEN ${whole} ELSE ${value} END` : value;
+}
+
+interface FieldSql {
+  /** NULL where there is no such field. */
+  readonly type: string;
+  readonly value: string;
+  readonly whole: string;
+}
+
+function sqliteField(field: string): FieldSql {
+  const path = literal(`$."${field.replaceAll('"', '\\"')}"`);
+  return {
+    type: `json_type(output_json, ${path})`,
+    value: `json_extract(output_json, ${path})`,
+    whole: "json_extract(output_json, '$')",
+  };
+}
+
+function postgresField(field: string): FieldSql {
+  const [output, name] = ["CAST(output_json AS JSONB)", literal(field)];
+  return {
+    type: `(${output} -> ${name})`,
+    value: `(${output} ->> ${name})`,
+    whole: `(${output} #>> '{}')`,
+  };
 }
 
 function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
 }

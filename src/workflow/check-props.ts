@@ -4,7 +4,7 @@
  */
 import { distance } from "../definition/option-checks.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
-import type { BranchProps, LoopProps, ParallelProps, TaskProps } from "./components.ts";
+import type { LoopProps, ParallelProps, TaskProps } from "./components.ts";
 import { workflowError } from "./workflow-error.ts";
 
 const TASK_PROPS: Readonly<Record<keyof TaskProps, true>> = {
@@ -29,13 +29,10 @@ const TASK_PROPS: Readonly<Record<keyof TaskProps, true>> = {
   asks: true,
   prompt: true,
 };
-const GROUP_PROPS: Readonly<Record<keyof (BranchProps & LoopProps & ParallelProps), true>> = {
+const GROUP_PROPS: Readonly<Record<keyof (LoopProps & ParallelProps), true>> = {
   id: true,
   children: true,
   maxConcurrency: true,
-  if: true,
-  then: true,
-  else: true,
   until: true,
   maxIterations: true,
   onMaxReached: true,

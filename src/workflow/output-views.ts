@@ -4,18 +4,20 @@ import { createOutputView, WHOLE_VALUE } from "../store/output-views.ts";
 import type { Store } from "../store/store.ts";
 import type { Schemas } from "./output-token.ts";
 
-/** Makes what is missing. Answers the names of views that another workflow's outputs kept from their own name. */
+/** Makes what is missing. Answers what there is to say of outputs whose key is the name of something else in the store. */
 export async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
-  const renamed: string[] = [];
+  const notes: string[] = [];
   for (const [key, schema] of Object.entries(schemas)) {
     if (key === "input") continue;
     const name = await store.transaction(
       () => createOutputView(store.dialect, workflow, key, fieldsOf(schema)),
       "normal",
     );
-    if (name !== key) renamed.push(name);
+    if (name === key) continue;
+    const where = name === undefined ? "in no view" : `in the view "${name}"`;
+    notes.push(`the outputs under "${key}" are ${where}: the store has something else of that name.`);
   }
-  return renamed;
+  return notes;
 }
 
 /** The fields of an object, or one column for anything else. Names that the view has already are left to it. */

@@ -86,7 +86,7 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
   }
   const { type, props } = children;
   const kind = kindOf(type);
-  if (kind === "parallel" || kind === "branch" || kind === "loop") checkGroupProps(props, `<${type.name}>`);
+  if (kind === "parallel" || kind === "loop") checkGroupProps(props, `<${type.name}>`);
   const list = (): PlanNode[] => nodesOf(props["children"], found);
   switch (kind) {
     case "fragment":

@@ -79,12 +79,7 @@ async function runIn(
       known === undefined
         ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
         : await takeOverRun(host, known, { shape, start, file: options.file });
-    for (const view of await createOutputViews(host.store, name, workflow.schemas)) {
-      host.warnOnce(
-        `view ${view}`,
-        `the outputs of this workflow are in the view "${view}"; another one stores other fields under the shorter name.`,
-      );
-    }
+    for (const note of await createOutputViews(host.store, name, workflow.schemas)) host.warnOnce(note, note);
     return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });
   });
 }

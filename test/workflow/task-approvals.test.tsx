@@ -1,8 +1,8 @@
-/** Tasks that wait for a person, outputs as SQL, outputs that are kept, and runs that are cancelled from elsewhere. */
+/** Tasks that wait for a person, outputs that are kept, and runs that are cancelled from elsewhere. */
 import { createRuntime, createSmithers, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { changeRows, createStorePath, rowsOf } from "./harness.ts";
+import { changeRows, createStorePath } from "./harness.ts";
 
 async function decide(dbPath: string, approved: boolean): Promise<void> {
   await using runtime = createRuntime({ store: dbPath });
@@ -66,38 +66,6 @@ it("a refusal that the run goes on with is an output", async () => {
   const result = await runWorkflow(workflow, { runId: "r", resume: true });
   expect(result.outputs["decision"]).toEqual([{ approved: false, comment: "seen" }]);
   expect(result.status).toBe("waiting-approval");
-});
-
-it("each output is a SQL view with its fields; other fields under the same key get a name of their own", async () => {
-  const dbPath = createStorePath();
-  const run = async (name: string, schema: z.ZodObject, value: object) => {
-    const { Workflow, Task, smithers, outputs } = createSmithers({ row: schema }, { dbPath });
-    await runWorkflow(
-      smithers(() => (
-        <Workflow name={name}>
-          <Task id="t" output={outputs.row}>
-            {value as never}
-          </Task>
-        </Workflow>
-      )),
-      { runId: name },
-    );
-  };
-  await run("first", z.object({ title: z.string(), pages: z.number() }), { title: "it's", pages: 3 });
-  await run("second", z.object({ other: z.boolean() }), { other: true });
-  const [row, ...rest] = await rowsOf(dbPath, 'SELECT * FROM "row"');
-  expect(rest).toEqual([]);
-  // Fields of views are texts on PostgreSQL.
-  expect({ ...row, pages: Number(row?.["pages"]) }).toEqual({
-    run_id: "first",
-    node_id: "t",
-    iteration: 0,
-    title: "it's",
-    pages: 3,
-  });
-  const [other] = await rowsOf(dbPath, 'SELECT * FROM "second__row"');
-  expect(other?.["run_id"]).toBe("second");
-  expect([1, "true"]).toContain(other?.["other"]);
 });
 
 it("a cached task takes the output of an equal one of an earlier run, and computes for other things", async () => {
