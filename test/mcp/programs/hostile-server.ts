@@ -8,6 +8,9 @@ const changed = process.env["CHANGED"] ?? "";
 const sku = { type: "string", pattern: "^[a-z]+$" };
 const order = { type: "object", properties: { sku }, required: ["sku"] };
 const bare = { type: "object" };
+/** A pattern that goes back and forth for years over a text of forty letters. */
+const slow = { ...bare, properties: { sku: { type: "string", pattern: "^(a+)+$" } } };
+const endless = `${"a".repeat(40)}!`;
 
 const tools = [
   {
@@ -25,6 +28,8 @@ const tools = [
   { name: "hangs", inputSchema: bare },
   { name: "dies", inputSchema: bare },
   { name: "either", inputSchema: { ...bare, not: { required: ["a", "b"] } } },
+  { name: "slow_input", inputSchema: slow },
+  { name: "slow_output", inputSchema: bare, outputSchema: slow },
   { name: "unusable", inputSchema: { ...bare, properties: { a: { $ref: "http://127.0.0.1/schema" } } } },
   ...(changed.includes("more") ? [{ name: "newcomer", inputSchema: bare }] : []),
 ];
@@ -63,6 +68,8 @@ function call({ name, arguments: args, _meta }: NonNullable<Message["params"]>):
       return { content: [{ type: "text", text: "no such order" }], isError: true };
     case "lies":
       return { content: [], structuredContent: { nothing: true } };
+    case "slow_output":
+      return { content: [], structuredContent: { sku: endless } };
     case "garbage":
       return { content: "nonsense" };
     case "dies":
