@@ -92,7 +92,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["ps", "--store", "postgres://127.0.0.1:1/none"],
     /cannot|refused|failed/i,
   ],
-  ["a command that is not there", ["fly"], /unknown command 'fly'/],
+  ["a command that is not there", ["fly"], /unknown command 'fly'[^]*where toolwright\.config\.ts is/],
 ];
 
 describe("bad input", () => {
