@@ -1,6 +1,4 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
-import { randomUUID } from "node:crypto";
-import { type ScopeIdentity, scopeText } from "../definition/call-key.ts";
 import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { messageOf } from "../invoke/error-record.ts";
@@ -10,35 +8,26 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
-import { pathOf, Scope } from "../invoke/scope.ts";
+import type { Scope } from "../invoke/scope.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
-import { releaseScope, type ScopeRow } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
-import { isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { readFullOutput } from "./full-output.ts";
-import {
-  checkId,
-  checkLimits,
-  checkSettings,
-  checkNames,
-  checkSignal,
-  refusal,
-  type RuntimeOptions,
-  settingsOf,
-} from "./options.ts";
+import { checkNames, checkSignal, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { takeScopeFor, taskOver } from "./take-scope.ts";
+import { taskOver } from "./take-scope.ts";
+import { checkRunOptions, identityOf } from "./task-identity.ts";
 
 export class StoreRuntime {
   readonly #host: Host;
@@ -47,10 +36,7 @@ export class StoreRuntime {
   readonly #ownership = new Ownership();
   readonly #listeners: ReadonlySet<EventListener>;
   readonly #warned = new Set<string>();
-  /** Bare calls count within the runtime, so their scopes live as long as it does. */
-  readonly #bareScopes = new Map<string, Scope>();
-  readonly #openScopes = new Map<string, { attempt: number }>();
-  readonly #opening = new Map<string, Promise<unknown>>();
+  readonly #scopes: OpenScopes;
 
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
@@ -91,6 +77,7 @@ export class StoreRuntime {
         console.warn(`toolwright: ${message}`);
       },
     };
+    this.#scopes = new OpenScopes(this.#host);
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
@@ -114,7 +101,7 @@ export class StoreRuntime {
     budgetId: string = task.runId,
   ): Promise<T> {
     checkRunOptions(task, work);
-    const opened = this.#openScope(task, undefined, budgetId);
+    const opened = this.#scopes.open(task, undefined, budgetId);
     await opened.owned;
     return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
   }
@@ -126,7 +113,7 @@ export class StoreRuntime {
     options: TaskScopeOptions,
   ): Promise<T> {
     if (!options.isLazy) {
-      const eager = this.#openScope(task, options.guard);
+      const eager = this.#scopes.open(task, options.guard);
       await eager.owned;
       return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
     }
@@ -135,7 +122,7 @@ export class StoreRuntime {
     const open = (): OpenedScope => {
       // What goes on after its task was cut off must not open it again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
-      return (opened ??= this.#openScope(task, options.guard));
+      return (opened ??= this.#scopes.open(task, options.guard));
     };
     return this.#runIn(task.runId, open, work, undefined, () => {
       isOver = true;
@@ -170,39 +157,6 @@ export class StoreRuntime {
       budgets.leave(budgetId);
       await opened()?.close();
     }
-  }
-
-  #openScope(
-    task: RunScopeOptions,
-    guard?: () => Transaction<void>,
-    budgetId: string = task.runId,
-  ): OpenedScope {
-    const { identity, attempt } = identityOf(task);
-    const host = this.#host;
-    const name = JSON.stringify(identity);
-    const mark = { attempt };
-    const owned = this.#oneByOne(name, async () => {
-      const row = await takeScopeFor(
-        host,
-        identity,
-        attempt,
-        () => this.#openScopes.get(name)?.attempt,
-        guard,
-      );
-      this.#openScopes.set(name, mark);
-      return row;
-    });
-    const { limits, settings, signal } = task;
-    return {
-      scope: new Scope(host, { identity, attempt, limits, budgetId, settings, signal, owned }),
-      owned,
-      close: async () => {
-        if (this.#openScopes.get(name) === mark) this.#openScopes.delete(name);
-        // One that could not be taken is not ours to let go.
-        const row = await owned.catch(() => undefined);
-        if (row !== undefined) await this.#release(row.id, row.epoch);
-      },
-    };
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
@@ -264,40 +218,7 @@ export class StoreRuntime {
       (options.iteration === undefined || options.iteration === here.identity.iteration) &&
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
-    return scope ?? this.#bareScope(options);
-  }
-
-  #bareScope(options: RuntimeCallOptions): Scope {
-    // Without a run id every call is a run of its own, and nothing has to be counted.
-    if (options.runId === undefined)
-      return new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
-    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
-    const name = `${attempt} ${scopeText(identity)}`;
-    let scope = this.#bareScopes.get(name);
-    if (scope === undefined || scope.failure !== undefined) {
-      scope = new Scope(this.#host, { identity, attempt });
-      this.#bareScopes.set(name, scope);
-      scope.ready.catch(() => this.#bareScopes.delete(name));
-    }
-    return scope;
-  }
-
-  /** The store may show a task as taken before whoever took it here has heard so: the next one waits for that. */
-  async #oneByOne<T>(name: string, open: () => Promise<T>): Promise<T> {
-    for (let other = this.#opening.get(name); other !== undefined; other = this.#opening.get(name)) {
-      await other.catch(() => undefined);
-    }
-    const opening = open().finally(() => this.#opening.delete(name));
-    this.#opening.set(name, opening);
-    return opening;
-  }
-
-  async #release(scopeId: number, epoch: number): Promise<void> {
-    try {
-      await this.#store.transaction(() => releaseScope(scopeId, epoch), "normal");
-    } catch {
-      // What `work` came to is what counts; a scope that is not let go is found without a living owner.
-    }
+    return scope ?? this.#scopes.bare(options);
   }
 
   #emit(event: Parameters<EventListener>[0]): void {
@@ -319,39 +240,4 @@ export interface TaskScopeOptions {
   readonly isLazy: boolean;
   /** Throws where this process may not write to the run any more. */
   readonly guard: () => Transaction<void>;
-}
-
-interface OpenedScope {
-  readonly scope: Scope;
-  /** Resolves when it is ours, rejects when somebody else has it. */
-  readonly owned: Promise<ScopeRow>;
-  close(): Promise<void>;
-}
-
-function checkRunOptions(task: RunScopeOptions, work: unknown): void {
-  checkNames(task, "runtime.run");
-  checkNames(task.settings ?? {}, "runtime.run settings");
-  checkSignal(task.signal);
-  if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
-  identityOf(task);
-  checkLimits(task.limits);
-  checkSettings(task.settings ?? {});
-}
-
-function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {
-  const { runId, nodeId = "main", iteration = task.loopPath?.at(-1) ?? 0, attempt = 1 } = task;
-  checkId("runId", runId);
-  checkId("nodeId", nodeId);
-  if (!isCount(iteration)) throw refusal("iteration", "must be a whole number from 0");
-  if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
-  if (task.loopPath?.every(isCount) === false)
-    throw refusal("loopPath", "must be a list of whole numbers from 0");
-  const path = pathOf(task.loopPath ?? [iteration]);
-  if (isTooLongForId(path))
-    throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
-  return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,0 +1,34 @@
+/** Where a call belongs, from what a caller says: the run, the task in it, the round of its loops, the attempt. */
+import type { ScopeIdentity } from "../definition/call-key.ts";
+import { pathOf } from "../invoke/scope.ts";
+import { isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
+import { checkId, checkLimits, checkNames, checkSettings, checkSignal, refusal } from "./options.ts";
+import type { RunScopeOptions, TaskIdentity } from "./runtime.ts";
+
+export function checkRunOptions(task: RunScopeOptions, work: unknown): void {
+  checkNames(task, "runtime.run");
+  checkNames(task.settings ?? {}, "runtime.run settings");
+  checkSignal(task.signal);
+  if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
+  identityOf(task);
+  checkLimits(task.limits);
+  checkSettings(task.settings ?? {});
+}
+
+export function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {
+  const { runId, nodeId = "main", iteration = task.loopPath?.at(-1) ?? 0, attempt = 1 } = task;
+  checkId("runId", runId);
+  checkId("nodeId", nodeId);
+  if (!isCount(iteration)) throw refusal("iteration", "must be a whole number from 0");
+  if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
+  if (task.loopPath?.every(isCount) === false)
+    throw refusal("loopPath", "must be a list of whole numbers from 0");
+  const path = pathOf(task.loopPath ?? [iteration]);
+  if (isTooLongForId(path))
+    throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
+  return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
