@@ -5,6 +5,7 @@ import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
 import { releaseScope, type ScopeRow } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { Turns } from "../util/turns.ts";
 import type { RuntimeCallOptions, RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
 import { identityOf } from "./task-identity.ts";
@@ -20,7 +21,7 @@ export class OpenScopes {
   readonly #host: Host;
   readonly #bare = new Map<string, Scope>();
   readonly #open = new Map<string, { attempt: number }>();
-  readonly #opening = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
 
   constructor(host: Host) {
     this.#host = host;
@@ -32,7 +33,8 @@ export class OpenScopes {
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
-    const owned = this.#oneByOne(name, async () => {
+    // The store may show a task as taken before whoever took it here has heard so: the next one waits for that.
+    const owned = this.#turns.take(name, async () => {
       const row = await takeScopeFor(host, identity, attempt, () => this.#open.get(name)?.attempt, guard);
       this.#open.set(name, mark);
       return row;
@@ -64,16 +66,6 @@ export class OpenScopes {
       scope.ready.catch(() => this.#bare.delete(name));
     }
     return scope;
-  }
-
-  /** The store may show a task as taken before whoever took it here has heard so: the next one waits for that. */
-  async #oneByOne<T>(name: string, open: () => Promise<T>): Promise<T> {
-    for (let other = this.#opening.get(name); other !== undefined; other = this.#opening.get(name)) {
-      await other.catch(() => undefined);
-    }
-    const opening = open().finally(() => this.#opening.delete(name));
-    this.#opening.set(name, opening);
-    return opening;
   }
 
   async #release(scopeId: number, epoch: number): Promise<void> {

@@ -2,17 +2,14 @@
  * The SQLite store, on `node:sqlite`. Transactions that are asked for in the same tick share one commit. A database
  * that another process has locked is waited for without blocking: blocking would starve the heartbeat.
  */
-import { closeSync, openSync } from "node:fs";
-import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { ToolwrightError } from "../errors.ts";
-import { META_TABLE, migrationsAfter, newSecret, readMigrations } from "./migrate.ts";
+import { asOpenError, isBusy, isSqliteError, whenFree } from "./sqlite-errors.ts";
+import { openDatabase, prepareSchema, rollBack } from "./sqlite-schema.ts";
 import type { Row, Statement, StatementResult } from "./statement.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
-const BUSY_TIMEOUT_MS = 15;
-const BUSY_RETRY_MS = 10;
-const BUSY_GIVE_UP_MS = 30_000;
 
 interface Job {
   readonly level: CommitLevel;
@@ -24,7 +21,7 @@ interface Job {
 
 /** @param path a file, or `":memory:"` */
 export async function openSqliteStore(path: string): Promise<Store> {
-  const database = open(path);
+  const database = openDatabase(path);
   try {
     const secret = await whenFree(() => prepareSchema(database, path));
     return new SqliteStore(database, path, secret);
@@ -70,13 +67,10 @@ class SqliteStore implements Store {
   }
 
   async read<T>(work: () => Transaction<T>): Promise<T> {
-    for (const deadline = Date.now() + BUSY_GIVE_UP_MS; ;) {
-      try {
-        return this.#perform(work());
-      } catch (error) {
-        if (!isBusy(error) || Date.now() > deadline) throw this.#asStoreError(error);
-        await pause();
-      }
+    try {
+      return await whenFree(() => this.#perform(work()));
+    } catch (error) {
+      throw this.#asStoreError(error);
     }
   }
 
@@ -104,17 +98,10 @@ class SqliteStore implements Store {
   /** The slow way: the group one by one, waiting while the database is locked. */
   async #drain(jobs: readonly Job[]): Promise<void> {
     for (const job of jobs) {
-      for (const deadline = Date.now() + BUSY_GIVE_UP_MS; ;) {
-        try {
-          this.#commitTogether([job]);
-          break;
-        } catch (error) {
-          if (!isBusy(error) || Date.now() > deadline) {
-            job.fail(this.#asStoreError(error));
-            break;
-          }
-          await pause();
-        }
+      try {
+        await whenFree(() => this.#commitTogether([job]));
+      } catch (error) {
+        job.fail(this.#asStoreError(error));
       }
     }
   }
@@ -184,80 +171,6 @@ class SqliteStore implements Store {
   }
 }
 
-function open(path: string): DatabaseSync {
-  if (path !== ":memory:") prepareFile(path);
-  try {
-    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    return database;
-  } catch (error) {
-    throw asOpenError(error, path);
-  }
-}
-
-/** Says what is wrong with a path better than the database would; a new file is for its owner only. */
-function prepareFile(path: string): void {
-  try {
-    // It holds what tools were given and returned, and the key of the redactions.
-    closeSync(openSync(path, "a", 0o600));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const [problem, hint] = FILE_PROBLEMS[code] ?? [`cannot be opened (${code})`, "Use another path."];
-    throw new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} ${problem}.`, { hint, cause: error });
-  }
-}
-
-const FILE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
-  ENOENT: ["lies in a folder that does not exist", "Make the folder, or use another path."],
-  EISDIR: ["is a folder, not a file", "Name a file in it."],
-  EACCES: ["may not be written by this user", "Change its permissions, or use another path."],
-  EROFS: ["lies on a read-only file system", "Use another path."],
-  ENOTDIR: ["lies below something that is not a folder", "Use another path."],
-  ENOSPC: ["does not fit on the disk", "Free some space."],
-};
-
-function prepareSchema(database: DatabaseSync, path: string): string {
-  // Reading first, so that a file of another kind or of a newer version is refused before anything is written.
-  const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'toolwright_meta'").all();
-  const current = tables.length === 0 ? 0 : Number(readMeta(database, "version") ?? 0);
-  const missing = migrationsAfter(current, readMigrations("sqlite"));
-  if (path !== ":memory:") database.exec("PRAGMA journal_mode=WAL");
-  database.exec("PRAGMA synchronous=NORMAL");
-  // What is deleted is what must not be kept: it is not left in the file's free pages either.
-  database.exec("PRAGMA secure_delete=ON");
-  if (missing.length > 0) applyMigrations(database);
-  return String(readMeta(database, "secret"));
-}
-
-function applyMigrations(database: DatabaseSync): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    database.exec(META_TABLE);
-    // Another process may have migrated while this one waited for the lock.
-    const current = Number(readMeta(database, "version") ?? 0);
-    for (const migration of migrationsAfter(current, readMigrations("sqlite"))) {
-      database.exec(migration.sql);
-      writeMeta(database, "version", String(migration.version));
-    }
-    if (readMeta(database, "secret") === undefined) writeMeta(database, "secret", newSecret());
-    database.exec("COMMIT");
-  } catch (error) {
-    rollBack(database);
-    throw error;
-  }
-}
-
-function readMeta(database: DatabaseSync, name: string): SQLOutputValue | undefined {
-  return database.prepare("SELECT value FROM toolwright_meta WHERE name = ?").get(name)?.["value"];
-}
-
-function writeMeta(database: DatabaseSync, name: string, value: string): void {
-  database
-    .prepare(
-      "INSERT INTO toolwright_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    )
-    .run(name, value);
-}
-
 /** Node 22 takes `?1` for a name, which only an object can give a value to. */
 function bindsNumbers(database: DatabaseSync): boolean {
   try {
@@ -268,17 +181,6 @@ function bindsNumbers(database: DatabaseSync): boolean {
   }
 }
 
-/** Before 22.16 Node does not say whether a transaction is open; then the rollback of none is let fail. */
-function rollBack(database: { readonly isTransaction?: boolean; exec(sql: string): void }): void {
-  const { isTransaction } = database;
-  if (isTransaction === false) return;
-  try {
-    database.exec("ROLLBACK");
-  } catch (error) {
-    if (isTransaction !== undefined) throw error;
-  }
-}
-
 function toSqlite(sql: string): string {
   return sql.replaceAll("{now}", NOW).replaceAll(/\{share\}|\{update\}/g, "");
 }
@@ -286,48 +188,4 @@ function toSqlite(sql: string): string {
 /** No column is a blob, and no number is read as a bigint. */
 function asRows(rows: unknown): readonly Row[] {
   return rows as readonly Row[];
-}
-
-async function whenFree<T>(action: () => T): Promise<T> {
-  for (const deadline = Date.now() + BUSY_GIVE_UP_MS; ;) {
-    try {
-      return action();
-    } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error;
-      await pause();
-    }
-  }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS + Math.random() * BUSY_RETRY_MS));
-}
-
-interface SqliteError extends Error {
-  readonly errcode: number;
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
-}
-
-// The low byte is the primary code: 5 is SQLITE_BUSY, 6 SQLITE_LOCKED.
-function isBusy(error: unknown): boolean {
-  return isSqliteError(error) && ((error.errcode & 0xff) === 5 || (error.errcode & 0xff) === 6);
-}
-
-function asOpenError(error: unknown, path: string): unknown {
-  if (!isSqliteError(error)) return error;
-  const code = error.errcode & 0xff;
-  // 11 is SQLITE_CORRUPT, 26 SQLITE_NOTADB.
-  if (code === 11 || code === 26) {
-    return new ToolwrightError(
-      "TOOL_STORE_DAMAGED",
-      `${path} is damaged or is not a SQLite database (${error.message}). Nothing in it was changed.`,
-      { cause: error },
-    );
-  }
-  return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} cannot be opened: ${error.message}.`, {
-    cause: error,
-  });
 }

@@ -1,0 +1,50 @@
+/** What SQLite's errors mean: somebody else is at work, the file is none of ours, or something is broken. */
+import { ToolwrightError } from "../errors.ts";
+
+const BUSY_RETRY_MS = 10;
+const BUSY_GIVE_UP_MS = 30_000;
+
+/** Tries again while another process has the database locked, without blocking this one. */
+export async function whenFree<T>(action: () => T): Promise<T> {
+  for (const deadline = Date.now() + BUSY_GIVE_UP_MS; ;) {
+    try {
+      return action();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw error;
+      await pause();
+    }
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS + Math.random() * BUSY_RETRY_MS));
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number;
+}
+
+export function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
+}
+
+// The low byte is the primary code: 5 is SQLITE_BUSY, 6 SQLITE_LOCKED.
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && ((error.errcode & 0xff) === 5 || (error.errcode & 0xff) === 6);
+}
+
+export function asOpenError(error: unknown, path: string): unknown {
+  if (!isSqliteError(error)) return error;
+  const code = error.errcode & 0xff;
+  // 11 is SQLITE_CORRUPT, 26 SQLITE_NOTADB.
+  if (code === 11 || code === 26) {
+    return new ToolwrightError(
+      "TOOL_STORE_DAMAGED",
+      `${path} is damaged or is not a SQLite database (${error.message}). Nothing in it was changed.`,
+      { cause: error },
+    );
+  }
+  return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} cannot be opened: ${error.message}.`, {
+    cause: error,
+  });
+}
