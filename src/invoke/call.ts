@@ -1,9 +1,8 @@
 /** One call on its way through the pipeline: what is known of it at the start, and what the policies add. */
 import { callKey, callText } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
-import type { CallRow } from "../store/calls.ts";
 import type { Transaction } from "../store/store.ts";
+import { newProgress, type Progress } from "./call-progress.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
@@ -26,7 +25,7 @@ export interface CallOptions {
   readonly messageDecision?: { readonly approved: boolean; readonly reason?: string | undefined } | undefined;
 }
 
-export interface Call {
+export interface Call extends Progress {
   readonly host: Host;
   readonly spec: ToolSpec;
   readonly scope: Scope;
@@ -46,16 +45,6 @@ export interface Call {
   readonly messageDecision: CallOptions["messageDecision"];
   readonly capabilities: CallOptions["capabilities"];
 
-  /** The row of this attempt that the call goes on with, if it has one. */
-  row: CallRow | undefined;
-  /** The decision that the call runs on, and how it is spent. */
-  approval: ApprovalRow | undefined;
-  /** An approval was redeemed for this call before it became unknown: it needs no second one. */
-  approvedBefore: boolean;
-  /** The decision that this call was, or is to be, run on. */
-  approvalId: string | null;
-  /** Arguments that a person put in the place of those that were sent. */
-  editedArgsJson: string | null;
   /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
   sent: unknown;
   /** The same, parsed. */
@@ -69,37 +58,10 @@ export interface Call {
   readonly settlers: Map<string, (result: Result) => Transaction<void>>;
   /** Run when the call has ended, whatever came of it. */
   cleanups: (() => void)[];
-
-  begun: boolean;
-  /** A pure call needs no intent: its row is written when it ends. */
-  isDeferred: boolean;
-  /** `execute` was entered: from here on something may have happened outside. */
-  executed: boolean;
-  /** A try that was inside was cut off, so what it did is not known, however soon it ends after that. */
-  cutInside: boolean;
   seq: number;
   /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
   takenSeq: number | undefined;
   startedAtMs: number;
-  tries: number;
-  keyRead: boolean;
-  /** Every failed try so far said that nothing happened. */
-  harmless: boolean;
-  /** The stored form of the output, before redaction. */
-  outputJson: string | undefined;
-  costUsd: number;
-  isolation: string | null;
-  /** The request of an inner call that waits. */
-  innerPending: ApprovalRow | undefined;
-  /** Where the time budget of the run ends this call. */
-  wallDeadlineMs: number | undefined;
-  /** How often it has waited for calls in flight that may open the breaker. */
-  breakerWaits: number;
-  /** It was let in to see whether a failing tool works again. */
-  isProbe: boolean;
-  /** The only trace of an effect that is known to have happened, found on record. */
-  lateJson: string | null;
-  note: string | undefined;
   innerScope: Scope | undefined;
   /** What the running try is told when it is to stop. */
   currentTry: { readonly signal: AbortSignal };
@@ -145,11 +107,7 @@ export function createCall(
     mode,
     messageDecision: options.messageDecision,
     capabilities: options.capabilities,
-    row: undefined,
-    approval: undefined,
-    approvedBefore: false,
-    approvalId: null,
-    editedArgsJson: null,
+    ...newProgress(),
     sent: undefined,
     input: undefined,
     inputJson: null,
@@ -157,25 +115,9 @@ export function createCall(
     guards: new Map(),
     settlers: new Map(),
     cleanups: [],
-    begun: false,
-    isDeferred: false,
-    executed: false,
-    cutInside: false,
     seq: options.seq ?? 0,
     takenSeq: undefined,
     startedAtMs: 0,
-    tries: 0,
-    keyRead: false,
-    harmless: true,
-    outputJson: undefined,
-    costUsd: 0,
-    isolation: null,
-    innerPending: undefined,
-    wallDeadlineMs: undefined,
-    breakerWaits: 0,
-    isProbe: false,
-    lateJson: null,
-    note: undefined,
     innerScope: undefined,
     currentTry: neverStopped,
     ended: Promise.withResolvers(),
@@ -233,29 +175,9 @@ export function takeSeq(call: Call): void {
 
 /** Before the pipeline is entered once more, after another process was faster. */
 export function resetCall(call: Call): void {
-  call.row = undefined;
-  call.approval = undefined;
-  call.approvedBefore = false;
-  call.approvalId = null;
-  call.editedArgsJson = null;
+  Object.assign(call, newProgress());
   call.guards.clear();
   call.settlers.clear();
-  call.begun = false;
-  call.isDeferred = false;
-  call.executed = false;
-  call.cutInside = false;
-  call.tries = 0;
-  call.keyRead = false;
-  call.harmless = true;
-  call.outputJson = undefined;
-  call.innerPending = undefined;
-  call.isProbe = false;
-  call.lateJson = null;
-  call.note = undefined;
-  call.costUsd = 0;
-  call.isolation = null;
-  call.wallDeadlineMs = undefined;
-  call.breakerWaits = 0;
 }
 
 /**

@@ -1,0 +1,68 @@
+/** How far a call has come, as the policies note it. A call that goes through the pipeline once more begins anew here. */
+import type { ApprovalRow } from "../store/approvals.ts";
+import type { CallRow } from "../store/calls.ts";
+
+export interface Progress {
+  /** The row of this attempt that the call goes on with, if it has one. */
+  row: CallRow | undefined;
+  /** The decision that the call runs on, and how it is spent. */
+  approval: ApprovalRow | undefined;
+  /** An approval was redeemed for this call before it became unknown: it needs no second one. */
+  approvedBefore: boolean;
+  /** The decision that this call was, or is to be, run on. */
+  approvalId: string | null;
+  /** Arguments that a person put in the place of those that were sent. */
+  editedArgsJson: string | null;
+  begun: boolean;
+  /** A pure call needs no intent: its row is written when it ends. */
+  isDeferred: boolean;
+  /** `execute` was entered: from here on something may have happened outside. */
+  executed: boolean;
+  /** A try that was inside was cut off, so what it did is not known, however soon it ends after that. */
+  cutInside: boolean;
+  tries: number;
+  keyRead: boolean;
+  /** Every failed try so far said that nothing happened. */
+  harmless: boolean;
+  /** The stored form of the output, before redaction. */
+  outputJson: string | undefined;
+  costUsd: number;
+  isolation: string | null;
+  /** The request of an inner call that waits. */
+  innerPending: ApprovalRow | undefined;
+  /** Where the time budget of the run ends this call. */
+  wallDeadlineMs: number | undefined;
+  /** How often it has waited for calls in flight that may open the breaker. */
+  breakerWaits: number;
+  /** It was let in to see whether a failing tool works again. */
+  isProbe: boolean;
+  /** The only trace of an effect that is known to have happened, found on record. */
+  lateJson: string | null;
+  note: string | undefined;
+}
+
+export function newProgress(): Progress {
+  return {
+    row: undefined,
+    approval: undefined,
+    approvedBefore: false,
+    approvalId: null,
+    editedArgsJson: null,
+    begun: false,
+    isDeferred: false,
+    executed: false,
+    cutInside: false,
+    tries: 0,
+    keyRead: false,
+    harmless: true,
+    outputJson: undefined,
+    costUsd: 0,
+    isolation: null,
+    innerPending: undefined,
+    wallDeadlineMs: undefined,
+    breakerWaits: 0,
+    isProbe: false,
+    lateJson: null,
+    note: undefined,
+  };
+}
