@@ -137,6 +137,11 @@ export class Scope {
     return this.#loops;
   }
 
+  /** Whether a call had its place by its count, which only this scope knows. */
+  get hasCounted(): boolean {
+    return this.#counts.size > 0;
+  }
+
   /** How often this was asked before in this scope, whoever asked. */
   countRequest(requestHash: string): number {
     const count = this.#requests.get(requestHash) ?? 0;

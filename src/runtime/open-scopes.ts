@@ -1,12 +1,10 @@
-/** The scopes that a runtime has open: those of tasks, each taken from the store, and those of bare calls. */
-import { randomUUID } from "node:crypto";
-import { scopeText } from "../definition/call-key.ts";
+/** The scopes of the tasks that a runtime is at work on, each taken from the store. */
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
 import { releaseScope, type ScopeRow } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { Turns } from "../util/turns.ts";
-import type { RuntimeCallOptions, RunScopeOptions } from "./runtime.ts";
+import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
 import { identityOf } from "./task-identity.ts";
 
@@ -19,7 +17,6 @@ export interface OpenedScope {
 
 export class OpenScopes {
   readonly #host: Host;
-  readonly #bare = new Map<string, Scope>();
   readonly #open = new Map<string, { attempt: number }>();
   readonly #turns = new Turns();
 
@@ -50,22 +47,6 @@ export class OpenScopes {
         if (row !== undefined) await this.#release(row.id, row.epoch);
       },
     };
-  }
-
-  /** Of calls outside of any run. They count within the runtime, so their scopes live as long as it does. */
-  bare(options: RuntimeCallOptions): Scope {
-    // Without a run id every call is a run of its own, and nothing has to be counted.
-    if (options.runId === undefined)
-      return new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
-    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
-    const name = `${attempt} ${scopeText(identity)}`;
-    let scope = this.#bare.get(name);
-    if (scope === undefined || scope.failure !== undefined) {
-      scope = new Scope(this.#host, { identity, attempt });
-      this.#bare.set(name, scope);
-      scope.ready.catch(() => this.#bare.delete(name));
-    }
-    return scope;
   }
 
   async #release(scopeId: number, epoch: number): Promise<void> {

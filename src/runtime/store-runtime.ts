@@ -8,7 +8,6 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
-import type { Scope } from "../invoke/scope.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
@@ -18,6 +17,7 @@ import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { readFullOutput } from "./full-output.ts";
@@ -37,6 +37,7 @@ export class StoreRuntime {
   readonly #listeners: ReadonlySet<EventListener>;
   readonly #warned = new Set<string>();
   readonly #scopes: OpenScopes;
+  readonly #bareScopes: BareScopes;
 
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
@@ -78,6 +79,7 @@ export class StoreRuntime {
       },
     };
     this.#scopes = new OpenScopes(this.#host);
+    this.#bareScopes = new BareScopes(this.#host);
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
@@ -86,12 +88,14 @@ export class StoreRuntime {
     if (options.callKey !== undefined && (typeof options.callKey !== "string" || options.callKey === "")) {
       throw refusal("callKey", "must be a text that is not empty");
     }
-    const outcome = await invoke(this.#scopeFor(options), specOf(fromTool(tool)), args, {
-      toolCallId: options.toolCallId,
-      callKey: options.callKey,
-      signal: options.signal,
-    });
-    return outcome as Outcome<never>;
+    const spec = specOf(fromTool(tool));
+    const { toolCallId, callKey, signal } = options;
+    const { scope, close } = this.#scopeFor(options);
+    try {
+      return (await invoke(scope, spec, args, { toolCallId, callKey, signal })) as Outcome<never>;
+    } finally {
+      close();
+    }
   }
 
   /** @param budgetId what budgets, cache and breakers are kept under, where it is not the run */
@@ -209,7 +213,7 @@ export class StoreRuntime {
   }
 
   /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
-  #scopeFor(options: RuntimeCallOptions): Scope {
+  #scopeFor(options: RuntimeCallOptions): BareScope {
     const here = currentAmbient()?.scope;
     const isHere =
       here?.host === this.#host &&
@@ -218,7 +222,7 @@ export class StoreRuntime {
       (options.iteration === undefined || options.iteration === here.identity.iteration) &&
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
-    return scope ?? this.#scopes.bare(options);
+    return scope === undefined ? this.#bareScopes.open(options) : { scope, close: () => undefined };
   }
 
   #emit(event: Parameters<EventListener>[0]): void {

@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished } from "vitest";
+import { BareScopes } from "./bare-scopes.ts";
+import { StoreRuntime } from "./store-runtime.ts";
+
+function create(): BareScopes {
+  const runtime = new StoreRuntime({ store: ":memory:" }, new Set());
+  onTestFinished(() => runtime.dispose());
+  return new BareScopes(runtime.host);
+}
+
+/** A call under a run id of its own. */
+function call(scopes: BareScopes, runId: string, isCounted: boolean) {
+  const { scope, close } = scopes.open({ runId });
+  if (isCounted) scope.assignPlace("tool", { ask: false });
+  close();
+  return scope;
+}
+
+it("forgets those in which nothing was counted, the one that was used least lately first", () => {
+  const scopes = create();
+  const first = call(scopes, "first", false);
+  const other = call(scopes, "other", false);
+  for (let n = 0; n < 99; n += 1) {
+    call(scopes, `r${n}`, false);
+    expect(call(scopes, "first", false)).toBe(first);
+  }
+  expect(call(scopes, "other", false)).not.toBe(other);
+});
+
+it("keeps those that know a count, and those in use", () => {
+  const scopes = create();
+  const counted = call(scopes, "counted", true);
+  const inUse = scopes.open({ runId: "in use" });
+  for (let n = 0; n < 200; n += 1) call(scopes, `r${n}`, false);
+  expect(call(scopes, "counted", false)).toBe(counted);
+  expect(call(scopes, "in use", false)).toBe(inUse.scope);
+});

@@ -1,0 +1,73 @@
+/**
+ * The scopes of calls outside of any run. They count within the runtime, so a scope in which something was counted lives as
+ * long as it does. One whose calls all had keys of their own is kept for a while only: servers have ever new ones.
+ */
+import { randomUUID } from "node:crypto";
+import { scopeText } from "../definition/call-key.ts";
+import type { Host } from "../invoke/host.ts";
+import { Scope } from "../invoke/scope.ts";
+import type { RuntimeCallOptions } from "./runtime.ts";
+import { identityOf } from "./task-identity.ts";
+
+const MOST_IDLE = 100;
+
+export interface BareScope {
+  readonly scope: Scope;
+  /** When the call has ended. */
+  close(): void;
+}
+
+interface Kept {
+  readonly scope: Scope;
+  users: number;
+}
+
+export class BareScopes {
+  readonly #host: Host;
+  readonly #kept = new Map<string, Kept>();
+  /** Those that nobody uses and that know nothing, in the order in which they were last used. */
+  readonly #idle = new Map<string, Kept>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  open(options: RuntimeCallOptions): BareScope {
+    // Without a run id every call is a run of its own, and nothing has to be counted.
+    if (options.runId === undefined) {
+      const scope = new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
+      return { scope, close: () => undefined };
+    }
+    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
+    const name = `${attempt} ${scopeText(identity)}`;
+    const kept = this.#find(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt }));
+    kept.users += 1;
+    this.#idle.delete(name);
+    return { scope: kept.scope, close: () => this.#close(name, kept) };
+  }
+
+  #find(name: string): Kept | undefined {
+    const kept = this.#kept.get(name);
+    return kept?.scope.failure === undefined ? kept : undefined;
+  }
+
+  #keep(name: string, scope: Scope): Kept {
+    const kept = { scope, users: 0 };
+    this.#kept.set(name, kept);
+    scope.ready.catch(() => this.#forget(name, kept));
+    return kept;
+  }
+
+  #close(name: string, kept: Kept): void {
+    kept.users -= 1;
+    if (kept.users > 0 || kept.scope.hasCounted || this.#kept.get(name) !== kept) return;
+    this.#idle.set(name, kept);
+    const [oldest] = this.#idle;
+    if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(...oldest);
+  }
+
+  #forget(name: string, kept: Kept): void {
+    if (this.#kept.get(name) === kept) this.#kept.delete(name);
+    if (this.#idle.get(name) === kept) this.#idle.delete(name);
+  }
+}
