@@ -29,8 +29,15 @@ export class Refused extends Error {
 /** Another process wrote about this call in the meantime: look again and decide anew. */
 export class Contended extends Error {}
 
-/** A budget is held by calls in flight: wait until they have settled. */
-export class MustWait extends Error {}
+/** Calls in flight hold a budget, or may be about to open the breaker: wait until they have settled. */
+export class MustWait extends Error {
+  readonly isForBreaker: boolean;
+
+  constructor(what: "budget" | "breaker") {
+    super(`waits for the ${what}`);
+    this.isForBreaker = what === "breaker";
+  }
+}
 
 export function refuse(error: ToolwrightError): Result {
   return { kind: "error", error };

@@ -1,8 +1,8 @@
 /** Rules 24 and 25: a tool that keeps failing is left alone. */
 import { defineTool } from "toolwright";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, sorted, times, until } from "./harness.ts";
+import { createClock, createWorld, sorted, times, until, watchStore } from "./harness.ts";
 
 const task = { runId: "r1" };
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -107,6 +107,34 @@ describe("of a run", () => {
     expect(await first).toMatchObject({ status: "success", output: "ok" });
     expect(codes([await runtime.call(flaky, { n: 4 }, task)])).toEqual(["TOOL_CIRCUIT_OPEN"]);
     expect(runs).toEqual([1, 2, 3]);
+  });
+
+  it("rule 25: a call that waits for others goes on waiting when its process stood still meanwhile", async () => {
+    const world = await createWorld();
+    const gate = Promise.withResolvers<void>();
+    const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 }, async (n) => {
+      if (n === 1) await gate.promise;
+      throw new Error("down");
+    });
+    const real = performance.now.bind(performance);
+    onTestFinished(() => void vi.restoreAllMocks());
+    let looks = 0;
+    const store = watchStore(await world.open(), {
+      onStatement(sql) {
+        if (!sql.includes("toolwright_breakers") || !sql.endsWith("{update}") || runs.length < 2) return;
+        looks += 1;
+        // After its first look five seconds go by at once; the call that it waits for fails a little later.
+        if (looks === 2) vi.spyOn(performance, "now").mockImplementation(() => real() + 5_000);
+        if (looks === 4) gate.resolve();
+      },
+    });
+    const runtime = await world.runtime({ store });
+    const first = runtime.call(flaky, { n: 1 }, task);
+    await until(() => runs.length === 1);
+    await runtime.call(flaky, { n: 2 }, task);
+    expect(codes([await runtime.call(flaky, { n: 3 }, task)])).toEqual(["TOOL_CIRCUIT_OPEN"]);
+    expect(codes([await first])).toEqual(["TOOL_EXECUTION_FAILED"]);
+    expect(runs).toEqual([1, 2]);
   });
 
   it("rule 25: is asked again before each further try", async () => {

@@ -38,6 +38,7 @@ async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | u
     } catch (error) {
       if (error instanceof Refused) return error.result;
       if (!(error instanceof MustWait)) throw withoutEffect(error);
+      if (error.isForBreaker) call.breakerWaits += 1;
       await waitForReservations(call);
       if (call.signal?.aborted === true) return aborted(call.signal);
     }

@@ -18,7 +18,7 @@ import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
-/** Each at least 15 ms long: about a second. */
+/** About a second. Counted, not timed: while this process is stopped or starved, so are the calls it waits for. */
 const MOST_WAITS = 60;
 
 export const breaker: Policy = (call, next) =>
@@ -73,7 +73,9 @@ function* passOrRefuse(call: Call): Transaction<void> {
       ({ callKey }) => callKey !== call.key,
     );
     const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
-    if (failures > 0 && failures + others.length >= threshold && mayWait(call)) throw new MustWait();
+    // Not for long: one slow call must not hold up all others.
+    const mayWait = call.breakerWaits < MOST_WAITS;
+    if (failures > 0 && failures + others.length >= threshold && mayWait) throw new MustWait("breaker");
   } else {
     const now = call.host.clock.now();
     const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;
@@ -83,12 +85,6 @@ function* passOrRefuse(call: Call): Transaction<void> {
     call.isProbe = true;
   }
   yield* reserve(scope, placeName(call), { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
-}
-
-/** Not for long: one slow call must not hold up all others. Counted, since a process that stands still lets nobody end. */
-function mayWait(call: Call): boolean {
-  call.breakerWaits += 1;
-  return call.breakerWaits <= MOST_WAITS;
 }
 
 function placeName(call: Call): string {

@@ -111,7 +111,7 @@ function* takeAmount(
   const reserved = held
     .filter(({ callKey }) => !own.has(callKey))
     .reduce((sum, { amount }) => sum + amount, 0);
-  if (reserved > 0 && used + reserved + estimate > max) throw new MustWait();
+  if (reserved > 0 && used + reserved + estimate > max) throw new MustWait("budget");
   yield* reserve(runId, name, { callKey: call.key, ownerId: call.host.ownerId, amount: estimate });
 }
 
@@ -126,7 +126,7 @@ function* takePlace(call: Call, max: number): Transaction<void> {
   const runId = call.scope.budgetId;
   yield* readUsage(runId, "maxParallelTools");
   const held = yield* readReservations(runId, "maxParallelTools");
-  if (held.filter(({ callKey }) => callKey !== call.key).length >= max) throw new MustWait();
+  if (held.filter(({ callKey }) => callKey !== call.key).length >= max) throw new MustWait("budget");
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
