@@ -136,9 +136,9 @@ export async function settle(): Promise<void> {
   if (isPostgres) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Waits until the condition holds, in real time. */
+/** Waits until the condition holds, in real time: for long, since the machine may be busy with other tests. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 4_000; tries += 1) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
