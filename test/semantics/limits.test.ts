@@ -103,9 +103,13 @@ describe("maxParallelTools", () => {
     const world = await createWorld();
     let running = 0;
     let most = 0;
+    // The first one lasts until there is another beside it, however long that takes to begin.
+    const together = Promise.withResolvers<void>();
     const { charge, effects } = createCharge({}, async () => {
       running += 1;
       most = Math.max(most, running);
+      if (running === 2) together.resolve();
+      await together.promise;
       await later(5);
       running -= 1;
     });
@@ -152,46 +156,36 @@ describe("maxParallelTools", () => {
     { maxCostUsd: 1 },
     { maxTotalOutputBytes: 10_000 },
     { maxWallClockMs: 60_000 },
-  ])(
-    "rule 24: a nested call uses its parent's slot and does not wait for it (%o)",
-    { timeout: 3_000 },
-    async (limits) => {
-      const world = await createWorld();
-      const { charge } = createCharge();
-      const outer = defineTool({
-        name: "outer",
-        schema: z.object({}),
-        execute: async () => (await charge.execute({ amount: 1 })).id,
-      });
-      const stop = AbortSignal.timeout(1_500);
-      const outcome = await (await world.runtime({ limits })).call(outer, {}, { ...task, signal: stop });
-      expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
-    },
-  );
+  ])("rule 24: a nested call uses its parent's slot and does not wait for it (%o)", async (limits) => {
+    const world = await createWorld();
+    const { charge } = createCharge();
+    const outer = defineTool({
+      name: "outer",
+      schema: z.object({}),
+      execute: async () => (await charge.execute({ amount: 1 })).id,
+    });
+    const stop = AbortSignal.timeout(20_000);
+    const outcome = await (await world.runtime({ limits })).call(outer, {}, { ...task, signal: stop });
+    expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
+  });
 
-  it(
-    "rule 24: a limit of no parallel calls at all is refused, and nothing waits for ever",
-    { timeout: 3_000 },
-    async () => {
-      const world = await createWorld();
-      const { charge, effects } = createCharge();
-      const attempt = async () =>
-        (await world.runtime({ limits: { maxParallelTools: 0 } })).call(
-          charge,
-          { amount: 1 },
-          {
-            ...task,
-            signal: AbortSignal.timeout(1_000),
-          },
-        );
-      const refused = await attempt().then(
-        (outcome) => outcome.status === "error" && outcome.error.code,
-        (error: { code: string }) => error.code,
+  it("rule 24: a limit of no parallel calls at all is refused, and nothing waits for ever", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge();
+    const stop = AbortSignal.timeout(20_000);
+    const attempt = async () =>
+      (await world.runtime({ limits: { maxParallelTools: 0 } })).call(
+        charge,
+        { amount: 1 },
+        { ...task, signal: stop },
       );
-      expect(["TOOL_OPTION_INVALID", "TOOL_LIMIT_EXCEEDED"]).toContain(refused);
-      expect(effects).toHaveLength(0);
-    },
-  );
+    const refused = await attempt().then(
+      (outcome) => outcome.status === "error" && outcome.error.code,
+      (error: { code: string }) => error.code,
+    );
+    expect(["TOOL_OPTION_INVALID", "TOOL_LIMIT_EXCEEDED"]).toContain(refused);
+    expect(effects).toHaveLength(0);
+  });
 });
 
 describe("amounts", () => {
