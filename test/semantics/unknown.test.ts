@@ -2,7 +2,7 @@
 import { defineTool, type Reconciled } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, never, settle, until, type World } from "./harness.ts";
+import { createClock, createWorld, never, until, type World } from "./harness.ts";
 import { createBlindCharge, createCharge, type Policies } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -11,9 +11,14 @@ const args = { amount: 7 };
 /** Starts a call whose process dies while it runs. */
 async function interrupt(world: World, tool: object, options: object = task, clock = createClock()) {
   const runtime = await world.runtime({ clock });
+  // Said when its intent is on record, right before execute is entered.
+  const started = new Promise<void>((resolve) => {
+    runtime.subscribe(({ type }) => {
+      if (type === "call-started") resolve();
+    });
+  });
   void runtime.call(tool, args, { ...task, ...options }).catch(() => undefined);
-  await until(async () => (await world.log("r1")).some((row) => row["status"] === "started"));
-  await settle();
+  await started;
   await world.killAll();
 }
 
