@@ -60,6 +60,8 @@ describe("a result that comes late", () => {
       (count) => answers[count - 1]?.promise,
     );
     const runtime = await world.runtime({ clock });
+    let late = 0;
+    runtime.subscribe(({ type }) => (late += type === "call-late" ? 1 : 0));
     const call = runtime.call(charge, args, task);
     await until(() => effects.length === 1);
     await clock.advance(100);
@@ -69,7 +71,7 @@ describe("a result that comes late", () => {
     answers[0]?.resolve({ id: "ch_late" });
     await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
     answers[1]?.reject(new Error("duplicate key"));
-    await settle();
+    await until(() => late === 2);
     const retried = await runtime.call(charge, args, { ...task, attempt: 2 });
     expect(retried).toMatchObject({ status: "success", output: { id: "ch_late" }, replayed: true });
     expect(effects).toHaveLength(2);

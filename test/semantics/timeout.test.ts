@@ -175,6 +175,7 @@ describe("long times", () => {
       },
     });
     const call = (await world.runtime()).call(tool, {}, { ...task, signal: controller.signal });
+    await until(() => tries > 0);
     await new Promise((resolve) => setTimeout(resolve, 60));
     controller.abort();
     await call;
