@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startCpuClock } from "../../../test/cpu-time.ts";
 import { editTextFile } from "./edit-text-file.ts";
 import { writeTextFile } from "./write-text-file.ts";
 
@@ -93,9 +94,9 @@ describe("editTextFile", () => {
       (_, index) => `line number ${String(index).padStart(7, "0")}`,
     );
     writeFileSync(join(root, "f"), `${lines.join("\n")}\n`);
-    const startedAt = performance.now();
+    const cpuMs = startCpuClock();
     await edit("f", `@@ -7,2 +7,2 @@\n ${lines[400_000]}\n-${lines[400_001]}\n+changed\n`, 20_000_000);
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(cpuMs()).toBeLessThan(5000);
     expect(textOf("f").split("\n")[400_001]).toBe("changed");
   });
 });
