@@ -105,7 +105,8 @@ const ALLOW_NAMESPACES =
   "kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0 (or an AppArmor profile " +
   "for bwrap); in a container, a seccomp profile that lets bubblewrap create them.";
 
-const PROBE_LIMIT_MS = 10_000;
+/** Far longer than a start ever takes: a machine that is busy must not be taken for one without a sandbox. */
+const PROBE_LIMIT_MS = 30_000;
 
 /** What went wrong, or undefined when the tier works. */
 async function probe(detected: Detected): Promise<string | undefined> {
