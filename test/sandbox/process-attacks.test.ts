@@ -15,6 +15,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/isolation/command-group.ts";
 import { attempt, createPlace, requireBubblewrap, script, shell, type Place } from "./process-harness.ts";
 
+/** For what is much work: it takes seconds where nothing else is done. */
+const SLOW = { timeout: 120_000 };
 let place: Place;
 const canaryFolder = join(homedir(), `.toolwright-test-${process.pid}`);
 const variable = `TOOLWRIGHT_TEST_SECRET_${process.pid}`;
@@ -57,13 +59,13 @@ describe("files", () => {
     expect(outcome.text).not.toContain("OUTSIDE-SECRET");
   });
 
-  test("a file outside cannot be found by a search of everything", async () => {
+  test("a file outside cannot be found by a search of everything", SLOW, async () => {
     // Random: the text of this test is itself a file that a toolchain's folder may hold.
     const secret = randomUUID();
     writeFileSync(join(place.out, "random.txt"), secret);
     const [head = "", tail = ""] = [secret.slice(0, 18), secret.slice(18)];
-    const text = await run(`timeout 15 grep -rsl ${head}'${tail}' /tmp /var /srv /mnt; true`);
-    expect(text).toBe("");
+    const search = `timeout 15 grep -rsl ${head}'${tail}' /tmp /var /srv /mnt; true`;
+    expect((await script(place.root, search, { timeoutMs: SLOW.timeout })).text).toBe("");
   });
 
   test("nothing outside can be written, and nothing is left behind in the root", async () => {
@@ -93,9 +95,10 @@ describe("files", () => {
     expect(text).not.toMatch(/:[$!*]/);
   });
 
-  test("the private /tmp holds at most 512 MB and is gone afterwards", async () => {
+  test("the private /tmp holds at most 512 MB and is gone afterwards", SLOW, async () => {
     const name = `toolwright-fill-${process.pid}`;
-    const text = await run(`head -c 600000000 /dev/zero > /tmp/${name}; stat -c %s /tmp/${name}`);
+    const fill = `head -c 600000000 /dev/zero > /tmp/${name}; stat -c %s /tmp/${name}`;
+    const { text } = await script(place.root, fill, { timeoutMs: SLOW.timeout });
     expect(text).toContain("536870912");
     expect(existsSync(join("/tmp", name))).toBe(false);
   });
@@ -330,14 +333,14 @@ describe("what is guarded inside the root", () => {
 });
 
 describe("resources", () => {
-  test("where control groups can be made, a command has a bounded number of processes", async () => {
+  test("where control groups can be made, a command has a bounded number of processes", SLOW, async () => {
     const group = commandGroups.open();
     group?.close();
     // A command is put into its group after a moment: before that it is not bounded yet.
     const isMember = `grep -qE '^[0-9]+:(pids)?:.*toolwright-' /proc/self/cgroup`;
     const joined = group === undefined ? "" : `until ${isMember}; do sleep 0.1; done; `;
-    const text = `${joined}for i in $(seq ${MAX_PROCESSES + 200}); do sleep 60 & done; echo all`;
-    const outcome = await script(place.root, text, { timeoutMs: 25_000 });
+    const text = `${joined}for i in $(seq ${MAX_PROCESSES + 200}); do sleep 600 & done; echo all`;
+    const outcome = await script(place.root, text, { timeoutMs: SLOW.timeout });
     // Elsewhere the timeout is the limit, as documented.
     expect(outcome.text).toMatch(group === undefined ? /all/ : /Cannot fork/);
   });

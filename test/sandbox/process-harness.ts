@@ -8,6 +8,7 @@ import { createSocket } from "node:dgram";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { ToolwrightError } from "../../src/errors.ts";
 import { describeIsolation } from "../../src/sandbox/isolation/isolation.ts";
 import {
@@ -73,6 +74,20 @@ export function script(root: string, text: string, more: Partial<CommandRequest>
   return attempt({ cmd: "sh", args: ["-c", text], rootDir: root, ...more });
 }
 
+/** Runs a script whose time is up once `isReady`, however long the machine takes to get there, and never before. */
+export async function scriptTimedOut(root: string, text: string, isReady: () => boolean): Promise<Outcome> {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  try {
+    const running = script(root, text);
+    await until(isReady);
+    vi.advanceTimersByTime(DEFAULTS.timeoutMs);
+    vi.useRealTimers();
+    return await running;
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
 export interface Listeners {
   readonly port: number;
   readonly udpPort: number;
@@ -128,13 +143,19 @@ export function countProcesses(mark: string): number {
   }).length;
 }
 
-export async function untilGone(mark: string, limitMs: number = 2_000): Promise<number> {
-  const deadline = Date.now() + limitMs;
-  while (countProcesses(mark) > 0 && Date.now() < deadline) await pause(20);
+/** How many are left. The kernel may need a while for them; each would sleep for far longer than this waits. */
+export async function untilGone(mark: string): Promise<number> {
+  const deadline = Date.now() + 20_000;
+  await until(() => countProcesses(mark) === 0 || Date.now() > deadline);
   return countProcesses(mark);
 }
 
-export const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const realSetTimeout = setTimeout;
+
+/** In real time, also where a test holds the timers. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((done) => realSetTimeout(done, 20));
+}
 
 /** A number that no other `sleep` of this machine is likely to have. */
 export function sleepMark(): string {

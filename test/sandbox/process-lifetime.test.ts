@@ -5,10 +5,11 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   countProcesses,
   createPlace,
-  pause,
   requireBubblewrap,
   script,
+  scriptTimedOut,
   sleepMark,
+  until,
   untilGone,
   type Place,
 } from "./process-harness.ts";
@@ -23,12 +24,13 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-const WAYS: readonly [string, string][] = [
-  ["a child in the background", `sleep M & sleep M`],
-  ["a session of its own", `setsid sleep M & sleep M`],
-  ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`],
-  ["nohup", `nohup sleep M >/dev/null 2>&1 & sleep M`],
-  ["a deaf child", `trap '' TERM INT HUP QUIT; setsid sh -c "trap '' TERM INT HUP; sleep M" & sleep M`],
+/** With how many sleep in the end. */
+const WAYS: readonly [string, string, number][] = [
+  ["a child in the background", `sleep M & sleep M`, 2],
+  ["a session of its own", `setsid sleep M & sleep M`, 2],
+  ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`, 3],
+  ["nohup", `nohup sleep M >/dev/null 2>&1 & sleep M`, 2],
+  ["a deaf child", `trap '' TERM INT HUP QUIT; setsid sh -c "trap '' TERM INT HUP; sleep M" & sleep M`, 2],
   [
     "a daemon",
     `python3 -c 'import os,sys
@@ -36,20 +38,18 @@ if os.fork(): sys.exit()
 os.setsid()
 if os.fork(): sys.exit()
 os.closerange(0,256); os.execlp("sleep","sleep","M")' & sleep M`,
+    2,
   ],
-  ["many at once", `for i in $(seq 200); do sleep M & done; setsid sleep M & wait`],
+  ["many at once", `for i in $(seq 200); do sleep M & done; setsid sleep M & wait`, 201],
 ];
 
-test.each(WAYS)("at the timeout, %s dies too", async (_, text) => {
-  const begin = Date.now();
-  const outcome = await script(place.root, `echo before; ${text.replaceAll(/\bM\b/g, mark)}`, {
-    timeoutMs: 700,
-  });
+test.each(WAYS)("at the timeout, %s dies too", async (_, text, count) => {
+  const command = `echo before; ${text.replaceAll(/\bM\b/g, mark)}`;
+  const outcome = await scriptTimedOut(place.root, command, () => countProcesses(mark) >= count);
   expect(outcome).toMatchObject({
     ok: false,
     error: { code: "TOOL_TIMEOUT", details: { output: "before\n" } },
   });
-  expect(Date.now() - begin).toBeLessThan(4_000);
   expect(await untilGone(mark)).toBe(0);
 });
 
@@ -67,17 +67,16 @@ test.each([
   const controller = new AbortController();
   const running = script(place.root, `setsid sleep ${mark} & echo begun; sleep ${mark}`, {
     signal: controller.signal,
+    timeoutMs: 600_000,
     isolation,
   });
-  while (countProcesses(mark) < 2) await pause(10);
-  const begin = Date.now();
+  await until(() => countProcesses(mark) >= 2);
   controller.abort(new Error("stop"));
   const outcome = await running;
   expect(outcome).toMatchObject({
     ok: false,
     error: { code: "TOOL_ABORTED", details: { output: "begun\n" } },
   });
-  expect(Date.now() - begin).toBeLessThan(1_500);
   expect(await untilGone(mark)).toBe(0);
 });
 
@@ -105,15 +104,14 @@ test.each([
   const agent = spawn(process.execPath, ["--experimental-strip-types", "--no-warnings", "-e", program], {
     stdio: "ignore",
   });
-  while (countProcesses(mark) === 0) await pause(20);
+  await until(() => countProcesses(mark) > 0);
   agent.kill("SIGKILL");
   expect(await untilGone(mark)).toBe(0);
 });
 
-test("where nothing confines processes, a child that holds the pipe delays the end by 250 ms at most", async () => {
-  const begin = Date.now();
+test("where nothing confines processes, a child that holds the pipe does not delay the end for long", async () => {
   const outcome = await script(place.root, `setsid sleep ${mark} & echo done`, { isolation: "off" });
+  // It would hold it for more than ten minutes.
   expect(outcome.text).toBe("done\n");
-  expect(Date.now() - begin).toBeLessThan(2_000);
   expect(await untilGone(mark)).toBe(0);
 });

@@ -69,11 +69,9 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
   });
 
   test("a flood is ended", async () => {
-    const begin = Date.now();
     const outcome = await script(place.root, `yes`, { isolation });
     expect(outcome).toMatchObject({ error: { code: "TOOL_COMMAND_FAILED" } });
     expect(outcome.text).toContain("far more than the output limit");
-    expect(Date.now() - begin).toBeLessThan(10_000);
   });
 
   test("arguments are not parsed by a shell", async () => {
@@ -95,7 +93,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
   });
 });
 
-test("yes for five seconds takes less than 110 MB, also where nothing ends a flood", async () => {
+test("half a gigabyte of output takes less than 110 MB", { timeout: 120_000 }, async () => {
   const module = fileURLToPath(new URL("../../src/sandbox/process/run-process.ts", import.meta.url));
   const request = {
     launch: {
@@ -107,9 +105,9 @@ test("yes for five seconds takes less than 110 MB, also where nothing ends a flo
       kill: "group",
     },
     maxOutputBytes: 200_000,
-    timeoutMs: 5_000,
+    timeoutMs: 100_000,
     merge: true,
-    floodBytes: 1e15,
+    floodBytes: 500_000_000,
   };
   const program = `
     let peak = 0;
@@ -123,8 +121,8 @@ test("yes for five seconds takes less than 110 MB, also where nothing ends a flo
   let text = "";
   for await (const chunk of child.stdout) text += String(chunk);
   const told = JSON.parse(text) as { peak: number; total: number; length: number; stopped: string };
-  expect(told.stopped).toBe("timeout");
-  expect(told.total).toBeGreaterThan(50_000_000);
+  expect(told.stopped).toBe("flood");
+  expect(told.total).toBeGreaterThan(500_000_000);
   expect(told.length).toBeLessThan(200_100);
   expect(told.peak / 1_048_576).toBeLessThan(110);
 });

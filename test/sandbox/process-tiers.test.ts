@@ -11,9 +11,9 @@ import {
   countProcesses,
   createPlace,
   openListeners,
-  pause,
   requireBubblewrap,
   sleepMark,
+  until,
   untilGone,
   type Listeners,
   type Place,
@@ -63,19 +63,25 @@ function pathWithout(names: readonly string[]): string {
   return folder;
 }
 
+interface Script {
+  readonly text: string;
+  /** Long enough for any machine, unless the script is to be cut off. */
+  readonly timeoutMs?: number;
+}
+
 /** Runs each script in one agent process of the given kind. */
 async function agent(
   situation: Situation,
-  scripts: readonly string[],
+  scripts: readonly Script[],
   onStart: (child: ChildProcess) => void = () => {},
 ): Promise<Told & { stderr: string }> {
   const program = `
     const { describeIsolation } = await import(${JSON.stringify(source("isolation/isolation.ts"))});
     const { runCommand } = await import(${JSON.stringify(source("process/run-command.ts"))});
     const results = [];
-    for (const text of ${JSON.stringify(scripts)}) {
+    for (const { text, timeoutMs = 60000 } of ${JSON.stringify(scripts)}) {
       const request = { cmd: "sh", args: ["-c", text], rootDir: ${JSON.stringify(place.root)}, allowNetwork: false,
-        maxOutputBytes: 100000, timeoutMs: 1500, isolation: ${JSON.stringify(situation.isolation ?? "auto")} };
+        maxOutputBytes: 100000, timeoutMs, isolation: ${JSON.stringify(situation.isolation ?? "auto")} };
       results.push(await runCommand(request).then((r) => ({ ok: r.output, tier: r.tier }),
         (e) => ({ code: e.code ?? e.stack, message: e.message, tier: e.details?.tier })));
     }
@@ -103,10 +109,6 @@ async function agent(
   const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
   if (stdout === "") throw new Error(`The agent process said nothing but: ${stderr}`);
   return { ...(JSON.parse(stdout) as Told), stderr };
-}
-
-async function untilStarted(mark: string): Promise<void> {
-  while (countProcesses(mark) < 2) await pause(20);
 }
 
 async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
@@ -160,11 +162,11 @@ describe.each([...SITUATIONS, ...(isRoot ? [FORBIDDEN] : [])])("%s", (_, situati
     const before = listeners.hits();
     const mark = sleepMark();
     const told = await agent({ ...situation, ...(user === undefined ? {} : { user }) }, [
-      "echo out; echo err >&2",
-      reach(),
-      `setsid sleep ${mark} & sleep ${mark}`,
-      "exit 7",
-      "kill -9 $$",
+      { text: "echo out; echo err >&2" },
+      { text: reach() },
+      { text: `setsid sleep ${mark} & sleep ${mark}`, timeoutMs: 1_500 },
+      { text: "exit 7" },
+      { text: "kill -9 $$" },
     ]);
     expect(told.description).toMatchObject({ tier, enforces });
     expect(told.results[0]).toMatchObject({ ok: "out\nerr\n", tier });
@@ -184,7 +186,7 @@ describe.each([...SITUATIONS, ...(isRoot ? [FORBIDDEN] : [])])("%s", (_, situati
   });
 
   test("`require` fails closed below bubblewrap, with the reason and the remedy", async () => {
-    const told = await agent({ ...situation, isolation: "require" }, ["touch made-by-require"]);
+    const told = await agent({ ...situation, isolation: "require" }, [{ text: "touch made-by-require" }]);
     expect(told.stderr).toBe("");
     if (tier === "bwrap") return expect(told.results[0]).toMatchObject({ ok: "" });
     expect(told.results[0]).toMatchObject({ code: "TOOL_SANDBOX_UNAVAILABLE" });
@@ -197,15 +199,17 @@ test.each([
   ["seccomp", ["bwrap", "unshare"]],
 ])("under %s, a command dies when the agent is killed with SIGKILL", async (_, without) => {
   const mark = sleepMark();
-  const running = agent({ without }, [`setsid sleep ${mark} & sleep ${mark}`], (child) => {
-    void untilStarted(mark).then(() => child.kill("SIGKILL"));
+  const killed = Promise.withResolvers<void>();
+  const running = agent({ without }, [{ text: `setsid sleep ${mark} & sleep ${mark}` }], (child) => {
+    const isStarted = (): boolean => countProcesses(mark) >= 2;
+    void until(isStarted).then(() => killed.resolve(void child.kill("SIGKILL")));
   });
-  await expect(running).rejects.toThrow("said nothing");
+  await Promise.all([killed.promise, expect(running).rejects.toThrow("said nothing")]);
   expect(await untilGone(mark)).toBe(0);
 });
 
 test("`off` runs plainly and does not warn", async () => {
-  const told = await agent({ isolation: "off" }, ["echo hi"]);
+  const told = await agent({ isolation: "off" }, [{ text: "echo hi" }]);
   expect(told.results[0]).toMatchObject({ ok: "hi\n", tier: "none" });
   expect(told.stderr).toBe("");
 });
