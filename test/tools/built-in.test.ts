@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { bash, edit, getDefinedToolMetadata, grep, read, tools, write } from "toolwright";
 import * as subpath from "toolwright/tools";
 import { beforeEach, describe, expect, it } from "vitest";
+import { countProcesses, sleepMark, until, untilGone } from "../sandbox/process-harness.ts";
 import { createWorkshop, type Workshop } from "./harness.ts";
 
 const task = { runId: "r1" };
@@ -161,16 +162,18 @@ describe("bash", () => {
   });
 
   it("dies with the timeout of the runtime, and with the abort of its call", async () => {
-    const marker = join(shop.root, "late");
-    const command = { cmd: "sh", args: ["-c", "sleep 1; touch late"] };
+    const mark = sleepMark();
+    const command = { cmd: "sh", args: ["-c", `sleep ${mark}; touch late`] };
     const slow = shop.open({ toolTimeoutMs: 200 });
     expect(await slow.call(bash, command, task)).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
+    expect(await untilGone(mark)).toBe(0);
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 200);
-    const cut = await shop.open().call(bash, command, { runId: "r2", signal: stop.signal });
-    expect(cut).toMatchObject({ error: { code: "TOOL_ABORTED" } });
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
-    expect(existsSync(marker)).toBe(false);
+    const cut = shop.open().call(bash, command, { runId: "r2", signal: stop.signal });
+    await until(() => countProcesses(mark) > 0);
+    stop.abort();
+    expect(await cut).toMatchObject({ error: { code: "TOOL_ABORTED" } });
+    expect(await untilGone(mark)).toBe(0);
+    expect(existsSync(join(shop.root, "late"))).toBe(false);
   });
 
   it("works in the folder that opts name", async () => {

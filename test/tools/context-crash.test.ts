@@ -10,7 +10,8 @@ const { context_write, context_search } = contextTools;
 const POINTS = CRASH_POINTS.filter((point) => point !== "in-effect");
 
 describe.each(STORE_KINDS)("on $name", (kind) => {
-  test("killed at every point of both writes in turn", async () => {
+  // Nine processes, one after the other.
+  test("killed at every point of both writes in turn", { timeout: 120_000 }, async () => {
     await using store = await kind.fresh();
     {
       await using runtime = createRuntime({ store: store.address });

@@ -1,5 +1,6 @@
 /** Context items: written once, read in pages, listed as a tree, and refused where their name makes no sense. */
 import { rowsOf } from "../workflow/harness.ts";
+import { createFakeClock } from "toolwright/testing";
 import { contextTools } from "toolwright/tools";
 import { describe, expect, it } from "vitest";
 import { specOf } from "../../src/tool/create-callable.ts";
@@ -199,10 +200,11 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
   });
 
   it("a run that retention deletes leaves its items", async () => {
-    const { runtime, ok, address } = await createContextWorld(kind);
+    const clock = createFakeClock();
+    const { runtime, ok, address } = await createContextWorld(kind, { clock });
     await runtime.call(context_write, { drive: "n", path: "/x", content: "kept" }, { runId: "old" });
     expect(await rowsOf(address, "SELECT key FROM toolwright_context_writes")).toHaveLength(1);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.advance(1);
     expect(await runtime.gc({ olderThanMs: 0 })).toMatchObject({ deletedRuns: 1 });
     expect(await rowsOf(address, "SELECT key FROM toolwright_context_writes")).toEqual([]);
     expect(await ok(context_read, { drive: "n", path: "/x" })).toMatchObject({ content: "kept" });
