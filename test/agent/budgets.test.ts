@@ -173,11 +173,15 @@ describe("budgets", () => {
     const world = await createWorld();
     let now = 0;
     let most = 0;
+    const met = Promise.withResolvers<void>();
     const slow = createTool({
       name: "slow",
       schema: z.object({ n: z.number() }),
       func: async () => {
         most = Math.max(most, (now += 1));
+        if (most === 2) met.resolve();
+        await met.promise;
+        // Time for a third to come, where nothing keeps it out.
         await new Promise((resolve) => setTimeout(resolve, 5));
         now -= 1;
         return "ok";
