@@ -82,24 +82,26 @@ test("a tool gets the id of its call and a signal, and its call is on record", a
 test("parallel calls run at the same time, no more than allowed, and their results keep the order", async () => {
   let running = 0;
   let most = 0;
+  let expected = 0;
+  let met = Promise.withResolvers<void>();
   const wait = defineTool({
     name: "wait",
     schema: z.object({ ms: z.number() }),
     execute: async ({ ms }) => {
       running += 1;
       most = Math.max(most, running);
+      if (most === expected) met.resolve();
+      await met.promise;
       await new Promise((resolve) => setTimeout(resolve, ms));
       running -= 1;
       return ms;
     },
   });
   const script = [[60, 5, 30, 1, 20].map((ms) => call("wait", { ms }, `id-${ms}`)), "Done."];
-  for (const [limits, expected] of [
-    [undefined, 5],
-    [{ maxParallelTools: 2 }, 2],
-    [{ maxParallelTools: 1 }, 1],
-  ] as const) {
+  for (const limits of [undefined, { maxParallelTools: 2 }, { maxParallelTools: 1 }]) {
     most = 0;
+    expected = limits?.maxParallelTools ?? 5;
+    met = Promise.withResolvers();
     const { client } = await serve(script);
     const { messages } = await runAgentLoop({
       client,
@@ -119,12 +121,15 @@ test("parallel calls run at the same time, no more than allowed, and their resul
 test("not more than eight calls run at once where nobody says", async () => {
   let running = 0;
   let most = 0;
+  const met = Promise.withResolvers<void>();
   const wait = defineTool({
     name: "wait",
     schema: z.object({ n: z.number() }),
     execute: async () => {
       running += 1;
       most = Math.max(most, running);
+      if (most === 8) met.resolve();
+      await met.promise;
       await new Promise((resolve) => setTimeout(resolve, 5));
       running -= 1;
     },

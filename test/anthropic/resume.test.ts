@@ -192,11 +192,21 @@ test("the end of maxTurns is told, and a higher one goes on", async () => {
 
 test("two loops under one run id at once: one runs, the other is refused", async () => {
   const { placed, order } = createOrders();
-  const { client } = await serve([[call("shop_order", { sku: "a" })], "Done."], { atEnd: "repeat-last" });
+  const refused = Promise.withResolvers<void>();
+  const { client } = await serve([
+    async () => {
+      // One that came after the end would be answered from the record.
+      await refused.promise;
+      return [call("shop_order", { sku: "a" })];
+    },
+    "Done.",
+  ]);
   const store = createStorePath();
   const run = () =>
     runAgentLoop({ client, model, messages, tools: [order], runtime: openRuntime(store), runId: "r" });
-  const both = await Promise.allSettled([run(), run()]);
+  const loops = [run(), run()];
+  for (const loop of loops) loop.catch(() => refused.resolve());
+  const both = await Promise.allSettled(loops);
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(both.find(({ status }) => status === "rejected")).toMatchObject({
     reason: { code: "TOOL_RUN_CONFLICT" },
