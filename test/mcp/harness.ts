@@ -64,6 +64,8 @@ export default {
           writeFileSync("started", ctx.idempotencyKey);
           await pause(20);
         }
+        // A client that has the result forgets at once who wanted to hear of the progress.
+        while (!ctx.signal.aborted && !existsSync("heard")) await pause(20);
         return "done";
       },
     }),
@@ -132,6 +134,18 @@ export function ledgerOf(folder: string): string[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
   return lines.map((line) => line.split(" ")[1] ?? "");
+}
+
+/** For a call of "slow" with so many steps: it ends once all of them were heard of. */
+export function hearSteps(
+  folder: string,
+  steps: number,
+): { heard: unknown[]; onprogress: (progress: unknown) => void } {
+  const heard: unknown[] = [];
+  const onprogress = (progress: unknown): void => {
+    if (heard.push(progress) === steps) writeFileSync(join(folder, "heard"), "");
+  };
+  return { heard, onprogress };
 }
 
 export function crashAfterNextEffect(folder: string): void {

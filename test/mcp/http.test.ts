@@ -14,6 +14,7 @@ import {
   createServerFolder,
   type Era,
   errorOf,
+  hearSteps,
   keyed,
   ledgerOf,
   openRuntime,
@@ -87,8 +88,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect((await client.callTool({ name: "add", arguments: { a: 1 } })).structuredContent).toEqual({
       sum: 2,
     });
-    const heard: unknown[] = [];
-    const onprogress = (progress: unknown): unknown => heard.push(progress);
+    const { heard, onprogress } = hearSteps(folder, 2);
     await client.callTool({ name: "slow", arguments: { steps: 2 } }, { onprogress });
     expect(heard).toHaveLength(2);
     for (let count = 0; count < 2; count += 1) {

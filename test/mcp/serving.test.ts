@@ -12,6 +12,7 @@ import {
   createServerFolder,
   type Era,
   errorOf,
+  hearSteps,
   openRuntime,
   until,
 } from "./harness.ts";
@@ -59,12 +60,10 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
   });
 
   it("hear of the progress that they asked for", async () => {
-    const client = await connect(createServerFolder(), { era });
-    const heard: unknown[] = [];
-    const result = await client.callTool(
-      { name: "slow", arguments: { steps: 3 } },
-      { onprogress: (progress) => heard.push(progress) },
-    );
+    const folder = createServerFolder();
+    const client = await connect(folder, { era });
+    const { heard, onprogress } = hearSteps(folder, 3);
+    const result = await client.callTool({ name: "slow", arguments: { steps: 3 } }, { onprogress });
     expect(result.content).toEqual([{ type: "text", text: "done" }]);
     expect(heard).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })));
   });
