@@ -1,24 +1,18 @@
 /** The samples of the Cognipeer page under the smart agent, with the package name changed. */
-import { createServer } from "node:http";
-import { createSmartAgent, createTool } from "toolwright";
+import { createSmartAgent } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
 import { createEagerClock } from "../semantics/eager-clock.ts";
 import { createWorld } from "../semantics/harness.ts";
+import { createSearch, fetchPage, searchDocs, servePages, writeFile } from "./cognipeer-samples.ts";
 
 const user = { role: "user" as const, content: "Go." };
 
 it("createTool: search_docs", async () => {
   const world = await createWorld();
-  const search = createTool({
-    name: "search_docs",
-    description: "Search the docs index",
-    schema: z.object({ query: z.string().min(1) }),
-    func: async ({ query }) => ({ hits: [`result for ${query}`] }),
-  });
   const model = createScriptedModel([[{ toolName: "search_docs", input: { query: "a" } }], "Found."]);
-  const agent = createSmartAgent({ model, tools: [search], runtime: await world.runtime() });
+  const agent = createSmartAgent({ model, tools: [searchDocs], runtime: await world.runtime() });
   const { content, state } = await agent.invoke({ messages: [user] });
   expect(content).toBe("Found.");
   expect(state.toolHistory).toMatchObject([{ toolName: "search_docs", output: { hits: ["result for a"] } }]);
@@ -26,14 +20,6 @@ it("createTool: search_docs", async () => {
 
 it("approval-gated: the runtime pauses, records a pending approval, and resumes after resolveToolApproval", async () => {
   const world = await createWorld();
-  const writeFile = createTool({
-    name: "dangerous_write",
-    description: "Write content to disk",
-    schema: z.object({ path: z.string(), content: z.string() }),
-    needsApproval: true,
-    approvalPrompt: "Confirm the write is safe.",
-    func: async ({ path, content }) => ({ ok: true, path, bytesWritten: content.length }),
-  });
   const args = { path: "a.txt", content: "hello" };
   const model = createScriptedModel([[{ toolName: "dangerous_write", input: args }], "Written."]);
   const agent = createSmartAgent({ model, tools: [writeFile], runtime: await world.runtime() });
@@ -55,24 +41,12 @@ it("approval-gated: the runtime pauses, records a pending approval, and resumes 
 
 it("idempotent tool caching: identical args inside the same invoke skip re-execution", async () => {
   const world = await createWorld();
-  let requests = 0;
-  const server = createServer((_request, response) => response.end(`page ${(requests += 1)}`));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
-  const fetchPage = createTool({
-    name: "fetch_page",
-    description: "Fetch a static page",
-    schema: z.object({ url: z.string().url() }),
-    func: async ({ url }) => fetch(url).then((r) => r.text()),
-    cache: true, // identical { url } within the same invoke replays the result
-  });
+  const { url, requests } = await servePages();
   const turn = [{ toolName: "fetch_page", input: { url } }];
   const model = createScriptedModel([turn, turn, "Read."]);
   const agent = createSmartAgent({ model, tools: [fetchPage], runtime: await world.runtime() });
   const { state } = await agent.invoke({ messages: [user] });
-  expect(requests).toBe(1);
+  expect(requests).toHaveLength(1);
   expect(state.toolHistory.map(({ output, fromCache }) => [output, fromCache])).toEqual([
     ["page 1", false],
     ["page 1", true],
@@ -83,26 +57,7 @@ it("idempotent tool caching: identical args inside the same invoke skip re-execu
 it("retry and circuit breaker: once the breaker opens, calls short-circuit within the same invoke", async () => {
   const world = await createWorld();
   const clock = createEagerClock();
-  let asked = 0;
-  const searchClient = {
-    query: async (q: string): Promise<string> => {
-      asked += 1;
-      throw new Error(q);
-    },
-  };
-  const search = createTool({
-    name: "search",
-    description: "External search API",
-    schema: z.object({ q: z.string() }),
-    func: async ({ q }) => searchClient.query(q),
-    retry: {
-      maxRetries: 3,
-      backoffMs: 500, // doubles each attempt (500, 1000, 2000, ...)
-      // oxlint-disable-next-line typescript/no-unnecessary-template-expression -- as the page has it
-      shouldRetry: (err) => !`${err?.message}`.includes("UNAUTHORIZED"),
-      circuitBreakerThreshold: 5, // open the breaker after 5 consecutive failures
-    },
-  });
+  const { search, asked } = createSearch();
   const failing = (q: string) => [{ toolName: "search", input: { q } }];
   const model = createScriptedModel([
     failing("down"),
@@ -112,7 +67,7 @@ it("retry and circuit breaker: once the breaker opens, calls short-circuit withi
   ]);
   const agent = createSmartAgent({ model, tools: [search], runtime: await world.runtime({ clock }) });
   const { content } = await agent.invoke({ messages: [user] });
-  expect(asked).toBe(8);
+  expect(asked).toHaveLength(8);
   expect(content).toContain("circuit_open");
 });
 
