@@ -1,9 +1,9 @@
 /** Approvals in the loops of the AI SDK: what stands in the store is the decision; messages only unblock the loop. */
 import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent } from "ai";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { createRuntime, defineTool, type Runtime, type Tool } from "../../src/index.ts";
+import { createRuntime, type Runtime, type Tool } from "../../src/index.ts";
 import { createMemoryStore, createScriptedModel, type ScriptedTurn } from "../../src/testing/index.ts";
+import { createOrder } from "../loop-tools.ts";
 
 interface Orders {
   readonly placed: string[];
@@ -11,18 +11,7 @@ interface Orders {
 }
 
 function createOrders(): Orders {
-  const placed: string[] = [];
-  const order = defineTool({
-    name: "order",
-    schema: z.object({ sku: z.string() }),
-    sideEffect: true,
-    needsApproval: true,
-    execute: async ({ sku }, ctx) => {
-      void ctx.idempotencyKey;
-      placed.push(sku);
-      return { placed: sku };
-    },
-  });
+  const { order, placed } = createOrder();
   return { placed, tools: { order } };
 }
 

@@ -6,13 +6,8 @@ import { z } from "zod";
 import { createRuntime, defineTool } from "../../src/index.ts";
 import { toAISDKTools } from "../../src/adapters/ai-sdk/index.ts";
 import { createScriptedModel } from "../../src/testing/index.ts";
+import { createCount, createPay, createWait, weather } from "../loop-tools.ts";
 
-const weather = defineTool({
-  name: "weather",
-  description: "The weather in a city",
-  schema: z.object({ city: z.string() }),
-  execute: ({ city }) => ({ city, celsius: 21 }),
-});
 const tools = { weather };
 const askForBern = [{ toolName: "weather", input: { city: "Bern" }, toolCallId: "id-1" }];
 
@@ -28,7 +23,7 @@ test("generateText runs a tool, and the call is on record under the model's id o
       toolName: "weather",
       toolCallId: "id-1",
       status: "success",
-      outputJson: '{"city":"Bern","celsius":21}',
+      outputJson: '{"city":"Bern","degrees":21,"unit":"C"}',
     },
   ]);
 });
@@ -115,22 +110,7 @@ test("the model is told the input's JSON Schema, in which a field with a default
 });
 
 test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
-  const reasons: unknown[] = [];
-  const started = Promise.withResolvers<void>();
-  const wait = defineTool({
-    name: "wait",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) =>
-      new Promise<string>((_resolve, reject) => {
-        void ctx.idempotencyKey;
-        ctx.signal.addEventListener("abort", () => {
-          reasons.push(ctx.signal.reason);
-          reject(new Error("stopped"));
-        });
-        started.resolve();
-      }),
-  });
+  const { wait, started, reasons } = createWait();
   await using runtime = createRuntime({ store: ":memory:" });
   const controller = new AbortController();
   const model = createScriptedModel([[{ toolName: "wait", input: {} }], "done"]);
@@ -143,7 +123,7 @@ test("the abort of the loop reaches ctx.signal, and the call is not on record as
       abortSignal: controller.signal,
     }),
   );
-  await started.promise;
+  await started;
   controller.abort(new Error("the user left"));
   await expect(run).rejects.toThrow();
   expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
@@ -151,12 +131,7 @@ test("the abort of the loop reaches ctx.signal, and the call is not on record as
 });
 
 test("bad input is answered in our words, logged, and not run", async () => {
-  let runs = 0;
-  const pay = defineTool({
-    name: "pay",
-    schema: z.object({ amount: z.number().positive() }),
-    execute: () => (runs += 1),
-  });
+  const { pay, paid } = createPay();
   await using runtime = createRuntime({ store: ":memory:" });
   const model = createScriptedModel([[{ toolName: "pay", input: { amount: -1 } }], "sorry"]);
   const result = await runtime.run({ runId: "run-1" }, () =>
@@ -173,20 +148,14 @@ test("bad input is answered in our words, logged, and not run", async () => {
     next_action_hint: expect.any(String),
   });
   expect(result.steps[0]?.content.some(({ type }) => type === "tool-error")).toBe(true);
-  expect(runs).toBe(0);
+  expect(paid).toEqual([]);
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
     { status: "error", inputJson: '{"amount":-1}', tries: 0 },
   ]);
 });
 
 test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
-  let runs = 0;
-  const count = defineTool({
-    name: "count",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
-  });
+  const { count, keys } = createCount();
   await using runtime = createRuntime({ store: ":memory:" });
   const loop = (toolCallId: string): Promise<unknown> =>
     runtime.run({ runId: "run-1" }, () =>
@@ -199,13 +168,13 @@ test("a resumed loop gets recorded results, though the model's ids are new, and 
     );
   await loop("id-1");
   await loop("id-2");
-  expect(runs).toBe(1);
+  expect(keys).toHaveLength(1);
 });
 
 test("outside any run a tool works in a loop, and nothing is logged", async () => {
   const model = createScriptedModel([askForBern, "done"]);
   const { steps } = await generateText({ model, tools, prompt: "Bern?", stopWhen: isStepCount(3) });
-  expect(steps[0]?.toolResults).toMatchObject([{ output: { celsius: 21 } }]);
+  expect(steps[0]?.toolResults).toMatchObject([{ output: { degrees: 21 } }]);
 });
 
 test("what is no object at the top is offered inside of one, and the log has the tool's own arguments", async () => {

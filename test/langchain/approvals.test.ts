@@ -1,27 +1,11 @@
 /** LangChain knows no approval: a call that waits is an answer, or an interrupt, and its decision is in the store. */
-import { type ApprovalRequest, createRuntime, defineTool, type Runtime } from "toolwright";
+import { type ApprovalRequest, createRuntime, type Runtime } from "toolwright";
 import { toLangChainTool } from "toolwright/langchain";
 import { expect, test } from "vitest";
-import { z } from "zod";
+import { createOrder } from "../loop-tools.ts";
 import { answersIn, loop } from "./harness.ts";
 
 const task = { runId: "run-1" };
-
-function createOrder() {
-  const placed: string[] = [];
-  const order = defineTool({
-    name: "order",
-    schema: z.object({ sku: z.string() }),
-    sideEffect: true,
-    needsApproval: true,
-    execute: async ({ sku }, ctx) => {
-      void ctx.idempotencyKey;
-      placed.push(sku);
-      return { placed: sku };
-    },
-  });
-  return { order, placed };
-}
 
 async function decide(runtime: Runtime, approved: (sku: string) => boolean = () => true): Promise<void> {
   for (const { id, args } of await runtime.approvals({ status: "pending" })) {

@@ -5,15 +5,10 @@ import { createRegistry, createRuntime, defineTool, type ToolContext } from "too
 import { toLangChainTool, toLangChainTools } from "toolwright/langchain";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createCount, createPay, createWait, weather } from "../loop-tools.ts";
 import { answersIn, loop } from "./harness.ts";
 
 const task = { runId: "run-1" };
-const weather = defineTool({
-  name: "weather",
-  description: "The weather in a city",
-  schema: z.object({ city: z.string(), unit: z.enum(["C", "F"]).default("C") }),
-  execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
-});
 
 test("a call is run and on record under the model's id of it, and the output is the message's artifact", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
@@ -95,12 +90,7 @@ test("names that providers refuse are mapped, told apart, and on record as they 
 });
 
 test("bad input is answered in our words, logged, and not run", async () => {
-  let runs = 0;
-  const pay = defineTool({
-    name: "pay",
-    schema: z.object({ amount: z.number().positive() }),
-    execute: () => (runs += 1),
-  });
+  const { pay, paid } = createPay();
   await using runtime = createRuntime({ store: ":memory:" });
   const messages = await runtime.run(task, () =>
     loop([toLangChainTool(pay)], [[["pay", { amount: "much" }, "id-1"]], "sorry"]),
@@ -113,7 +103,7 @@ test("bad input is answered in our words, logged, and not run", async () => {
     message: expect.stringContaining("amount"),
     next_action_hint: expect.any(String),
   });
-  expect(runs).toBe(0);
+  expect(paid).toEqual([]);
   expect(await runtime.calls(task)).toMatchObject([{ status: "error", inputJson: '{"amount":"much"}' }]);
 });
 
@@ -167,28 +157,13 @@ test("a terminal tool returns directly, and others do not", () => {
 });
 
 test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
-  const started = Promise.withResolvers<void>();
-  const reasons: unknown[] = [];
-  const wait = defineTool({
-    name: "wait",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) =>
-      new Promise<string>((_resolve, reject) => {
-        void ctx.idempotencyKey;
-        ctx.signal.addEventListener("abort", () => {
-          reasons.push(ctx.signal.reason);
-          reject(new Error("stopped"));
-        });
-        started.resolve();
-      }),
-  });
+  const { wait, started, reasons } = createWait();
   await using runtime = createRuntime({ store: ":memory:" });
   const controller = new AbortController();
   const run = runtime.run(task, () =>
     loop([toLangChainTool(wait)], [[["wait", {}, "id-1"]], "done"], { signal: controller.signal }),
   );
-  await started.promise;
+  await started;
   controller.abort(new Error("the user left"));
   await expect(run).rejects.toThrow("the user left");
   expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
@@ -196,16 +171,10 @@ test("the abort of the loop reaches ctx.signal, and the call is not on record as
 });
 
 test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
-  let runs = 0;
-  const count = defineTool({
-    name: "count",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
-  });
+  const { count, keys } = createCount();
   await using runtime = createRuntime({ store: ":memory:" });
   for (const id of ["id-1", "id-2"]) {
     await runtime.run(task, () => loop([toLangChainTool(count)], [[["count", {}, id]], "done"]));
   }
-  expect(runs).toBe(1);
+  expect(keys).toHaveLength(1);
 });

@@ -5,6 +5,7 @@ import { createMemoryStore } from "toolwright/testing";
 import { releaseMalformedCalls, toOpenAIAgentTool } from "toolwright/openai-agents";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createOrder } from "../loop-tools.ts";
 import { answersIn, calls, runner, say, script, type Scripted, type State } from "./harness.ts";
 
 type Turns = Parameters<typeof script> extends [unknown, ...infer Rest] ? Rest : never;
@@ -15,18 +16,7 @@ interface Orders extends Scripted {
 
 /** An agent with one tool that needs approval, and a script for all its turns. */
 function createOrders(...turns: Turns): Orders {
-  const placed: string[] = [];
-  const order = defineTool({
-    name: "shop.order",
-    schema: z.object({ sku: z.string() }),
-    sideEffect: true,
-    needsApproval: true,
-    execute: async ({ sku }, ctx) => {
-      void ctx.idempotencyKey;
-      placed.push(sku);
-      return { placed: sku };
-    },
-  });
+  const { order, placed } = createOrder("shop.order");
   return { placed, ...script([toOpenAIAgentTool(order)], ...turns) };
 }
 

@@ -4,14 +4,8 @@ import { createRegistry, createRuntime, defineTool, type ToolContext } from "too
 import { toOpenAIAgentTool, toOpenAIAgentTools } from "toolwright/openai-agents";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createCount, createPay, createWait, weather } from "../loop-tools.ts";
 import { answersIn, calls, runner, say, script } from "./harness.ts";
-
-const weather = defineTool({
-  name: "weather",
-  description: "The weather in a city",
-  schema: z.object({ city: z.string(), unit: z.enum(["C", "F"]).default("C") }),
-  execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
-});
 
 test("a call is run and on record under the model's id of it", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
@@ -130,12 +124,7 @@ test("two tools of one name are refused, not hidden", () => {
 });
 
 test("bad input is answered in our words, logged, and not run", async () => {
-  let runs = 0;
-  const pay = defineTool({
-    name: "pay",
-    schema: z.object({ amount: z.number().positive() }),
-    execute: () => (runs += 1),
-  });
+  const { pay, paid } = createPay();
   await using runtime = createRuntime({ store: ":memory:" });
   const { agent, model } = script(
     [toOpenAIAgentTool(pay)],
@@ -150,7 +139,7 @@ test("bad input is answered in our words, logged, and not run", async () => {
     message: expect.stringContaining("amount"),
     next_action_hint: expect.any(String),
   });
-  expect(runs).toBe(0);
+  expect(paid).toEqual([]);
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([
     { status: "error", inputJson: '{"amount":-1}', tries: 0 },
   ]);
@@ -194,29 +183,14 @@ test("the run context of the loop is in ctx", async () => {
 });
 
 test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
-  const started = Promise.withResolvers<void>();
-  const reasons: unknown[] = [];
-  const wait = defineTool({
-    name: "wait",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) =>
-      new Promise<string>((_resolve, reject) => {
-        void ctx.idempotencyKey;
-        ctx.signal.addEventListener("abort", () => {
-          reasons.push(ctx.signal.reason);
-          reject(new Error("stopped"));
-        });
-        started.resolve();
-      }),
-  });
+  const { wait, started, reasons } = createWait();
   await using runtime = createRuntime({ store: ":memory:" });
   const controller = new AbortController();
   const { agent } = script([toOpenAIAgentTool(wait)], calls(["wait", {}, "id-1"]), say("done"));
   const run = runtime.run({ runId: "run-1" }, () =>
     runner.run(agent, "Wait.", { signal: controller.signal }),
   );
-  await started.promise;
+  await started;
   controller.abort(new Error("the user left"));
   await expect(run).rejects.toThrow();
   expect(reasons).toMatchObject([{ code: "TOOL_ABORTED" }]);
@@ -224,13 +198,7 @@ test("the abort of the loop reaches ctx.signal, and the call is not on record as
 });
 
 test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
-  let runs = 0;
-  const count = defineTool({
-    name: "count",
-    schema: z.object({}),
-    sideEffect: true,
-    execute: (_args, ctx) => ({ runs: (runs += 1), key: ctx.idempotencyKey }),
-  });
+  const { count, keys } = createCount();
   await using runtime = createRuntime({ store: ":memory:" });
   const loop = (callId: string): Promise<unknown> => {
     const { agent } = script([toOpenAIAgentTool(count)], calls(["count", {}, callId]), say("done"));
@@ -238,7 +206,7 @@ test("a resumed loop gets recorded results, though the model's ids are new, and 
   };
   await loop("id-1");
   await loop("id-2");
-  expect(runs).toBe(1);
+  expect(keys).toHaveLength(1);
 });
 
 test("outside any run a tool works, and nothing is logged", async () => {
