@@ -1,8 +1,11 @@
 /** What runs when: groups, limits on what runs at once, dependencies, failures, retries and timeouts. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { bash, createRuntime, createSmithers, defineTool, runWorkflow, type WorkflowEvent } from "toolwright";
-import { createFakeClock } from "toolwright/testing";
-import { describe, expect, it } from "vitest";
+import { createFakeClock, type FakeClock } from "toolwright/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createFolder, createStorePath, until } from "./harness.ts";
 
@@ -18,19 +21,28 @@ function create() {
   const events: string[] = [];
   let running = 0;
   const seen = { most: 0 };
-  /** A task's function that writes down when it began and when it ended. */
+  /** A task's function that writes down when it began and when it ended: after a time, or after something else. */
   const work =
-    (id: string, ms = 10) =>
+    (id: string, during: number | Promise<unknown> = 10) =>
     async () => {
       events.push(`${id} begins`);
       running += 1;
       seen.most = Math.max(seen.most, running);
-      await pause(ms);
+      await (typeof during === "number" ? pause(during) : during);
       running -= 1;
       events.push(`${id} ends`);
       return { at: id };
     };
   return { ...smithers, events, work, seen };
+}
+
+/** Tells when a task has failed, and that is on record. */
+function watchFailure(id: string) {
+  const failed = Promise.withResolvers<void>();
+  const onProgress = (event: WorkflowEvent): void => {
+    if (event.type === "task-changed" && event.nodeId === id && event.status === "failed") failed.resolve();
+  };
+  return { failed: failed.promise, onProgress };
 }
 
 describe("groups", () => {
@@ -134,12 +146,13 @@ describe("groups", () => {
 
   it("sequences in a parallel group go on independently", async () => {
     const { Workflow, Task, Parallel, Sequence, smithers, outputs, events, work } = create();
+    const othersEnded = Promise.withResolvers<void>();
     const workflow = smithers(() => (
       <Workflow name="w">
         <Parallel>
           <Sequence>
             <Task id="slow" output={outputs.step}>
-              {work("slow", 60)}
+              {work("slow", othersEnded.promise)}
             </Task>
           </Sequence>
           <Sequence>
@@ -147,7 +160,7 @@ describe("groups", () => {
               {work("quick1", 1)}
             </Task>
             <Task id="quick2" output={outputs.step}>
-              {work("quick2", 1)}
+              {() => work("quick2", 1)().finally(othersEnded.resolve)}
             </Task>
           </Sequence>
         </Parallel>
@@ -384,18 +397,19 @@ describe("failures", () => {
 
   it("a failed task lets those beside it come to their end, and nothing new begins", async () => {
     const { Workflow, Task, Parallel, Sequence, smithers, outputs, work, events } = create();
+    const { failed, onProgress } = watchFailure("broken");
     const workflow = smithers(() => (
       <Workflow name="w">
         <Parallel>
           <Task id="broken" retries={0} output={outputs.step}>
             {async () => {
-              await pause(5);
+              await until(() => events.length > 0);
               throw new Error("no luck");
             }}
           </Task>
           <Sequence>
             <Task id="beside" output={outputs.step}>
-              {work("beside", 40)}
+              {work("beside", failed)}
             </Task>
             <Task id="next" output={outputs.step}>
               {work("next")}
@@ -404,7 +418,7 @@ describe("failures", () => {
         </Parallel>
       </Workflow>
     ));
-    const result = await runWorkflow(workflow);
+    const result = await runWorkflow(workflow, { onProgress });
     expect(result.status).toBe("failed");
     expect(events).toEqual(["beside begins", "beside ends"]);
     expect(result.outputs["step"]).toEqual([{ at: "beside" }]);
@@ -466,8 +480,12 @@ describe("failures", () => {
 
   it("a render that throws while a task runs is told when that task has ended", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, events } = create();
+    const thrown = Promise.withResolvers<void>();
     const workflow = smithers((ctx) => {
-      if (ctx.outputs.flag.length > 0) throw new Error("cannot draw this");
+      if (ctx.outputs.flag.length > 0) {
+        thrown.resolve();
+        throw new Error("cannot draw this");
+      }
       return (
         <Workflow name="w">
           <Parallel>
@@ -475,7 +493,7 @@ describe("failures", () => {
               {{ on: true }}
             </Task>
             <Task id="slow" output={outputs.step}>
-              {work("slow", 60)}
+              {work("slow", thrown.promise)}
             </Task>
           </Parallel>
         </Workflow>
@@ -490,6 +508,7 @@ describe("failures", () => {
 
   it("the failure of a task is what is reported, also when the tree cannot be rendered after it", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
+    const { failed, onProgress } = watchFailure("broken");
     const workflow = smithers((ctx) => {
       if (ctx.outputs.flag.length > 0) throw new Error("cannot draw this");
       return (
@@ -502,7 +521,7 @@ describe("failures", () => {
             </Task>
             <Task id="slow" output={outputs.flag}>
               {async () => {
-                await pause(30);
+                await failed;
                 return { on: true };
               }}
             </Task>
@@ -510,9 +529,18 @@ describe("failures", () => {
         </Workflow>
       );
     });
-    expect((await runWorkflow(workflow)).error?.message).toContain("no luck");
+    expect((await runWorkflow(workflow, { onProgress })).error?.message).toContain("no luck");
   });
 });
+
+/** Also where the failure has to be on record, for as long as that takes, before the next attempt is slept for. */
+async function timeOut(clock: FakeClock, ms: number, isNext: () => boolean): Promise<void> {
+  await clock.advance(ms);
+  await until(async () => {
+    await clock.advance(0);
+    return isNext();
+  });
+}
 
 describe("retries and time", () => {
   const delays = [
@@ -551,6 +579,8 @@ describe("retries and time", () => {
 
   it("an abort ends the wait between attempts, and the run resumes", async () => {
     const { Workflow, Task, smithers, outputs } = create();
+    const clock = createFakeClock();
+    await using runtime = createRuntime({ store: createStorePath(), clock });
     const stop = new AbortController();
     let tries = 0;
     const workflow = smithers(() => (
@@ -559,22 +589,31 @@ describe("retries and time", () => {
           {() => {
             tries += 1;
             if (tries > 1) return { at: "second" };
-            setTimeout(() => stop.abort(), 20);
             throw new Error("again");
           }}
         </Task>
       </Workflow>
     ));
-    expect(await runWorkflow(workflow, { runId: "r", signal: stop.signal })).toMatchObject({
-      status: "cancelled",
+    const stopped = runWorkflow(workflow, { runtime, runId: "r", signal: stop.signal });
+    await until(() => clock.pendingSleeps.some(({ ms }) => ms === 60_000));
+    stop.abort();
+    expect(await stopped).toMatchObject({ status: "cancelled" });
+    expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
+      status: "finished",
     });
-    expect(await runWorkflow(workflow, { runId: "r", resume: true })).toMatchObject({ status: "finished" });
     expect(tries).toBe(2);
   });
 
   it("a timeout ends the attempt, kills its command, and the next attempt runs", async () => {
     const rootDir = createFolder();
     const { Workflow, Task, smithers, outputs } = create();
+    const clock = createFakeClock();
+    await using runtime = createRuntime({ store: createStorePath(), clock });
+    // Whoever reads from a pipe hears when something writes to it, and when the last one that could is gone.
+    spawnSync("mkfifo", [join(rootDir, "alive")]);
+    const reader = spawn("cat", [join(rootDir, "alive")]);
+    onTestFinished(() => void reader.kill("SIGKILL"));
+    const [begun, gone] = [once(reader.stdout, "data"), once(reader, "close")];
     let attempts = 0;
     let ended: Promise<unknown> | undefined;
     const workflow = smithers(() => (
@@ -583,7 +622,7 @@ describe("retries and time", () => {
           {async () => {
             attempts += 1;
             if (attempts === 1) {
-              const args = ["-c", "sleep 2; echo late > late.txt; sleep 30"];
+              const args = ["-c", "exec 3> alive; echo begun >&3; sleep 3600"];
               ended = bash.execute({ cmd: "sh", args }).then(
                 () => "success",
                 (error: unknown) => (error as { code?: string }).code,
@@ -595,20 +634,20 @@ describe("retries and time", () => {
         </Task>
       </Workflow>
     ));
-    const dbPath = createStorePath();
-    await using runtime = createRuntime({ store: dbPath });
-    const result = await runWorkflow(workflow, { runtime, runId: "r", rootDir });
-    expect(result).toMatchObject({ status: "finished", output: { at: "2" } });
+    const done = runWorkflow(workflow, { runtime, runId: "r", rootDir });
+    await begun;
+    await timeOut(clock, 700, () => attempts === 2);
+    expect(await done).toMatchObject({ status: "finished", output: { at: "2" } });
     expect(await ended).not.toBe("success");
-    await pause(2_000);
-    const { existsSync } = await import("node:fs");
-    expect(existsSync(`${rootDir}/late.txt`)).toBe(false);
+    await gone;
     const [call] = await runtime.calls({ runId: "r" });
     expect(call).toMatchObject({ toolName: "bash", attempt: 1, status: "unknown" });
   });
 
   it("an attempt that timed out cannot go on calling beside its successor", async () => {
     const { Workflow, Task, smithers, outputs } = create();
+    const clock = createFakeClock();
+    await using runtime = createRuntime({ store: createStorePath(), clock });
     const called: number[] = [];
     const note = defineTool({
       name: "note",
@@ -620,6 +659,7 @@ describe("retries and time", () => {
       },
     });
     let attempts = 0;
+    const successorCalled = Promise.withResolvers<void>();
     let late: Promise<string> | undefined;
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -628,27 +668,26 @@ describe("retries and time", () => {
             attempts += 1;
             const attempt = attempts;
             if (attempt === 1) {
-              late = pause(200).then(() =>
+              late = successorCalled.promise.then(() =>
                 note.execute({ attempt }).then(
                   () => "success",
                   (error: unknown) => String((error as { code?: string }).code),
                 ),
               );
-              await late;
             } else {
               await note.execute({ attempt });
-              await until(() => late !== undefined);
+              successorCalled.resolve();
             }
+            await late;
             return { at: String(attempt) };
           }}
         </Task>
-        <Task id="wait" output={outputs.step}>
-          {async () => ({ at: (await late) ?? "" })}
-        </Task>
       </Workflow>
     ));
-    const result = await runWorkflow(workflow);
-    expect(result.status).toBe("finished");
+    const done = runWorkflow(workflow, { runtime });
+    await until(() => attempts === 1);
+    await timeOut(clock, 100, () => attempts === 2);
+    expect(await done).toMatchObject({ status: "finished", output: { at: "2" } });
     expect(called).toEqual([2]);
     expect(await late).not.toBe("success");
   });
@@ -685,28 +724,19 @@ describe("retries and time", () => {
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: createStorePath(), clock });
     let begun = false;
-    let release: () => void = () => undefined;
     const workflow = smithers(() => (
       <Workflow name="w">
         <Task id="t" timeoutMs={3_600_000} retries={0}>
           {() => {
             begun = true;
-            return new Promise<void>((resolve) => {
-              release = resolve;
-            });
+            return new Promise<void>(() => undefined);
           }}
         </Task>
       </Workflow>
     ));
-    const stop = new AbortController();
-    const done = runWorkflow(workflow, { runtime, signal: stop.signal });
+    const done = runWorkflow(workflow, { runtime });
     await until(() => begun);
-    await pause(10);
     await clock.advance(3_600_000);
-    const result = await Promise.race([done, pause(1_000)]);
-    release();
-    stop.abort();
-    await done;
-    expect(result).toMatchObject({ status: "failed" });
+    expect(await done).toMatchObject({ status: "failed" });
   });
 });

@@ -9,7 +9,12 @@ import {
   ToolwrightError,
   type WorkflowEvent,
 } from "toolwright";
-import { createMemoryStore, createScriptedModel, type ScriptedTurn } from "toolwright/testing";
+import {
+  createFakeClock,
+  createMemoryStore,
+  createScriptedModel,
+  type ScriptedTurn,
+} from "toolwright/testing";
 import { ToolLoopAgent } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
@@ -249,10 +254,12 @@ describe("finished tasks", () => {
 
   it("say when they began and when they ended", async () => {
     const dbPath = createStorePath();
+    const clock = createFakeClock();
+    await using runtime = createRuntime({ store: dbPath, clock });
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
     const { agent } = scriptedAgent([
       async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await clock.advance(50);
         return '{"done":true}';
       },
     ]);
@@ -263,9 +270,9 @@ describe("finished tasks", () => {
         </Task>
       </Workflow>
     ));
-    await runWorkflow(workflow);
+    await runWorkflow(workflow, { runtime });
     const [row] = await rowsOf(dbPath, "SELECT * FROM toolwright_tasks");
-    expect(Number(row?.["finished_at_ms"]) - Number(row?.["started_at_ms"])).toBeGreaterThanOrEqual(40);
+    expect(Number(row?.["finished_at_ms"]) - Number(row?.["started_at_ms"])).toBe(50);
   });
 });
 

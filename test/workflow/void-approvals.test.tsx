@@ -1,9 +1,9 @@
 /** The end of a task voids the requests that its calls still wait for: nobody is asked about what cannot happen any more. */
-import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
-import type { ScriptedTurn } from "toolwright/testing";
+import { createRuntime, createSmithers, defineTool, runWorkflow, type WorkflowResult } from "toolwright";
+import { createFakeClock, type ScriptedTurn } from "toolwright/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createStorePath, rowsOf, scriptedAgent } from "./harness.ts";
+import { createStorePath, rowsOf, scriptedAgent, until } from "./harness.ts";
 
 const schemas = { result: z.object({ done: z.boolean() }), step: z.object({ at: z.string() }) };
 
@@ -43,27 +43,34 @@ function createTools(placed: string[] = []) {
     schema: z.object({ sku: z.string() }),
     execute: async ({ sku }) => order.execute({ sku }),
   });
+  const hanging = Promise.withResolvers<void>();
   const hang = defineTool({
     name: "hang",
     schema: z.object({}),
     execute: (_args, { signal }) =>
-      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("cut off")))),
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("cut off")));
+        hanging.resolve();
+      }),
   });
-  return { order, orderInside, hang };
+  return { order, orderInside, hang, hanging: hanging.promise };
 }
 
 const calls = (...tools: readonly (readonly [string, object])[]): ScriptedTurn =>
   tools.map(([toolName, input]) => ({ toolName, input }));
 
+const TIMEOUT_MS = 400;
+
+/** A task whose time is over when it has asked for three decisions and hangs; when it is resumed, it has all the time. */
 function createTimedOut(dbPath: string, options: { retries?: number; continueOnFail?: boolean }) {
   const placed: string[] = [];
-  const { order, orderInside, hang } = createTools(placed);
+  const { order, orderInside, hang, hanging } = createTools(placed);
   const script: { turns: ScriptedTurn[] } = {
     turns: [
       calls(["order", { sku: "a" }], ["order", { sku: "b" }], ["order_inside", { sku: "c" }], ["hang", {}]),
     ],
   };
-  const { agent, model } = scriptedAgent(
+  const { agent } = scriptedAgent(
     [
       (request) => {
         const turn = script.turns[0] ?? "";
@@ -76,7 +83,7 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
   const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
   const workflow = smithers(() => (
     <Workflow name="w">
-      <Task id="t" agent={agent} output={outputs.result} timeoutMs={400} {...options}>
+      <Task id="t" agent={agent} output={outputs.result} timeoutMs={TIMEOUT_MS} {...options}>
         Order.
       </Task>
       <Task id="after" output={outputs.step}>
@@ -84,14 +91,34 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
       </Task>
     </Workflow>
   ));
-  return { workflow, placed, script, model };
+  const run = async (): Promise<WorkflowResult> => {
+    const clock = createFakeClock();
+    await using runtime = createRuntime({ store: dbPath, clock });
+    let hasEnded = false;
+    const running = runWorkflow(workflow, { runtime, runId: "r" }).finally(() => {
+      hasEnded = true;
+    });
+    await Promise.all([hanging, until(async () => (await requests(dbPath)).length === 3)]);
+    await clock.advance(TIMEOUT_MS);
+    // Another attempt is slept for, and that begins when the failure of this one is on record.
+    await until(async () => {
+      await clock.advance(0);
+      return hasEnded;
+    });
+    return running;
+  };
+  const resume = async (): Promise<WorkflowResult> => {
+    await using runtime = createRuntime({ store: dbPath, clock: createFakeClock() });
+    return await runWorkflow(workflow, { runtime, runId: "r", resume: true });
+  };
+  return { run, resume, placed, script };
 }
 
 describe("a task that failed for good", () => {
   it("leaves no open requests, those of inner calls included, and a late decision is told so", async () => {
     const dbPath = createStorePath();
-    const { workflow, placed } = createTimedOut(dbPath, { retries: 0 });
-    expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("failed");
+    const { run, placed } = createTimedOut(dbPath, { retries: 0 });
+    expect((await run()).status).toBe("failed");
     expect(await statuses(dbPath)).toEqual(["void", "void", "void"]);
     await using runtime = createRuntime({ store: dbPath });
     expect(await runtime.approvals({ status: "pending" })).toEqual([]);
@@ -106,8 +133,8 @@ describe("a task that failed for good", () => {
 
   it("leaves none where the run goes on without it either", async () => {
     const dbPath = createStorePath();
-    const { workflow } = createTimedOut(dbPath, { retries: 0, continueOnFail: true });
-    expect(await runWorkflow(workflow, { runId: "r" })).toMatchObject({
+    const { run } = createTimedOut(dbPath, { retries: 0, continueOnFail: true });
+    expect(await run()).toMatchObject({
       status: "finished",
       output: { at: "after" },
     });
@@ -116,41 +143,49 @@ describe("a task that failed for good", () => {
 
   it("asks anew when its run is resumed, and the new decision counts once", async () => {
     const dbPath = createStorePath();
-    const { workflow, placed, script } = createTimedOut(dbPath, { retries: 0 });
-    await runWorkflow(workflow, { runId: "r" });
+    const { run, resume, placed, script } = createTimedOut(dbPath, { retries: 0 });
+    await run();
     script.turns = [calls(["order", { sku: "a" }]), '{"done":true}'];
-    expect((await runWorkflow(workflow, { runId: "r", resume: true })).status).toBe("waiting-approval");
+    expect((await resume()).status).toBe("waiting-approval");
     expect(await statuses(dbPath)).toEqual(["void", "void", "void", "pending"]);
     await using runtime = createRuntime({ store: dbPath });
     const [request] = await runtime.approvals({ status: "pending" });
     await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
-    expect((await runWorkflow(workflow, { runId: "r", resume: true })).status).toBe("finished");
+    expect((await resume()).status).toBe("finished");
     expect(placed).toEqual(["a in attempt 2, keyed"]);
   });
 
   it("is not asked about by a call of it that comes too late", async () => {
     const dbPath = createStorePath();
+    const asking = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<boolean>();
     const order = defineTool({
       name: "order",
       schema: z.object({}),
       sideEffect: true,
-      needsApproval: () => asked.promise,
+      needsApproval: () => {
+        asking.resolve();
+        return asked.promise;
+      },
       execute: (_args, ctx) => ctx.idempotencyKey,
     });
     const { Workflow, Task, smithers } = createSmithers(schemas, { dbPath });
-    let call: Promise<unknown> = Promise.resolve();
     const workflow = smithers(() => (
       <Workflow name="w">
-        <Task id="t" timeoutMs={100} retries={0}>
-          {() => (call = order.execute({}).catch(() => "refused"))}
+        <Task id="t" timeoutMs={TIMEOUT_MS} retries={0}>
+          {() => order.execute({})}
         </Task>
       </Workflow>
     ));
-    await using runtime = createRuntime({ store: dbPath });
-    expect((await runWorkflow(workflow, { runtime, runId: "r" })).status).toBe("failed");
+    const clock = createFakeClock();
+    const runtime = createRuntime({ store: dbPath, clock });
+    const running = runWorkflow(workflow, { runtime, runId: "r" });
+    await asking.promise;
+    await clock.advance(TIMEOUT_MS);
+    expect((await running).status).toBe("failed");
     asked.resolve(true);
-    await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 200))]);
+    // Whoever made the call is told nothing any more; the runtime closes when it has ended.
+    await runtime[Symbol.asyncDispose]();
     expect(await requests(dbPath)).toEqual([]);
   });
 });
@@ -158,15 +193,15 @@ describe("a task that failed for good", () => {
 describe("an attempt that failed", () => {
   it("leaves its requests to the next one: it is the same call", async () => {
     const dbPath = createStorePath();
-    const { workflow, placed, script } = createTimedOut(dbPath, { retries: 1 });
+    const { run, resume, placed, script } = createTimedOut(dbPath, { retries: 1 });
     script.turns.push(calls(["order", { sku: "a" }]), '{"done":true}');
-    expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("waiting-approval");
+    expect((await run()).status).toBe("waiting-approval");
     expect(await statuses(dbPath)).toEqual(["pending", "pending", "pending"]);
     await using runtime = createRuntime({ store: dbPath });
     const [first] = await runtime.approvals({ status: "pending" });
     await runtime.resolveToolApproval(first?.id ?? "", { approved: true });
     // What the second attempt does not ask for is nobody's business any more, and keeps nobody waiting.
-    expect((await runWorkflow(workflow, { runId: "r", resume: true })).status).toBe("finished");
+    expect((await resume()).status).toBe("finished");
     expect(await statuses(dbPath)).toEqual(["approved", "void", "void"]);
     expect(placed).toEqual(["a in attempt 2, keyed"]);
   });
