@@ -24,26 +24,22 @@ function failAfterIntent(store: Store): Store {
   };
 }
 
-test(
-  "a call that a disposed runtime of this process left behind is made again, not waited for",
-  { timeout: 10_000 },
-  async () => {
-    let placed = 0;
-    const order = defineTool({
-      name: "order",
-      schema: z.object({}),
-      sideEffect: true,
-      execute: (_args, ctx) => ({ number: (placed += 1), key: ctx.idempotencyKey }),
-    });
-    const store = await createMemoryStore();
-    const broken = createRuntime({ store: failAfterIntent(store) });
-    await expect(broken.call(order, {}, { runId: "run-1" })).rejects.toMatchObject({
-      code: "TOOL_STORE_FAILED",
-    });
-    // It cannot write that it ended, either.
-    await Promise.allSettled([broken[Symbol.asyncDispose]()]);
-    await using resumed = createRuntime({ store });
-    expect(await resumed.call(order, {}, { runId: "run-1" })).toMatchObject({ status: "success" });
-    expect(placed).toBe(1);
-  },
-);
+test("a call that a disposed runtime of this process left behind is made again, not waited for", async () => {
+  let placed = 0;
+  const order = defineTool({
+    name: "order",
+    schema: z.object({}),
+    sideEffect: true,
+    execute: (_args, ctx) => ({ number: (placed += 1), key: ctx.idempotencyKey }),
+  });
+  const store = await createMemoryStore();
+  const broken = createRuntime({ store: failAfterIntent(store) });
+  await expect(broken.call(order, {}, { runId: "run-1" })).rejects.toMatchObject({
+    code: "TOOL_STORE_FAILED",
+  });
+  // It cannot write that it ended, either.
+  await Promise.allSettled([broken[Symbol.asyncDispose]()]);
+  await using resumed = createRuntime({ store });
+  expect(await resumed.call(order, {}, { runId: "run-1" })).toMatchObject({ status: "success" });
+  expect(placed).toBe(1);
+});

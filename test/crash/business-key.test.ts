@@ -8,7 +8,7 @@ test.each(STORE_KINDS)(
   async (storeKind) => {
     await using store = await storeKind.fresh();
     // In a process of its own: a loop that never waits would keep this one from noticing.
-    const program = shopProgram("wait-for-business-key", { args: [store.address], timeoutMs: 8_000 });
+    const program = shopProgram("wait-for-business-key", { args: [store.address], timeoutMs: 30_000 });
     const { stdout } = await program.run();
     expect(JSON.parse(stdout)).toEqual(["pending", "TOOL_TIMEOUT"]);
   },

@@ -1,11 +1,16 @@
 /** The programs of the crash tests. Node keeps their compiled code, since each is started many times. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { createCrashProgram, type CrashProgram, type CrashProgramOptions } from "../../src/testing/index.ts";
+
+// A start takes a second where nothing else runs, and a test has several of them beside those of other tests.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** @param name a file in `programs/` */
 export function shopProgram(name: string, options: CrashProgramOptions = {}): CrashProgram {
   return createCrashProgram(new URL(`./programs/${name}.ts`, import.meta.url), {
+    timeoutMs: 60_000,
     ...options,
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   });

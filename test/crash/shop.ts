@@ -21,12 +21,26 @@ export interface Shop extends AsyncDisposable {
   /** From now on every request is answered with an error, and nothing is placed. */
   close(): void;
   open(): void;
+  /** Answers those that asked with `?hold`; until then their orders are placed, and nobody has told them. */
+  answerHeld(): void;
 }
 
 /** @param answerMs how long the shop takes to answer once an order is placed */
 export async function openShop(answerMs = 5): Promise<Shop> {
   const ledger: Order[] = [];
   const seen = { requests: 0, atOnce: 0, mostAtOnce: 0, isOpen: true };
+  const held = Promise.withResolvers<void>();
+  let meeting = Promise.withResolvers<void>();
+  let hasOneCome = false;
+  const meet = (): Promise<void> => {
+    const { promise, resolve } = meeting;
+    if (hasOneCome) {
+      resolve();
+      meeting = Promise.withResolvers();
+    }
+    hasOneCome = !hasOneCome;
+    return promise;
+  };
   const place = (sku: string, key: string | null): Order => {
     const known = key === null ? undefined : ledger.find((order) => order.key === key);
     if (known !== undefined) return known;
@@ -36,6 +50,12 @@ export async function openShop(answerMs = 5): Promise<Shop> {
   };
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://shop");
+    // A place for two programs to wait for each other.
+    if (url.searchParams.has("meet")) {
+      await meet();
+      response.end();
+      return;
+    }
     if (request.method === "GET") {
       const sku = url.searchParams.get("sku");
       response.end(JSON.stringify(ledger.find((order) => order.sku === sku) ?? null));
@@ -50,9 +70,9 @@ export async function openShop(answerMs = 5): Promise<Shop> {
     seen.atOnce += 1;
     seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.atOnce);
     const order = place(sku, key);
-    // An order that is placed and never answered.
-    if (url.searchParams.has("hold")) return;
-    await new Promise((resolve) => setTimeout(resolve, answerMs));
+    await (url.searchParams.has("hold")
+      ? held.promise
+      : new Promise((resolve) => setTimeout(resolve, answerMs)));
     seen.atOnce -= 1;
     response.end(JSON.stringify(order));
   });
@@ -74,6 +94,7 @@ export async function openShop(answerMs = 5): Promise<Shop> {
     open: () => {
       seen.isOpen = true;
     },
+    answerHeld: () => held.resolve(),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,7 +1,8 @@
 /** Two processes on one store at the same time. */
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { createRuntime } from "../../src/index.ts";
+import { createRuntime, type Runtime } from "../../src/index.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import type { CrashRunOptions } from "../../src/testing/index.ts";
 import { type FreshStore, STORE_KINDS } from "../store-kinds.ts";
 import type { CallOrdersInput, CallOrdersOutcome } from "./programs/call-orders.ts";
@@ -21,13 +22,42 @@ function orders(store: FreshStore, shop: Shop, others: Partial<CallOrdersInput> 
   return { store: store.address, shopUrl: shop.url, kind: "keyed", runId: "run-1", skus: ["a"], ...others };
 }
 
-/** Late enough that both have started. */
-function soon(): number {
-  return Date.now() + 1_000;
-}
-
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(5);
+}
+
+interface Waiter extends AsyncDisposable {
+  readonly runtime: Runtime;
+  /** Resolves when a call of it waits for another one: it looks at the record again and again. */
+  waits(): Promise<void>;
+}
+
+const MORE_LOOKS_THAN_A_CALL_NEEDS = 20;
+
+/** This process as the second of the two. */
+async function createWaiter({ address }: FreshStore): Promise<Waiter> {
+  const store = await openStore(address);
+  let looks = 0;
+  const runtime = createRuntime({
+    store: {
+      dialect: store.dialect,
+      secret: store.secret,
+      transaction: (work, level) => store.transaction(work, level),
+      read: (work) => {
+        looks += 1;
+        return store.read(work);
+      },
+      close: () => store.close(),
+    },
+  });
+  return {
+    runtime,
+    waits: () => until(() => looks > MORE_LOOKS_THAN_A_CALL_NEEDS),
+    [Symbol.asyncDispose]: async () => {
+      await runtime[Symbol.asyncDispose]();
+      await store.close();
+    },
+  };
 }
 
 function skusOf(shop: Shop): string[] {
@@ -47,7 +77,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
       if (outcome.status !== "pending") throw new Error(`${sku} is ${outcome.status}`);
       await runtime.resolveToolApproval(outcome.approval.id, { approved: true });
     }
-    const input = orders(store, shop, { kind: "blind", policies, skus, startAtMs: soon() });
+    const input = orders(store, shop, { kind: "blind", policies, skus, meets: true });
     const both = await Promise.all([callOrders(input), callOrders(input)]);
     expect(both.flat().map(({ status }) => status)).toEqual(Array(8).fill("success"));
     expect(both.flat().filter(({ replayed }) => replayed)).toHaveLength(4);
@@ -78,7 +108,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
       await using shop = await openShop(50);
       const input = orders(store, shop, { kind });
       expect(await callOrders(input, { crashAt: "after-intent" })).toEqual([]);
-      const resume = { ...input, startAtMs: soon() };
+      const resume = { ...input, meets: true };
       const both = await Promise.all([callOrders(resume), callOrders(resume)]);
       expect(both.flat().map(({ status }) => status)).toEqual(["success", "success"]);
       expect(shop.requests).toBe(1);
@@ -90,7 +120,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     await using shop = await openShop();
     const input = orders(store, shop, { kind: "blind" });
     expect(await callOrders(input, { crashAt: "after-effect" })).toEqual([]);
-    const resume = { ...input, startAtMs: soon() };
+    const resume = { ...input, meets: true };
     const both = await Promise.all([callOrders(resume), callOrders(resume)]);
     expect(both.flat().map(({ status }) => status)).toEqual(["pending", "pending"]);
     await using runtime = createRuntime({ store: store.address });
@@ -101,12 +131,11 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("both together stay within the limits of their run", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(30);
-    const input = (skus: readonly string[], startAtMs: number) =>
-      orders(store, shop, { limits: { maxToolCalls: 5, maxParallelTools: 2 }, skus, startAtMs });
-    const startAtMs = soon();
+    const input = (skus: readonly string[]) =>
+      orders(store, shop, { limits: { maxToolCalls: 5, maxParallelTools: 2 }, skus, meets: true });
     const both = await Promise.all([
-      callOrders(input(["a", "b", "c", "d"], startAtMs)),
-      callOrders(input(["e", "f", "g", "h"], startAtMs)),
+      callOrders(input(["a", "b", "c", "d"])),
+      callOrders(input(["e", "f", "g", "h"])),
     ]);
     const refused = both.flat().filter(({ status }) => status === "error");
     expect(refused.map(({ errorCode }) => errorCode)).toEqual(Array(3).fill("TOOL_LIMIT_EXCEEDED"));
@@ -130,12 +159,14 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
 
   test.concurrent("an equal call in flight in the other is waited for, and its outcome is used", async () => {
     await using store = await storeKind.fresh();
-    await using shop = await openShop(1_000);
-    const input = orders(store, shop, { kind: "blind" });
-    const first = callOrders(input);
+    await using shop = await openShop();
+    const first = callOrders(orders(store, shop, { kind: "blind", shopUrl: `${shop.url}?hold` }));
     await until(() => shop.requests === 1);
-    const [second] = await callOrders(input);
-    expect(second).toMatchObject({ status: "success", replayed: true });
+    await using here = await createWaiter(store);
+    const second = here.runtime.call(createOrderTool("blind", shop.url), { sku: "a" }, { runId: "run-1" });
+    await here.waits();
+    shop.answerHeld();
+    expect(await second).toMatchObject({ status: "success", replayed: true });
     expect(await first).toMatchObject([{ status: "success", replayed: false }]);
     expect(shop.requests).toBe(1);
   });
@@ -143,25 +174,28 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.concurrent("a business key that both use at once, in two runs, has one effect", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(100);
-    const startAtMs = soon();
     const input = (runId: string) =>
-      orders(store, shop, { kind: "business", runId, skus: ["a", "b", "c"], startAtMs });
+      orders(store, shop, { kind: "business", runId, skus: ["a", "b", "c"], meets: true });
     const both = await Promise.all([callOrders(input("run-1")), callOrders(input("run-2"))]);
     expect(both.flat().map(({ status }) => status)).toEqual(Array(6).fill("success"));
     expect(shop.requests).toBe(3);
   });
 
-  test.concurrent("a killed owner is noticed within 5 s by the one that waits for it", async () => {
+  // By itself, so that the processes of other tests do not take the time that is measured here.
+  test("a killed owner is noticed within 5 s by the one that waits for it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    const input = orders(store, shop);
-    // The shop never answers the first request, so that its call is in flight until its process is killed.
-    const stuck = callOrders({ ...input, shopUrl: `${shop.url}?hold` }, { killAfterMs: 2_500 });
+    // It dies when the shop answers it, and that is when somebody waits for its call.
+    const input = orders(store, shop, { shopUrl: `${shop.url}?hold` });
+    const killed = callOrders(input, { crashAt: "in-effect", occurrence: 2 });
     await until(() => shop.requests === 1);
-    const waiting = callOrders(input);
-    await stuck;
+    await using here = await createWaiter(store);
+    const waiting = here.runtime.call(createOrderTool("keyed", shop.url), { sku: "a" }, { runId: "run-1" });
+    await here.waits();
+    shop.answerHeld();
+    expect(await killed).toEqual([]);
     const killedAt = performance.now();
-    expect(await waiting).toMatchObject([{ status: "success", replayed: false }]);
+    expect(await waiting).toMatchObject({ status: "success", replayed: false });
     expect(performance.now() - killedAt).toBeLessThan(5_000);
     expect(skusOf(shop)).toEqual(["a"]);
   });

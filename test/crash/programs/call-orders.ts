@@ -1,8 +1,7 @@
 /**
- * Calls one order tool for each given article, all at once and at a given moment, so that two of these programs do the
- * same at the same time. Takes one argument, in JSON; prints the outcomes in JSON.
+ * Calls one order tool for each given article, all at once, and where it is told to, when another of these programs has
+ * come as far: then both do the same at the same time. Takes one argument, in JSON; prints the outcomes in JSON.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import type { Limits } from "../../../src/index.ts";
 import { createCrashableRuntime } from "../../../src/testing/index.ts";
 import { createOrderTool, type OrderPolicies, type ToolKind } from "./shop-tools.ts";
@@ -15,8 +14,8 @@ export interface CallOrdersInput {
   readonly limits?: Limits;
   readonly runId: string;
   readonly skus: readonly string[];
-  /** By the system's clock. */
-  readonly startAtMs?: number;
+  /** Meets the other program at the shop before it begins. */
+  readonly meets?: boolean;
 }
 
 export interface CallOrdersOutcome {
@@ -31,7 +30,7 @@ const tool = createOrderTool(input.kind, input.shopUrl, input.policies);
 
 await using runtime = createCrashableRuntime({ store: input.store, limits: input.limits });
 await runtime.ready();
-await pause(Math.max(0, (input.startAtMs ?? 0) - Date.now()));
+if (input.meets === true) await fetch(`${input.shopUrl}?meet`);
 const outcomes = await Promise.all(
   input.skus.map(async (sku): Promise<CallOrdersOutcome> => {
     const outcome = await runtime.call(tool, { sku }, { runId: input.runId });
