@@ -3,12 +3,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 
 export const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
 
 /** Stripping types from the sources is most of what a start costs. */
 const COMPILED = join(tmpdir(), "toolwright-test-compiled");
+
+// A command takes half a second where nothing else runs, and a test may run ten of them, or thirty at once.
+vi.setConfig({ testTimeout: 120_000 });
 
 export interface Finished {
   readonly code: number | null;

@@ -15,7 +15,7 @@ export default smithers((ctx) => (
 ));
 `;
 
-/** Writes a line to effects.txt in one task, and waits in the next one while HANG is set. */
+/** Writes a line to effects.txt in one task, and never ends the next one while HANG is set. */
 export const EFFECTS = `
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const write = defineTool({
 });
 const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ text: z.string() }) });
 const hang = (): Promise<void> =>
-  process.env["HANG"] === undefined ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, 60_000));
+  process.env["HANG"] === undefined ? Promise.resolve() : new Promise(() => setInterval(() => undefined, 60_000));
 export default smithers(() => (
   <Workflow name="effects">
     <Task id="first" output={outputs.output}>{() => write.execute({ text: "first" })}</Task>

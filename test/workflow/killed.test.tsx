@@ -45,11 +45,15 @@ async function killAndFinish(storeKind: StoreKind, random: () => number): Promis
 }
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
-  test("an undisturbed run places each order once and asks the model once for each turn", async () => {
-    await using scenario = await createOrdersScenario(storeKind);
-    await scenario.expectFinished(await scenario.run());
-    expect(scenario.requests.toSorted()).toEqual(EXPECTED_REQUESTS);
-  });
+  test(
+    "an undisturbed run places each order once and asks the model once for each turn",
+    { timeout: 90_000 },
+    async () => {
+      await using scenario = await createOrdersScenario(storeKind);
+      await scenario.expectFinished(await scenario.run());
+      expect(scenario.requests.toSorted()).toEqual(EXPECTED_REQUESTS);
+    },
+  );
 
   test(
     "a run that is killed again and again has each effect once and asks for no response that is on record",

@@ -8,6 +8,9 @@ import { type Steered, startSteered } from "./steered.ts";
 const ROUNDS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 20);
 const KILLED_ROUNDS = 3;
 
+/** Longer than any process takes to start. */
+const MORE_MS = 600_000;
+
 const LEASE =
   "SELECT 1 AS held FROM toolwright_owners WHERE host = 'another host' AND lease_until_ms > {now}";
 
@@ -32,7 +35,7 @@ async function race(runId: string, both: readonly Steered[]): Promise<void> {
 describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   test(
     "of two processes that resume a run at once one has it, the other is refused",
-    { timeout: 60_000 + ROUNDS * 1_000 },
+    { timeout: 120_000 + ROUNDS * 2_000 },
     async () => {
       await using store = await storeKind.fresh();
       await using shop = await openShop(0);
@@ -61,26 +64,30 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
     },
   );
 
-  test("a process that is stopped on this host is never robbed, however old its lease is", async () => {
-    await using store = await storeKind.fresh();
-    await using shop = await openShop(0);
-    await using stopped = await startSteered("stopped", store.address, shop.url);
-    await using other = await startSteered("other", store.address, shop.url);
-    stopped.tell({ type: "run", runId: "r", resume: false });
-    await stopped.next("held");
-    stopped.child.kill("SIGSTOP");
-    expect(await other.resume("r")).toBe("TOOL_RUN_CONFLICT");
-    await changeRows(store.address, "UPDATE toolwright_owners SET lease_until_ms = 0");
-    expect(await other.resume("r")).toBe("TOOL_RUN_CONFLICT");
-    stopped.child.kill("SIGCONT");
-    stopped.tell({ type: "release" });
-    expect(await stopped.next("ended")).toMatchObject({ end: "finished", by: Array(3).fill("stopped") });
-    expect(ordersOf(shop, "r")).toEqual(["r-first", "r-held", "r-last"]);
-  });
+  test(
+    "a process that is stopped on this host is never robbed, however old its lease is",
+    { timeout: 90_000 },
+    async () => {
+      await using store = await storeKind.fresh();
+      await using shop = await openShop(0);
+      await using stopped = await startSteered("stopped", store.address, shop.url);
+      await using other = await startSteered("other", store.address, shop.url);
+      stopped.tell({ type: "run", runId: "r", resume: false });
+      await stopped.next("held");
+      stopped.child.kill("SIGSTOP");
+      expect(await other.resume("r")).toBe("TOOL_RUN_CONFLICT");
+      await changeRows(store.address, "UPDATE toolwright_owners SET lease_until_ms = 0");
+      expect(await other.resume("r")).toBe("TOOL_RUN_CONFLICT");
+      stopped.child.kill("SIGCONT");
+      stopped.tell({ type: "release" });
+      expect(await stopped.next("ended")).toMatchObject({ end: "finished", by: Array(3).fill("stopped") });
+      expect(ordersOf(shop, "r")).toEqual(["r-first", "r-held", "r-last"]);
+    },
+  );
 
   test.each(["while the other is at work", "after the other has finished"])(
     "a process that is stopped on another host loses its run with its lease: woken %s, it is told so and cannot write",
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async (moment) => {
       await using store = await storeKind.fresh();
       await using shop = await openShop(0);
@@ -88,10 +95,17 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
       stopped.tell({ type: "run", runId: "r", resume: false });
       await stopped.next("held");
       stopped.child.kill("SIGSTOP");
-      // All that the others know of its host is what stands here.
-      await changeRows(store.address, "UPDATE toolwright_owners SET host = 'another host'");
+      // All that the others know of its host is what stands here. Its lease is longer only until they have looked.
+      await changeRows(
+        store.address,
+        `UPDATE toolwright_owners SET host = 'another host', lease_until_ms = lease_until_ms + ${MORE_MS}`,
+      );
       await using other = await startSteered("other", store.address, shop.url);
       expect(await other.resume("r")).toBe("TOOL_RUN_CONFLICT");
+      await changeRows(
+        store.address,
+        `UPDATE toolwright_owners SET lease_until_ms = lease_until_ms - ${MORE_MS} WHERE host = 'another host'`,
+      );
       await until(async () => (await rowsOf(store.address, LEASE)).length === 0, 500);
 
       const wake = async (): Promise<void> => {
