@@ -56,10 +56,14 @@ export async function runAnswer(
     maxParallel: budget.maxParallel ?? PARALLEL,
     signal,
     onStart: (call) => tell(startOf(call, setup)),
-    onEnd: (one) => tell(endOf(one, setup)),
+    onEnd: (one) => {
+      tell(endOf(one, setup));
+      note(one, setup);
+    },
+    // A change of the plan builds on the one before, also where that is on record and not made again.
+    inOrder: tools.todoSpec,
   });
   const byCall = new Map<RequestedCall, EndedCall>(ended.map((one) => [one.call, one]));
-  for (const one of ended) note(one, setup);
   const { secret } = scope.host.store;
   return {
     results: requested.flatMap((call) => {

@@ -32,6 +32,8 @@ export interface CallsOptions {
   /** Told of each call when it begins and when it has ended. */
   readonly onStart?: ((call: RequestedCall) => void) | undefined;
   readonly onEnd?: ((ended: EndedCall) => void) | undefined;
+  /** Calls of this tool follow each other: each is begun when `onEnd` was told of the one before. */
+  readonly inOrder?: ToolSpec | undefined;
 }
 
 /** What became of a call. One of a tool that is not offered has no spec, and left no trace. */
@@ -44,12 +46,24 @@ export async function runCalls<Call extends RequestedCall>(
   calls: readonly Call[],
   options: CallsOptions,
 ): Promise<EndedCall<Call>[]> {
+  let before: Promise<unknown> = Promise.resolve();
   return mapAtMost(options.maxParallel, calls, async (call) => {
-    options.onStart?.(call);
-    const ended = await runCall(call, options);
-    options.onEnd?.(ended);
-    return ended;
+    const run = async (): Promise<EndedCall<Call>> => {
+      options.onStart?.(call);
+      const ended = await runCall(call, options);
+      options.onEnd?.(ended);
+      return ended;
+    };
+    if (!isInOrder(call, options)) return run();
+    const inTurn = before.then(run);
+    before = inTurn;
+    return inTurn;
   });
+}
+
+function isInOrder(call: RequestedCall, { inOrder, tools }: CallsOptions): boolean {
+  const tool = inOrder === undefined ? undefined : tools.get(call.name);
+  return tool !== undefined && specOf(tool) === inOrder;
 }
 
 async function runCall<Call extends RequestedCall>(

@@ -161,6 +161,37 @@ describe("manage_todo_list", () => {
     expect(state.plan).toMatchObject({ version: 2, todoList: [{ id: 1, status: "completed" }] });
   });
 
+  it("goes on with the plan when its process dies between two changes of one answer", async () => {
+    const world = await createWorld();
+    const abort = new AbortController();
+    const changes = [
+      todo({ operation: "write", todoList: [item(1), item(2)] }),
+      todo({ operation: "update", todoList: [{ id: 1, status: "completed" }], expectedVersion: 1 }),
+      todo({ operation: "update", todoList: [{ id: 2, status: "in-progress" }], expectedVersion: 2 }),
+    ];
+    const limits = { maxParallelTools: 1 };
+    const first = await createAgent(world, [changes], {
+      limits,
+      onEvent: (event) =>
+        event.type === "tool_call" && event.phase === "success" ? abort.abort() : undefined,
+    });
+    await expect(first.agent.invoke(ask("Plan.", "r1"), { signal: abort.signal })).rejects.toMatchObject({
+      code: "TOOL_ABORTED",
+    });
+    await world.killAll();
+    const second = await createAgent(world, ["Done."], { limits });
+    const { state } = await second.agent.invoke({ runId: "r1" });
+    expect(second.model.requests[0]?.toolResults).toMatchObject([
+      { output: { version: 1 } },
+      { output: { version: 2 } },
+      { output: { version: 3 } },
+    ]);
+    expect(state.plan).toMatchObject({
+      version: 3,
+      todoList: [{ status: "completed" }, { status: "in-progress" }],
+    });
+  });
+
   it("is not offered when planning is off", async () => {
     const world = await createWorld();
     const { agent, model } = await createAgent(world, ["Hi."], { planning: { mode: "off" } });
