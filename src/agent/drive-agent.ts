@@ -6,7 +6,6 @@
 import type { Approval } from "../invoke/approval.ts";
 import type { RecordedResponses } from "../invoke/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import { askModel, assertNotAborted } from "./ask-model.ts";
 import { type AgentBudget, costOfAnswer } from "./budget.ts";
@@ -106,7 +105,7 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
       return end(answer.finish === "cut" ? "cut" : withdrawn === undefined ? "answer" : "budget");
     }
     const found = await outputInText(tools.responseSpec, answer.text);
-    if ("value" in found) return end("output", { output: { value: decode(encode(found.value)) } });
+    if ("value" in found) return end("output", { output: found });
     misses += 1;
     if (misses > MOST_CORRECTIONS) return end("no-output", { outputError: found.problem });
     history.say(`${found.problem} Give the final answer by calling ${tools.responseName}.`);

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import { fromObjectInput } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { decode, encode } from "../util/encode.ts";
 import { parseInput } from "../util/parse-input.ts";
 
 export async function outputInText(
@@ -12,11 +14,19 @@ export async function outputInText(
   if (parsed === undefined) {
     return { problem: "The final answer has to fit the schema of the output; this is no JSON." };
   }
-  const checked = await schema.safeParseAsync(fromObjectInput(inputJsonSchema, parsed.value));
-  if (checked.success) return { value: checked.data };
-  return {
-    problem: `The final answer does not fit the schema of the output: ${z.prettifyError(checked.error)}.`,
-  };
+  try {
+    const checked = await schema.safeParseAsync(fromObjectInput(inputJsonSchema, parsed.value));
+    // As it is kept: a replay gives the same value.
+    if (checked.success) return { value: decode(encode(checked.data)) };
+    return misfit(z.prettifyError(checked.error));
+  } catch (error) {
+    // The answer is on record: if this ended the run, it would end it again with every resume.
+    return misfit(messageOf(error));
+  }
+}
+
+function misfit(how: string): { problem: string } {
+  return { problem: `The final answer does not fit the schema of the output: ${how}.` };
 }
 
 function withoutFence(text: string): string {

@@ -1,4 +1,6 @@
 /** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
+import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { maskInput, maskOutput } from "../invoke/redact.ts";
 import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
@@ -32,7 +34,7 @@ export async function runAnswer(
   withdrawn: string | undefined,
 ): Promise<RanAnswer> {
   const { scope, tools, budget, signal, tell } = setup;
-  const requested = answer.calls.map(toRequested);
+  const requested = answer.calls.map((call) => toRequested(call, tools));
   const refused = new Map<RequestedCall, CallResult>();
   let left = budget.callsLeft;
   for (const call of requested) {
@@ -84,9 +86,15 @@ export async function runAnswer(
 
 const SHORTEST_CUT = 1_000;
 
-function toRequested({ id, name, arguments: text }: ModelCall): RequestedCall {
+function toRequested({ id, name, arguments: text }: ModelCall, tools: AgentTools): RequestedCall {
   const input = parseInput(text);
-  return { id, name, input: input?.value ?? {}, malformed: input === undefined ? text : undefined };
+  if (input === undefined) return { id, name, input: {}, malformed: text };
+  return { id, name, input: input.value ?? nothingFor(tools.specOf(name)), malformed: undefined };
+}
+
+/** Models send `null` where there is nothing to say; only where no object is asked for, it can be meant. */
+function nothingFor(spec: ToolSpec | undefined): unknown {
+  return spec !== undefined && isWrapped(spec.inputJsonSchema) ? null : {};
 }
 
 /** Counts it, and takes over what it says about the plan. */
@@ -121,7 +129,10 @@ function isTerminal(ended: EndedCall): boolean {
 
 function startOf(call: RequestedCall, { tools, scope }: AgentSetup): SmartAgentEvent {
   const spec = tools.specOf(call.name);
-  const args = spec === undefined ? call.input : maskInput(spec, call.input, scope.host.store.secret);
+  const args =
+    spec === undefined
+      ? call.input
+      : maskInput(spec, fromObjectInput(spec.inputJsonSchema, call.input), scope.host.store.secret);
   return { type: "tool_call", phase: "start", name: call.name, id: call.id, args };
 }
 

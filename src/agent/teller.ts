@@ -1,4 +1,4 @@
-/** Tells those who watch. What they throw is theirs: it ends nothing. */
+/** Tells those who watch. What they throw is theirs, and so is what they are given: neither ends or changes anything. */
 import { messageOf } from "../invoke/error-record.ts";
 import type { SmartAgentEvent, Tell } from "./events.ts";
 import type { InvokeOptions, SmartAgentOptions } from "./options.ts";
@@ -14,11 +14,20 @@ export function tellerOf(
   return (event: SmartAgentEvent) => {
     for (const listener of listeners) {
       try {
-        const returned: unknown = listener(event);
+        const returned: unknown = listener(copyOf(event));
         if (returned instanceof Promise) returned.catch(blame);
       } catch (error) {
         blame(error);
       }
     }
   };
+}
+
+/** A copy, but for what cannot be copied: what a tool says of itself may be anything. */
+function copyOf(event: SmartAgentEvent): SmartAgentEvent {
+  try {
+    return structuredClone(event);
+  } catch {
+    return event;
+  }
 }

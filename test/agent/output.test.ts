@@ -153,6 +153,31 @@ describe("response", () => {
     expect((await called.agent.invoke(ask("Count."))).output).toBe(3);
   });
 
+  it("null is an output, bare or inside of a field", async () => {
+    const world = await createWorld();
+    const outputSchema = z.object({ found: z.string() }).nullable();
+    for (const input of ["null", { input: null }]) {
+      const { agent } = await createAgent(world, [[call("response", input)]], { outputSchema });
+      const result = await agent.invoke(ask("Find it."));
+      expect(result).toMatchObject({ status: "finished", stop: "output", output: null });
+      expect("output" in result).toBe(true);
+    }
+  });
+
+  it("text that makes the schema throw, or comes to what cannot be kept, is sent back", async () => {
+    const world = await createWorld();
+    const outputSchema = z.object({ total: z.number() }).transform(({ total }) => {
+      if (total === 0) throw new Error("no total");
+      return total === 1 ? { make: () => 1 } : { total };
+    });
+    const { agent, model } = await createAgent(world, ['{"total":0}', '{"total":1}', '{"total":2}'], {
+      outputSchema,
+    });
+    expect((await agent.invoke(ask("Count."))).output).toEqual({ total: 2 });
+    expect(model.requests[1]?.text).toContain("no total");
+    expect(model.requests[2]?.text).toContain("cannot be stored");
+  });
+
   it("waits when another call of the same answer waits, and then is the output", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createTool, type SmartAgentEvent } from "toolwright";
+import { ask, call, createAgent, createWorld, eventsOf } from "./harness.ts";
+
+describe("events", () => {
+  it("are copies: what a listener does to them changes nothing", async () => {
+    const world = await createWorld();
+    const ran: unknown[] = [];
+    const look = createTool({
+      name: "look",
+      schema: z.object({ at: z.object({ place: z.string() }) }),
+      func: ({ at }) => {
+        ran.push(at);
+        return { at };
+      },
+    });
+    const onEvent = (event: SmartAgentEvent): void => spoil(event);
+    const plan = { operation: "write", todoList: [{ id: 1, title: "look" }] };
+    const { agent, model } = await createAgent(
+      world,
+      [
+        [call("look", { at: { place: "here" } }), call("manage_todo_list", plan)],
+        [call("response", { found: { it: "yes" } })],
+      ],
+      { tools: [look], onEvent, outputSchema: z.object({ found: z.object({ it: z.string() }) }) },
+    );
+    const { output, state } = await agent.invoke(ask("Look."));
+    expect(ran).toEqual([{ place: "here" }]);
+    expect(model.requests[1]?.toolResults).toMatchObject([
+      { output: { at: { place: "here" } } },
+      { output: { todoList: [{ title: "look" }] } },
+    ]);
+    expect(output).toEqual({ found: { it: "yes" } });
+    expect(state.plan).toMatchObject({ todoList: [{ title: "look" }] });
+  });
+
+  it("do not show what is redacted, also where the arguments are sent inside of a field", async () => {
+    const world = await createWorld();
+    const pay = createTool({
+      name: "pay",
+      schema: z.union([z.object({ card: z.string() }), z.object({ cash: z.number() })]),
+      redact: { input: ["card"] },
+      func: () => "paid",
+    });
+    const { agent, events } = await createAgent(
+      world,
+      [[call("pay", { input: { card: "4111" } })], "Paid."],
+      {
+        tools: [pay],
+      },
+    );
+    await agent.invoke(ask("Pay."));
+    expect(eventsOf(events, "tool_call")[0]?.args).toEqual({
+      card: expect.stringContaining("[redacted sha256:") as string,
+    });
+    expect(JSON.stringify(events)).not.toContain("4111");
+  });
+});
+
+/** Overwrites every text in it. */
+function spoil(value: object): void {
+  for (const [name, item] of Object.entries(value)) {
+    if (typeof item === "string" && name !== "type") Object.assign(value, { [name]: "spoilt" });
+    else if (typeof item === "object" && item !== null) spoil(item as object);
+  }
+}
