@@ -15,36 +15,36 @@ export interface CallResult {
 /** @param maxChars what is longer is cut, with a handle. `undefined` for a call that waits */
 export function resultOf(ended: EndedCall, secret: string, maxChars: number): CallResult | undefined {
   const { call } = ended;
-  if (ended.spec === undefined) return errorResult(call, ended.error);
+  if (ended.spec === undefined) return errorResult(call, ended.error, maxChars);
   const { outcome, spec } = ended;
   if (outcome.status === "pending") return undefined;
   const executionId = outcome.key ?? undefined;
-  if (outcome.status !== "success") return errorResult(call, outcome.error, executionId);
+  if (outcome.status !== "success") return errorResult(call, outcome.error, maxChars, executionId);
   const { output, note } = outcome;
-  const message = (value: unknown): AgentMessage =>
-    cut(
-      {
-        role: "tool",
-        tool_call_id: call.id,
-        name: call.name,
-        content: outputText(value, note).toWellFormed(),
-        ...(typeof value === "string" ? {} : { format: "json" as const }),
-        ...(saysError(value) ? { is_error: true as const } : {}),
-        ...(executionId === undefined ? {} : { executionId }),
-      },
-      maxChars,
-    );
+  const message = (value: unknown): AgentMessage => ({
+    role: "tool",
+    tool_call_id: call.id,
+    name: call.name,
+    ...shownText(value, note, executionId, maxChars),
+    ...(saysError(value) ? { is_error: true as const } : {}),
+    ...(executionId === undefined ? {} : { executionId }),
+  });
   const sent = message(output);
   return { sent, kept: spec.redactOutput.length === 0 ? sent : message(maskOutput(spec, output, secret)) };
 }
 
-function errorResult(call: RequestedCall, error: ToolwrightError, executionId?: string): CallResult {
+function errorResult(
+  call: RequestedCall,
+  error: ToolwrightError,
+  maxChars: number,
+  executionId?: string,
+): CallResult {
   const sent: AgentMessage = {
     role: "tool",
     tool_call_id: call.id,
     name: call.name,
-    content: JSON.stringify(error.toModel()).toWellFormed(),
-    format: "json",
+    // The output of a command that failed is in here.
+    ...shownText(error.toModel(), undefined, executionId, maxChars),
     is_error: true,
     ...(executionId === undefined ? {} : { executionId }),
   };
@@ -53,7 +53,7 @@ function errorResult(call: RequestedCall, error: ToolwrightError, executionId?: 
 
 /** A call that is answered without being run. */
 export function unrun(call: RequestedCall, problem: ToolwrightError): CallResult {
-  return errorResult(call, problem);
+  return errorResult(call, problem, Infinity);
 }
 
 export function cutOff(call: RequestedCall): ToolwrightError {
@@ -72,14 +72,23 @@ export function withdrawn(call: RequestedCall, budget: string): ToolwrightError 
   );
 }
 
-function cut(message: AgentMessage, maxChars: number): AgentMessage {
-  const { content, executionId } = message;
-  if (typeof content !== "string" || content.length <= maxChars || executionId === undefined) return message;
-  const { content: head, nextOffset } = cutChars(content, 0, maxChars);
-  const { format: _format, ...rest } = message;
-  const how = JSON.stringify({ executionId, offset: nextOffset });
-  return {
-    ...rest,
-    content: `${head}\n[cut: ${head.length} of ${content.length} characters are shown; get_tool_response ${how} returns the rest]`,
-  };
+/** Offsets are those of the text that `get_tool_response` pages: without the note. */
+function shownText(
+  value: unknown,
+  note: string | undefined,
+  executionId: string | undefined,
+  maxChars: number,
+): Pick<AgentMessage, "content" | "format"> {
+  const whole = outputText(value, undefined);
+  if (whole.length <= maxChars) {
+    const content = note === undefined ? whole : outputText(value, note);
+    return { content: content.toWellFormed(), ...(typeof value === "string" ? {} : { format: "json" }) };
+  }
+  const { content: head, nextOffset } = cutChars(whole, 0, maxChars);
+  const rest =
+    executionId === undefined
+      ? ""
+      : `; get_tool_response ${JSON.stringify({ executionId, offset: nextOffset })} returns the rest`;
+  const shown = `${head}\n[cut: ${head.length} of ${whole.length} characters are shown${rest}]`;
+  return { content: (note === undefined ? shown : `[${note}]\n${shown}`).toWellFormed() };
 }

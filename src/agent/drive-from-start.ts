@@ -45,7 +45,7 @@ export async function driveFromStart(
   const { scope, messages, system, tell, signal, isStreamed } = how;
   const { triggerTokens, maxResultChars } = roomOf(options);
   const { store } = scope.host;
-  const source = { store, runIds: how.runIds, maxChars: maxResultChars };
+  const source = { store, runIds: how.runIds, here: scope.identity, maxChars: maxResultChars };
   const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
   const window = new ContextWindow(messages, {
     context: how.context,

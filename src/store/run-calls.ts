@@ -22,18 +22,25 @@ export interface FoundCall {
 const COLUMNS =
   "c.key, c.attempt, c.tool_name, c.tool_call_id, c.status, c.input_json, c.output_json, c.error_json, c.started_at_ms, c.finished_at_ms, c.from_cache";
 
-/** The latest, where a model has used an id more than once. */
+/**
+ * The latest, where a model has used an id more than once. Ids are those of one conversation: calls that were made inside of
+ * others, or around this one, come after those that were made here.
+ */
 export function* findCallOfRun(
   runId: string,
   handle: { readonly executionId?: string | undefined; readonly tool_call_id?: string | undefined },
+  here: Pick<ScopeKey, "nodeId" | "parentKey">,
 ): Transaction<FoundCall | undefined> {
   const { executionId, tool_call_id: toolCallId } = handle;
   const row = yield* first(
     `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
      WHERE s.run_id = ?1 AND ${executionId === undefined ? "c.tool_call_id = ?2" : "c.key = ?2"}
-     ORDER BY s.iteration DESC, c.attempt DESC, c.seq DESC LIMIT 1`,
+     ORDER BY CASE WHEN s.node_id = ?3 AND s.parent_key = ?4 THEN 0 ELSE 1 END,
+       s.iteration DESC, c.attempt DESC, c.seq DESC LIMIT 1`,
     runId,
     executionId ?? toolCallId ?? "",
+    here.nodeId,
+    here.parentKey,
   );
   return row === undefined ? undefined : toFoundCall(row);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTool, defineTool } from "toolwright";
+import { resultOf } from "../../src/agent/call-results.ts";
 import { cutChars, cutLines } from "../../src/agent/tools/paging.ts";
 import { ask, call, createAgent, createWorld, user } from "./harness.ts";
 
@@ -181,5 +182,90 @@ describe("get_tool_response", () => {
         },
       },
     ]);
+  });
+
+  it("an id is that of the agent's own call, whatever calls a sub-agent has made under it", async () => {
+    const world = await createWorld();
+    const look = createTool({
+      name: "look",
+      schema: z.object({ at: z.string() }),
+      func: ({ at }) => `seen ${at}`,
+    });
+    const read = [call("get_tool_response", { tool_call_id: "c1" })];
+    const inner = await createAgent(world, [[call("look", { at: "inside" }, "c1")], read, "Seen."], {
+      name: "scout",
+      tools: [look],
+    });
+    const { runtime } = inner;
+    const outer = await createAgent(
+      world,
+      [[call("look", { at: "outside" }, "c1")], [call("scout", { input: "Look." })], read, "Done."],
+      { tools: [look, inner.agent], runtime },
+    );
+    await outer.agent.invoke(ask("Look."));
+    expect(inner.model.requests[2]?.toolResults).toMatchObject([{ output: { content: "seen inside" } }]);
+    expect(outer.model.requests[3]?.toolResults).toMatchObject([{ output: { content: "seen outside" } }]);
+  });
+
+  it("an error that is longer than a result may be is cut as well, and returned in full", async () => {
+    const world = await createWorld();
+    const build = createTool({
+      name: "build",
+      schema: z.object({}),
+      func: () => {
+        throw new Error(`${"warning\n".repeat(50_000)}the cause`);
+      },
+    });
+    let error = "";
+    const next = (offset: number): object[] => [call("get_tool_response", { tool_call_id: "c1", offset })];
+    const { agent, model } = await createAgent(
+      world,
+      [
+        [call("build", {}, "c1")],
+        ({ toolResults }) => {
+          const shown = String(toolResults[0]?.output);
+          const [, head = "", offset] = /^(.*)\n\[cut: .*"offset":(\d+)/s.exec(shown) ?? [];
+          error = head;
+          return next(Number(offset)) as never;
+        },
+        ...Array.from(
+          { length: 400 },
+          () =>
+            ({ toolResults }: { toolResults: readonly { output: unknown }[] }) => {
+              const page = toolResults[0]?.output as Page;
+              error += page.content;
+              return page.nextOffset === null ? "Read." : (next(page.nextOffset) as never);
+            },
+        ),
+      ],
+      { tools: [build], limits: { maxContextTokens: 8_000 }, summarization: false },
+    );
+    await agent.invoke(ask("Build."));
+    for (const { prompt } of model.requests) expect(JSON.stringify(prompt).length).toBeLessThan(40_000);
+    expect(JSON.parse(error)).toMatchObject({
+      is_error: true,
+      message: expect.stringMatching(/warning\nthe cause$/) as string,
+    });
+  });
+
+  it("the offset of the rest does not count what a note adds", () => {
+    const spec = { redactOutput: [] } as never;
+    const requested = { id: "c1", name: "look", input: {}, malformed: undefined };
+    const ended = (output: unknown) =>
+      ({
+        call: requested,
+        spec,
+        args: {},
+        outcome: { status: "success", output, key: "k", replayed: true, fromCache: false, note: "old" },
+      }) as const;
+    const text = "0123456789";
+    expect(resultOf(ended(text), "", 4)?.sent.content).toMatch(
+      /^\[old\]\n0123\n\[cut: 4 of 10 .*"offset":4\}/,
+    );
+    expect(resultOf(ended({ text }), "", 4)?.sent.content).toMatch(/^\[old\]\n\{"te\n\[cut: 4 of 21 /);
+    expect(resultOf(ended({ text }), "", 100)?.sent).toMatchObject({
+      content: `{"note":"old","result":{"text":"${text}"}}`,
+      format: "json",
+    });
   });
 });

@@ -10,7 +10,7 @@ import type { SmartAgentOptions } from "../options.ts";
 import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./own-names.ts";
 import { createResponseSpec } from "./response.ts";
 import { createTodoListSpec, type PlanBook, withPlan } from "./todo-list.ts";
-import { type CallSource, createToolResponseSpec, withSource } from "./tool-response.ts";
+import { type PageSource, createToolResponseSpec, withSource } from "./tool-response.ts";
 
 /** What is the same for every invoke of an agent. */
 export interface ToolSet {
@@ -46,7 +46,7 @@ export interface AgentTools {
   readonly responseSpec: ToolSpec | undefined;
   readonly responseName: string;
   readonly outputJsonSchema: JsonSchema | undefined;
-  readonly source: CallSource;
+  readonly source: PageSource;
   isResponse(name: string): boolean;
   /** One of the agent's own. */
   isOwn(spec: ToolSpec): boolean;
@@ -54,7 +54,7 @@ export interface AgentTools {
 }
 
 /** For one invoke. */
-export function bindTools(set: ToolSet, plans: PlanBook, source: CallSource): AgentTools {
+export function bindTools(set: ToolSet, plans: PlanBook, source: PageSource): AgentTools {
   const todoSpec = set.todoSpec === undefined ? undefined : withPlan(set.todoSpec, plans);
   const { responseSpec } = set;
   const own: [string, ToolSpec | undefined][] = [

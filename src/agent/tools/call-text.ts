@@ -2,9 +2,19 @@
 import { decodeError } from "../../invoke/error-record.ts";
 import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/run-calls.ts";
 import { readPayload } from "../../store/payloads.ts";
+import type { ScopeKey } from "../../store/scopes.ts";
 import type { Store } from "../../store/store.ts";
 import { outputText } from "../../tool/model-answer.ts";
 import { decode } from "../../util/encode.ts";
+
+/** Where calls are looked for. */
+export interface CallSource {
+  readonly store: Store;
+  /** The agent's run, and those that it branched off from. */
+  readonly runIds: readonly string[];
+  /** What in it the agent is. */
+  readonly here: Pick<ScopeKey, "nodeId" | "parentKey">;
+}
 
 export interface CallText {
   readonly executionId: string;
@@ -14,14 +24,13 @@ export interface CallText {
 }
 
 export async function findCallText(
-  store: Store,
-  runIds: readonly string[],
+  { store, runIds, here }: CallSource,
   handle: { readonly executionId?: string | undefined; readonly tool_call_id?: string | undefined },
   part: "input" | "output",
 ): Promise<CallText | undefined> {
   return store.read(function* () {
     for (const runId of runIds.toReversed()) {
-      const call = yield* findCallOfRun(runId, handle);
+      const call = yield* findCallOfRun(runId, handle, here);
       if (call === undefined) continue;
       const whole = yield* readPayload(call.key, call.attempt, part);
       return {
@@ -36,7 +45,7 @@ export async function findCallText(
 }
 
 /** One line for each call of the runs themselves, the oldest first. */
-export async function listCallTexts(store: Store, runIds: readonly string[]): Promise<CallText> {
+export async function listCallTexts({ store, runIds }: CallSource): Promise<CallText> {
   const calls = await store.read(function* () {
     const found: FoundCall[] = [];
     for (const runId of runIds) found.push(...(yield* topCallsOfRun(runId)));

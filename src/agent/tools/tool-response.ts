@@ -5,10 +5,9 @@
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import type { Store } from "../../store/store.ts";
 import { TOOL_RESPONSE } from "./own-names.ts";
 import { cutChars, cutLines, type Page } from "./paging.ts";
-import { findCallText, listCallTexts } from "./call-text.ts";
+import { type CallSource, findCallText, listCallTexts } from "./call-text.ts";
 
 /** In the place of a handle: a list of all calls. */
 export const ALL_CALLS = "all";
@@ -41,10 +40,7 @@ const INPUT = z
 
 type Input = z.output<typeof INPUT>;
 
-export interface CallSource {
-  readonly store: Store;
-  /** The agent's run, and those that it branched off from. */
-  readonly runIds: readonly string[];
+export interface PageSource extends CallSource {
   /** What a page may have at most. Set anew for the calls of each answer, which share the room that there is. */
   maxChars: number;
 }
@@ -63,16 +59,14 @@ export function createToolResponseSpec(): ToolSpec {
 }
 
 /** For the calls of one invoke. */
-export function withSource(spec: ToolSpec, source: CallSource): ToolSpec {
+export function withSource(spec: ToolSpec, source: PageSource): ToolSpec {
   return { ...spec, execute: (input) => readPage(input as Input, source) };
 }
 
-async function readPage(input: Input, source: CallSource): Promise<object> {
+async function readPage(input: Input, source: PageSource): Promise<object> {
   const { part = "output", by = "chars", offset = 0 } = input;
   const found =
-    input.executionId === ALL_CALLS
-      ? await listCallTexts(source.store, source.runIds)
-      : await findCallText(source.store, source.runIds, input, part);
+    input.executionId === ALL_CALLS ? await listCallTexts(source) : await findCallText(source, input, part);
   if (found === undefined) throw notFound(input);
   const max = Math.min(DEFAULT_PAGE_CHARS, source.maxChars);
   const page: Page =
