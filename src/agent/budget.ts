@@ -2,8 +2,12 @@
  * What a run may use: calls, tokens, cost, time. It stands in the store, where calls are counted as well, so that sub-agents
  * share it and a resume goes on with it. What an answer used is written in the transaction that puts the answer on record.
  */
+import { describe } from "../definition/option-checks.ts";
+import type { ToolwrightError } from "../errors.ts";
+import { messageOf } from "../invoke/error-record.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { Scope } from "../invoke/scope.ts";
+import { refusal } from "../runtime/options.ts";
 import type { Transaction } from "../store/store.ts";
 import { addUsage, peekUsage } from "../store/usage.ts";
 import type { ModelUsage } from "./model/agent-model.ts";
@@ -106,10 +110,26 @@ export class AgentBudget {
   }
 }
 
-export function costOfAnswer(costOf: CostOf, model: string, usage: ModelUsage): number {
+/** What cannot be told is a problem and not 0: a budget that nobody counts for would hold nothing. */
+export function costOfAnswer(
+  costOf: CostOf,
+  model: string,
+  usage: ModelUsage,
+): { readonly costUsd: number; readonly problem?: ToolwrightError } {
+  if (costOf === undefined) return { costUsd: 0 };
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 } = usage;
-  const cost = costOf?.({ model, usage: { inputTokens, outputTokens, cachedInputTokens } }) ?? 0;
-  return Number.isFinite(cost) && cost > 0 ? cost : 0;
+  try {
+    const costUsd: unknown = costOf({ model, usage: { inputTokens, outputTokens, cachedInputTokens } });
+    if (typeof costUsd === "number" && costUsd >= 0 && costUsd < Infinity) return { costUsd };
+    return unknownCost(`returned ${describe(costUsd)}`);
+  } catch (error) {
+    return unknownCost(`threw: ${messageOf(error)}`);
+  }
+}
+
+function unknownCost(how: string): { readonly costUsd: number; readonly problem: ToolwrightError } {
+  const problem = refusal("costOf", `must return US dollars, a number of at least 0, but ${how}`);
+  return { costUsd: 0, problem };
 }
 
 function stricter(one: Limits, other: Limits): Limits {

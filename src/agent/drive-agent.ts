@@ -11,8 +11,10 @@ import { askModel, assertNotAborted } from "./ask-model.ts";
 import { type AgentBudget, costOfAnswer } from "./budget.ts";
 import { fitWindow } from "./context/fit-window.ts";
 import type { ContextWindow } from "./context/context-window.ts";
+import { countedUsage } from "./estimated-usage.ts";
 import type { Tell } from "./events.ts";
 import type { History } from "./history.ts";
+import type { AgentMessage } from "./messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
 import { outputInText } from "./output-in-text.ts";
@@ -31,6 +33,7 @@ export interface AgentSetup {
   readonly responses: RecordedResponses;
   readonly history: History;
   readonly window: ContextWindow;
+  readonly sizeOf: (message: AgentMessage) => number;
   readonly budget: AgentBudget;
   /** From how much on something is left out of requests. */
   readonly triggerTokens: number;
@@ -137,12 +140,16 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   const isReplayed = before.answer !== undefined;
   const answer = before.answer ?? (await ask(setup, before.withdrawn));
   const usage = addUsages(answer.usage, before.summaryUsage);
-  const costUsd = costOfAnswer(options.costOf, model.id, usage);
-  budget.note(usage, costUsd);
+  const counted = countedUsage(answer, usage, window.tokens, setup.sizeOf);
+  const { costUsd, problem } = costOfAnswer(options.costOf, model.id, counted);
+  budget.note(counted, costUsd);
   window.correct(answer.usage.inputTokens);
+  const saved = isReplayed
+    ? before
+    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as KeptAnswer);
   tell({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
-  if (isReplayed) return { answer, withdrawn: before.withdrawn, costUsd, usage };
-  const saved = (await slot.save({ ...before, answer }, budget.account(usage, costUsd))) as KeptAnswer;
+  // Not before it is on record: it was paid for.
+  if (problem !== undefined) throw problem;
   return { answer: saved.answer ?? answer, withdrawn: before.withdrawn, costUsd, usage };
 }
 

@@ -47,10 +47,11 @@ export async function driveFromStart(
   const { store } = scope.host;
   const source = { store, runIds: how.runIds, here: scope.identity, maxChars: maxResultChars };
   const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
+  const sizeOf = await agent.sizeOf;
   const window = new ContextWindow(messages, {
     context: how.context,
     archive: agent.archive,
-    sizeOf: await agent.sizeOf,
+    sizeOf,
     overhead: estimateTokens([system, tools.offered]),
     trigger: triggerTokens,
   });
@@ -75,6 +76,7 @@ export async function driveFromStart(
     ),
     history,
     window,
+    sizeOf,
     budget: new AgentBudget(scope, how.ownLimits),
     triggerTokens,
     maxResultChars,

@@ -66,7 +66,7 @@ export class History {
 
   answer(answer: ModelAnswer): void {
     const { text, provider } = answer;
-    const calls = answer.calls.map(toCallMessage);
+    const calls = answer.calls.map((call) => toCallMessage(call));
     const common = {
       role: "assistant" as const,
       content: text.toWellFormed(),
@@ -116,6 +116,6 @@ function shownInput(spec: ToolSpec, args: unknown, secret: string): unknown {
   }
 }
 
-function toCallMessage({ id, name, arguments: text }: ModelAnswer["calls"][number]): ToolCallMessage {
+export function toCallMessage({ id, name, arguments: text }: ModelAnswer["calls"][number]): ToolCallMessage {
   return { id, type: "function", function: { name, arguments: text.toWellFormed() } };
 }

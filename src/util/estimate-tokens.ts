@@ -28,6 +28,10 @@ export function bytesOfTokens(tokens: number): number {
   return tokens * BYTES_PER_TOKEN;
 }
 
+/** As Anthropic, OpenAI and the AI SDK spell it. */
 function isImage(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "image";
+  if (typeof value !== "object" || value === null || !("type" in value)) return false;
+  const { type, mediaType } = value as { readonly type: unknown; readonly mediaType?: unknown };
+  if (type === "file") return typeof mediaType === "string" && mediaType.startsWith("image");
+  return type === "image" || type === "image_url";
 }

@@ -116,6 +116,60 @@ describe("budgets", () => {
     expect(model.requests).toHaveLength(3);
   });
 
+  it("tokens of a model that says nothing of them are counted by the agent", async () => {
+    const world = await createWorld();
+    let asked = 0;
+    const model = {
+      invoke: (messages: readonly { content: string }[]) => {
+        asked += 1;
+        if (asked > 9 || JSON.stringify(messages).includes("is spent")) return "Enough.";
+        return {
+          content: "word ".repeat(200),
+          tool_calls: [{ id: `c${asked}`, name: "step", args: { n: asked } }],
+        };
+      },
+      bindTools: () => model,
+    };
+    const { agent } = await createAgent(world, [], {
+      model,
+      tools: [step],
+      limits: { maxTotalOutputTokens: 1_000 },
+      costOf: ({ usage }) => usage.inputTokens + usage.outputTokens,
+    });
+    const result = await agent.invoke(ask("Go."));
+    expect(result).toMatchObject({ budget: "maxTotalOutputTokens", content: "Enough." });
+    expect(asked).toBeLessThan(6);
+    expect(result.state.usage.costUsd).toBeGreaterThan(1_000);
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("no price");
+      },
+      "threw: no price",
+    ],
+    ["gives no number", () => Number.NaN, "returned NaN"],
+    ["gives less than nothing", () => -1, "returned -1"],
+    ["gives a promise", () => Promise.resolve(1), "returned an object"],
+  ])(
+    "an estimator that %s ends the invoke and not the run: the answer is on record",
+    async (_, costOf, said) => {
+      const world = await createWorld();
+      const limits = { maxCostUsd: 1 };
+      const first = await createAgent(world, [steps(1)], { tools: [step], limits, costOf: costOf as never });
+      await expect(first.agent.invoke(ask("Go.", "r1"))).rejects.toMatchObject({
+        code: "TOOL_OPTION_INVALID",
+        message: expect.stringContaining(said) as string,
+      });
+      await world.killAll();
+      const second = await createAgent(world, ["Done."], { tools: [step], limits, costOf: () => 0.1 });
+      expect((await second.agent.invoke({ runId: "r1" })).content).toBe("Done.");
+      expect(second.model.requests).toHaveLength(1);
+    },
+  );
+
   it("time: what models and tools take together, without the time that it was down", async () => {
     const world = await createWorld();
     const clock = createFakeClock();

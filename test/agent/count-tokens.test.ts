@@ -21,10 +21,26 @@ it("hostile texts are counted like any other, and soon", async () => {
   expect(count(said("x".repeat(1_000_000)))).toBeGreaterThan(50_000);
 });
 
-it("a counter of one's own is used, unless it gives no number or there is more than text", async () => {
-  const count = await createMessageCounter((text) => (text === "odd" ? Number.NaN : 7), "gpt-5.1");
+it("a counter of one's own is used, unless it throws, gives no number, or there is more than text", async () => {
+  const count = await createMessageCounter((text) => {
+    if (text === "bad") throw new Error("no");
+    return text === "odd" ? Number.NaN : 7;
+  }, "gpt-5.1");
   expect(count(said("anything"))).toBe(11);
   expect(count(said("odd"))).toBe(estimateTokens(said("odd")));
+  expect(count(said("bad"))).toBe(estimateTokens(said("bad")));
   const image = said([{ type: "image_url", image_url: { url: "http://localhost/x.png" } }]);
   expect(count(image)).toBe(estimateTokens(image));
+});
+
+it("an image is what providers count for one, whatever its bytes", async () => {
+  const count = await createMessageCounter(undefined, "claude-sonnet-5-5");
+  const data = "A".repeat(3_000_000);
+  const images: AgentMessage["content"][] = [
+    [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }],
+    [{ type: "file", mediaType: "image/png", data: { type: "data", data } }],
+    [{ type: "image", source: { type: "base64", data } }],
+  ];
+  for (const image of images) expect(count(said(image))).toBeLessThan(2_000);
+  expect(count(said([{ type: "file", mediaType: "text/plain", data }]))).toBeGreaterThan(900_000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTool, type SmartAgentEvent } from "toolwright";
+import { createRuntime, createTool, type SmartAgentEvent, type Store } from "toolwright";
+import type { ScriptedTurn } from "toolwright/testing";
 import { ask, call, createAgent, createWorld, eventsOf } from "./harness.ts";
 
 describe("events", () => {
@@ -33,6 +34,32 @@ describe("events", () => {
     ]);
     expect(output).toEqual({ found: { it: "yes" } });
     expect(state.plan).toMatchObject({ todoList: [{ title: "look" }] });
+  });
+
+  it("no answer is told of that is not on record", async () => {
+    const world = await createWorld();
+    const store = await world.open();
+    let isFull = false;
+    const full: Store = {
+      dialect: store.dialect,
+      secret: store.secret,
+      read: (work) => store.read(work),
+      close: () => store.close(),
+      transaction: (work, level) =>
+        isFull ? Promise.reject(new Error("disk full")) : store.transaction(work, level),
+    };
+    const runtime = createRuntime({ store: full });
+    const script: ScriptedTurn[] = [
+      () => {
+        isFull = true;
+        return "Hi.";
+      },
+    ];
+    const { agent, events } = await createAgent(world, script, { runtime });
+    await expect(agent.invoke(ask("Hi."))).rejects.toThrow("disk full");
+    expect(eventsOf(events, "metadata")).toEqual([]);
+    isFull = false;
+    await runtime[Symbol.asyncDispose]();
   });
 
   it("do not show what is redacted, also where the arguments are sent inside of a field", async () => {

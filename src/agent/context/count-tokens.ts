@@ -24,13 +24,17 @@ export async function createMessageCounter(
   };
 }
 
-/** `undefined` for what a text is not all of, and for a counter that gives no number. */
+/** `undefined` for what a text is not all of, and for a counter that throws or gives no number. */
 function countWith(countTokens: CountTokens, message: AgentMessage): number | undefined {
   if (typeof message.content !== "string" && message.content.some(({ type }) => type !== "text"))
     return undefined;
   const calls = (message.tool_calls ?? []).map(
     ({ function: { name, arguments: text } }) => `${name} ${text}`,
   );
-  const count = countTokens([textOf(message), ...calls].join("\n"));
-  return Number.isFinite(count) && count >= 0 ? count + FRAME : undefined;
+  try {
+    const count = countTokens([textOf(message), ...calls].join("\n"));
+    return Number.isFinite(count) && count >= 0 ? count + FRAME : undefined;
+  } catch {
+    return undefined;
+  }
 }
