@@ -86,13 +86,13 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
       ...(withdrawn === undefined ? {} : { budget: withdrawn }),
       ...more,
     });
-    const ran = answer.finish === "refused" ? undefined : await runAnswer(setup, answer, withdrawn);
+    const ran = await runAnswer(setup, answer, withdrawn);
     assertNotAborted(signal);
     // What waits is not said yet: it is run and said when it is decided.
-    if (ran !== undefined && ran.pending.length > 0) return end("approval", { pending: ran.pending });
+    if (ran.pending.length > 0) return end("approval", { pending: ran.pending });
     history.answer(answer);
-    history.results(ran?.results ?? []);
-    if (ran === undefined) return end("refused", { outputError: outputErrorOf(options) });
+    history.results(ran.results);
+    if (answer.finish === "refused") return end("refused", { outputError: outputErrorOf(options) });
     if (answer.calls.length > 0) {
       if (ran.output !== undefined) return end("output", { output: ran.output });
       if (ran.isTerminal) return end("terminal-tool");

@@ -39,7 +39,7 @@ export async function runAnswer(
   let left = budget.callsLeft;
   for (const call of requested) {
     const isExempt = tools.isResponse(call.name);
-    if (answer.finish === "cut") refused.set(call, unrun(call, cutOff(call)));
+    if (answer.finish !== "done") refused.set(call, unrun(call, cutOff(call)));
     else if (withdrawn !== undefined && !isExempt) refused.set(call, unrun(call, refusedBy(call, withdrawn)));
     else if (!isExempt && tools.byName.has(call.name) && (left -= 1) < 0) {
       refused.set(call, unrun(call, refusedBy(call, "maxToolCalls")));

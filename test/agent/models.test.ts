@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createSmartAgent, defineTool, type SmartAgentOptions } from "toolwright";
+import { type AgentState, createSmartAgent, defineTool, type SmartAgentOptions } from "toolwright";
 import { ask, call, createAgent, createOrders, createWorld, openRuntime, user } from "./harness.ts";
 import { createScriptedModel } from "toolwright/testing";
 
@@ -262,6 +262,68 @@ describe("models of the AI SDK", () => {
       }),
     });
     expect(await refusing.agent.invoke(ask("Go."))).toMatchObject({ status: "failed", stop: "refused" });
+  });
+});
+
+describe("answers that providers would not take back", () => {
+  const text = (said: string) => ({ content: said === "" ? [] : [{ type: "text", text: said }] });
+  const calls = (...list: [id: unknown, sku: string][]) => ({
+    content: list.map(([toolCallId, sku]) => ({
+      type: "tool-call",
+      toolCallId,
+      toolName: "order",
+      input: JSON.stringify({ sku }),
+    })),
+  });
+  const promptsOf = async (answers: readonly object[], said: readonly string[]) => {
+    const prompts: { role: string; content: { toolCallId?: string; input?: unknown }[] }[][] = [];
+    const left = [...answers];
+    const { placed, order } = createOrders();
+    const model = {
+      ...createScriptedModel([]),
+      doGenerate: async ({ prompt }: { prompt: (typeof prompts)[number] }) => {
+        prompts.push(prompt.slice(1));
+        return { finishReason: { unified: "stop" }, usage: {}, ...left.shift() };
+      },
+    };
+    const agent = await agentOn(model, { tools: [order] });
+    let state: AgentState | undefined;
+    for (const one of said) {
+      const messages = [...(state?.messages ?? []), user(one)];
+      ({ state } = await agent.invoke({ ...state, messages }));
+    }
+    return { prompts, placed };
+  };
+
+  it("calls with one id, or with none, have ids of their own", async () => {
+    const answer = calls(["c", "a"], ["c", "b"], [undefined, "d"], ["call_3", "e"]);
+    const { prompts, placed } = await promptsOf([answer, text("Done.")], ["Order."]);
+    expect(placed).toEqual(["a", "b", "d", "e"]);
+    const [, asked, answered] = prompts[1] ?? [];
+    const ids = asked?.content.map(({ toolCallId }) => toolCallId);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids?.[0]).toBe("c");
+    expect(ids?.[3]).toBe("call_3");
+    expect(answered?.content.map(({ toolCallId }) => toolCallId)).toEqual(ids);
+    expect(asked?.content.map(({ input }) => input)).toEqual(["a", "b", "d", "e"].map((sku) => ({ sku })));
+  });
+
+  it("calls of an answer that was refused are not run, and have results", async () => {
+    const refused = { ...calls(["c1", "a"]), finishReason: { unified: "content-filter" } };
+    const { prompts, placed } = await promptsOf([refused, text("Well.")], ["Order.", "Go on."]);
+    expect(placed).toEqual([]);
+    expect(prompts[1]?.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+    expect(prompts[1]?.[2]?.content[0]?.toolCallId).toBe("c1");
+  });
+
+  it("an answer that says nothing is not sent", async () => {
+    const { prompts } = await promptsOf([text(""), text("Yes?")], ["Hello.", "Hello?"]);
+    expect(prompts[1]?.map(({ role }) => role)).toEqual(["user", "user"]);
+  });
+
+  it("no answer at all is the model's failure", async () => {
+    const agent = await agentOn({ ...createScriptedModel([]), doGenerate: async () => undefined });
+    await expect(agent.invoke(ask("Hi."))).rejects.toThrow("not a list of content");
   });
 });
 

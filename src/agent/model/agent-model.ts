@@ -52,9 +52,19 @@ export interface AgentModel {
   ask(options: AskOptions): Promise<ModelAnswer>;
 }
 
-/** Ids of calls that came without one: a result has to name the call that it answers. */
-export function callId(given: unknown, index: number): string {
-  return typeof given === "string" && given !== "" ? given : `call_${index + 1}`;
+/** One for each call: a result has to name the one that it answers. Calls may come without an id, or several with one. */
+export function callIds(given: readonly unknown[]): string[] {
+  const taken = new Set(given);
+  const seen = new Set<unknown>();
+  return given.map((id, index) => {
+    const isUsable = typeof id === "string" && id !== "" && !seen.has(id);
+    seen.add(id);
+    if (isUsable) return id;
+    let made = `call_${index + 1}`;
+    while (taken.has(made)) made += "_";
+    taken.add(made);
+    return made;
+  });
 }
 
 export function countOf(value: unknown): number | undefined {

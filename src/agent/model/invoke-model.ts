@@ -6,7 +6,7 @@ import type { AgentMessage } from "../messages.ts";
 import {
   type AgentModel,
   type AskOptions,
-  callId,
+  callIds,
   countOf,
   type ModelAnswer,
   type ModelUsage,
@@ -84,10 +84,11 @@ function toAnswer(answer: unknown): ModelAnswer {
   const { content, tool_calls: calls, invalid_tool_calls: invalid, additional_kwargs: extra } = message;
   const metadata = (message["response_metadata"] ?? {}) as Fields;
   const listed = [...listOf(calls ?? (extra as Fields | undefined)?.["tool_calls"]), ...listOf(invalid)];
+  const ids = callIds(listed.map(({ id }) => id));
   const finish = metadata["finish_reason"] ?? metadata["stop_reason"] ?? metadata["finishReason"];
   return {
     text: textIn(content),
-    calls: listed.map((call, index) => toCall(call, index)),
+    calls: listed.map((call, index) => toCall(call, ids[index] ?? "")),
     finish:
       finish === "length" || finish === "max_tokens"
         ? "cut"
@@ -104,11 +105,11 @@ function toAnswer(answer: unknown): ModelAnswer {
 }
 
 /** LangChain's calls have `args`; those of OpenAI a function with a text. */
-function toCall(call: Fields, index: number): ModelAnswer["calls"][number] {
+function toCall(call: Fields, id: string): ModelAnswer["calls"][number] {
   const what = (call["function"] ?? call) as Fields;
   const input = what["arguments"] ?? what["args"] ?? what["input"];
   return {
-    id: callId(call["id"], index),
+    id,
     name: String(what["name"]),
     arguments: typeof input === "string" ? input || "{}" : JSON.stringify(input ?? {}),
   };

@@ -1,7 +1,7 @@
 /** Models of the AI SDK, asked without the AI SDK. Reasoning and what else a provider wants back is kept as it came. */
 import { isLanguageModel, type LanguageModelLike } from "../../adapters/ai-sdk/language-model.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./agent-model.ts";
-import { callId, countOf } from "./agent-model.ts";
+import { callIds, countOf } from "./agent-model.ts";
 import { collectStream } from "./collect-sdk-stream.ts";
 import { createPromptMaker, SDK_KIND } from "./to-sdk-prompt.ts";
 
@@ -21,7 +21,7 @@ export function fromLanguageModel(value: unknown): AgentModel | undefined {
         options.onText === undefined
           ? await model.doGenerate(request)
           : await collectStream((await model.doStream(request)).stream, options.onText);
-      return toAnswer(result as Part);
+      return toAnswer(result as Part | undefined | null);
     },
   };
 }
@@ -41,14 +41,15 @@ function toRequest(options: AskOptions, prompt: readonly object[]): object {
   };
 }
 
-function toAnswer(result: Part): ModelAnswer {
-  const { content } = result;
+function toAnswer(result: Part | undefined | null): ModelAnswer {
+  const content: unknown = result?.["content"];
   if (!Array.isArray(content) || !content.every((part) => typeof part === "object" && part !== null)) {
     throw new Error("The model answered with something that is not a list of content.");
   }
   const parts = content as Part[];
   const ours = parts.filter((part) => part["type"] === "tool-call" && part["providerExecuted"] !== true);
-  const ids = new Map(ours.map((part, index) => [part, callId(part["toolCallId"], index)]));
+  const made = callIds(ours.map((part) => part["toolCallId"]));
+  const ids = new Map(ours.map((part, index) => [part, made[index]]));
   return {
     text: parts.map((part) => (part["type"] === "text" ? String(part["text"]) : "")).join(""),
     calls: ours.map((part) => ({
@@ -56,8 +57,8 @@ function toAnswer(result: Part): ModelAnswer {
       name: String(part["toolName"]),
       arguments: argumentsOf(part["input"]),
     })),
-    finish: finishOf(result["finishReason"]),
-    usage: usageOf(result["usage"]),
+    finish: finishOf(result?.["finishReason"]),
+    usage: usageOf(result?.["usage"]),
     provider: { kind: SDK_KIND, content: parts.flatMap((part) => keptPart(part, ids.get(part))) },
   };
 }

@@ -38,7 +38,9 @@ function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessag
     for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
     if (message.role !== "tool") {
       results = undefined;
-      prompt.push(once(message, () => toSdkMessage(message)));
+      const made = once(message, () => toSdkMessage(message));
+      // Providers refuse an answer that says nothing.
+      if (message.role !== "assistant" || made.content.length > 0) prompt.push(made);
       continue;
     }
     // The results of one response go into one message.
