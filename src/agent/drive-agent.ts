@@ -156,7 +156,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
 /** What is decided before a request: which budget is spent, and what is left out. */
 async function prepare(setup: AgentSetup): Promise<KeptAnswer> {
   const withdrawn = await setup.budget.spent();
-  const fitted = await fitWindow(setup);
+  const fitted = await fitWindow(setup, withdrawn !== undefined);
   return {
     ...(withdrawn === undefined ? {} : { withdrawn }),
     ...(fitted === undefined ? {} : { context: fitted.context, summaryUsage: fitted.usage }),

@@ -16,14 +16,14 @@ export interface Fitted {
   readonly usage: ModelUsage | undefined;
 }
 
-/** `undefined` when there was nothing to do. */
-export async function fitWindow(setup: AgentSetup): Promise<Fitted | undefined> {
+/** `undefined` when there was nothing to do. @param isSpent there is nothing left for a summary */
+export async function fitWindow(setup: AgentSetup, isSpent: boolean): Promise<Fitted | undefined> {
   const { window, tell } = setup;
   const step = window.nextStep();
   if (step === undefined) return undefined;
   const before = window.tokens;
   const archivedBefore = window.state?.archivedUpTo ?? 0;
-  const { summary, usage } = await summaryOf(setup, step, window.state?.summary ?? "");
+  const { summary, usage } = await summaryOf(setup, step, window.state?.summary ?? "", isSpent);
   const context = { archivedUpTo: step.archivedUpTo, droppedUpTo: step.droppedUpTo, summary };
   window.apply(context);
   tell({
@@ -41,11 +41,12 @@ async function summaryOf(
   setup: AgentSetup,
   { dropped }: WindowStep,
   before: string,
+  isSpent: boolean,
 ): Promise<{ summary: string; usage: ModelUsage | undefined }> {
   if (dropped.length === 0) return { summary: before, usage: undefined };
   const window = bytesOfTokens(setup.triggerTokens);
   const note = (summary: string): string => summaryNote(summary, before, dropped, window * NOTE_SHARE);
-  if (setup.options.summarization === false) return { summary: note(""), usage: undefined };
+  if (setup.options.summarization === false || isSpent) return { summary: note(""), usage: undefined };
   const maxChars = Math.floor(window / 2);
   const request = summaryRequest(before, dropped, maxChars);
   const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onText: undefined };

@@ -81,6 +81,6 @@ function handleOf({ role, name, executionId }: AgentMessage): string[] {
 
 /** Only the list at the end is ours; what the model wrote above it is not. */
 function handlesIn(note: string): string[] {
-  const [, list = ""] = note.split(`\n${HANDLES}\n`);
-  return list.split("\n").filter((line) => HANDLE.test(line));
+  const [, ...lists] = note.split(`\n${HANDLES}\n`);
+  return (lists.at(-1) ?? "").split("\n").filter((line) => HANDLE.test(line));
 }
