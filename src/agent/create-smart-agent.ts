@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { toInputJsonSchema } from "../definition/json-schema.ts";
 import { ToolwrightError } from "../errors.ts";
 import { type OpenRuntime, createRuntime, useRuntime } from "../runtime/create-runtime.ts";
+import { refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { offerTools } from "../tool/offer-tools.ts";
 import { TOOL_SPEC, type Tool } from "../tool/tool.ts";
@@ -11,11 +12,12 @@ import { Decisions, type DecidedState, type ToolApprovalResolution } from "./dec
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
 import {
   checkAgentOptions,
+  checkInvokeOptions,
   type InvokeOptions,
   type InvokeResult,
   type SmartAgentOptions,
 } from "./options.ts";
-import type { AgentInput, AgentState } from "./state.ts";
+import { type AgentInput, type AgentState, checkState } from "./state.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
 
@@ -36,7 +38,7 @@ export interface SmartAgent<Output = unknown> {
   /** What `<Task agent>` asks of an agent: it works in the task, and goes on with it. */
   generate(options: GenerateOptions): Promise<GenerateResult<Output>>;
   /** The agent as a tool of another one. An agent with a name can also be given as it is. */
-  asTool(options: AgentToolOptions): Tool;
+  asTool(options?: AgentToolOptions): Tool;
 }
 
 /**
@@ -61,6 +63,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     return { agent: makeAgent(options), startInvoke };
   });
   const invoke = async (input: AgentInput, invoked: InvokeOptions = {}): Promise<InvokeResult<never>> => {
+    checkInvokeOptions(invoked);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
       const { agent, startInvoke } = await made.get();
@@ -70,31 +73,34 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);
   };
   const { name } = options;
-  return {
+  const agent: SmartAgent<z.output<Output>> = {
     name,
     invoke,
     resolveToolApproval: (state, resolution) =>
       decisions.decide(state, resolution, () => write(options.runtime, state.runId, resolution)),
-    snapshot: (state) => ({
-      state: JSON.parse(JSON.stringify(state)) as AgentState,
-      runtimeHint: { name, tools: toolNames },
-    }),
-    resume: (snapshot, invoked) => invoke(snapshot.state, invoked),
+    snapshot: (state) => {
+      checkState(state);
+      return {
+        state: JSON.parse(JSON.stringify(state)) as AgentState,
+        runtimeHint: { name, tools: toolNames },
+      };
+    },
+    resume: async (snapshot, invoked) => {
+      if (snapshot?.state === undefined)
+        throw refusal("snapshot", "must be one that snapshot(state) has returned");
+      checkState(snapshot.state);
+      return invoke(snapshot.state, invoked);
+    },
     generate: async (how) => (await import("./generate.ts")).generate(invoke, how),
-    asTool: (how) => createAgentTool(invoke, how),
-    ...(name === undefined ? {} : asToolNamed(() => createAgentTool(invoke, { name }))),
+    asTool: (how) => createAgentTool(invoke, how, name),
   };
+  return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invoke, {}, name));
 }
 
 /** What makes it one of the tools of another agent. Made when it is asked for. */
-function asToolNamed(make: () => Tool): object {
+function asToolNamed<Agent extends object>(agent: Agent, make: () => Tool): Agent {
   let tool: Tool | undefined;
-  return {
-    get [TOOL_SPEC]() {
-      tool ??= make();
-      return tool[TOOL_SPEC];
-    },
-  };
+  return Object.defineProperty(agent, TOOL_SPEC, { get: () => (tool ??= make())[TOOL_SPEC] });
 }
 
 /** @throws TOOL_ALREADY_REGISTERED when a tool has the name of one of the agent's own, TOOL_SCHEMA_UNREPRESENTABLE */

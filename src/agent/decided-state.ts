@@ -21,9 +21,14 @@ export class Decisions {
 
   /** @param write is what puts the decision on record */
   decide(state: AgentState, resolution: ToolApprovalResolution, write: () => Promise<unknown>): DecidedState {
+    if (typeof resolution !== "object" || resolution === null)
+      throw refusal(
+        "of resolveToolApproval",
+        "must be a state and a decision such as { id, approved: true }",
+      );
     const { id, approved } = resolution;
     const isShown =
-      Array.isArray(state?.pendingApprovals) && state.pendingApprovals.some((one) => one.id === id);
+      Array.isArray(state?.pendingApprovals) && state.pendingApprovals.some((one) => one?.id === id);
     if (!isShown)
       throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
     const before = this.written(state);

@@ -1,5 +1,6 @@
 /** An agent as a task of a workflow asks it. What it does counts in the task, which is what resumes and what waits. */
 import { ToolwrightError } from "../errors.ts";
+import { refusal } from "../runtime/options.ts";
 import type { InvokeOptions, InvokeResult } from "./options.ts";
 import type { AgentInput } from "./state.ts";
 
@@ -19,9 +20,11 @@ type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResu
 
 export async function generate(
   invoke: Invoke,
-  { prompt = "", messages, abortSignal }: GenerateOptions,
+  { prompt, messages, abortSignal }: GenerateOptions = {},
 ): Promise<GenerateResult<never>> {
-  const input = { messages: messages ?? [{ role: "user" as const, content: prompt }] };
+  if (prompt === undefined && messages === undefined)
+    throw refusal("of generate", "must have a prompt or messages");
+  const input = { messages: messages ?? [{ role: "user" as const, content: prompt ?? "" }] };
   const result = await invoke(input, abortSignal === undefined ? {} : { signal: abortSignal });
   const { status, stop, content, outputError } = result;
   if (status === "failed") {

@@ -2,6 +2,8 @@
  * What an agent remembers about messages, so that each is looked at once however often it is sent or handed in again. Only
  * about messages that cannot change any more: those that were made here, and copies of what came from outside.
  */
+import { messageOf } from "../invoke/error-record.ts";
+import { refusal } from "../runtime/options.ts";
 import { type AgentMessage, chainHash, NOTHING_SAID, withContent } from "./messages.ts";
 
 export class MessageMemory {
@@ -16,7 +18,7 @@ export class MessageMemory {
   /** The message itself if it is one of ours, else a copy that nobody can change. */
   keep(message: AgentMessage): AgentMessage {
     if (this.#own.has(message)) return message;
-    const kept = frozenCopy(withContent(message)) as AgentMessage;
+    const kept = copied(message);
     this.#own.add(kept);
     return kept;
   }
@@ -37,7 +39,17 @@ export class MessageMemory {
   }
 }
 
+/** @throws TOOL_OPTION_INVALID */
+function copied(message: AgentMessage): AgentMessage {
+  try {
+    return frozenCopy(withContent(message)) as AgentMessage;
+  } catch (error) {
+    throw refusal("messages", `must hold nothing but data, which can be written down: ${messageOf(error)}`);
+  }
+}
+
 function frozenCopy(value: unknown): unknown {
+  if (typeof value === "function" || typeof value === "symbol") throw new Error(`there is a ${typeof value}`);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -2,11 +2,13 @@
 import type { z } from "zod";
 import {
   aBoolean,
+  aFullText,
   aFunction,
   aNumber,
   anObject,
   aText,
   type Check,
+  describe,
   either,
   fields,
   oneOf,
@@ -14,7 +16,7 @@ import {
   refuseUnknown,
 } from "../definition/option-checks.ts";
 import { zodSchema } from "../definition/check-options.ts";
-import { asRefusal, LIMIT_CHECKS, refusal } from "../runtime/options.ts";
+import { asRefusal, checkSignal, LIMIT_CHECKS, refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { SmartAgentEvent } from "./events.ts";
@@ -124,7 +126,7 @@ const aRetention: Check = either(
 );
 
 const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
-  name: aText,
+  name: aFullText,
   // What it is in full is seen when it is loaded; what cannot be one at all is refused now.
   model: (value, field) => {
     const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
@@ -183,4 +185,28 @@ export function checkAgentOptions(options: SmartAgentOptions): void {
       if (options[name] !== undefined || name === "model") check(options[name], name);
     }
   });
+}
+
+const INVOKE_OPTIONS: Readonly<Record<Exclude<keyof InvokeOptions, "signal">, Check>> = {
+  onEvent: aFunction,
+  stream: aBoolean,
+};
+
+export function checkInvokeOptions(options: InvokeOptions): void {
+  checkGiven("invoke", options, ["signal", ...Object.keys(INVOKE_OPTIONS)]);
+  checkSignal(options.signal);
+  asRefusal(() => {
+    for (const [name, check] of Object.entries(INVOKE_OPTIONS)) {
+      const value = options[name as keyof InvokeOptions];
+      if (value !== undefined) check(value, name);
+    }
+  });
+}
+
+/** A misspelt option would cost what it was meant to bring. @throws TOOL_OPTION_INVALID */
+export function checkGiven(whole: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
+    throw refusal(`of ${whole}`, `must be an object, not ${describe(options)}`);
+  }
+  asRefusal(() => refuseUnknown(options, known, "", whole));
 }

@@ -111,6 +111,12 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
 }
 
 /** @throws TOOL_OPTION_INVALID */
+export function checkState(state: unknown): asserts state is AgentState {
+  const isOne = typeof state === "object" && state !== null && "turn" in state && "messages" in state;
+  if (!isOne) throw refusal("state", "must be one that invoke has returned: the `state` of its result");
+}
+
+/** @throws TOOL_OPTION_INVALID */
 export function checkInput(
   input: unknown,
   isKnown: (message: unknown) => boolean,
@@ -128,6 +134,17 @@ export function checkInput(
   if (messages !== undefined) checkAgentMessages(messages, isKnown);
   if (Array.isArray(messages) && messages.length === 0)
     throw refusal("messages", "must hold at least one message");
-  if (toolHistory !== undefined && !Array.isArray(toolHistory))
-    throw refusal("state", "has a toolHistory that is no list");
+  if ("stop" in input && "state" in input)
+    throw refusal("input", "is the result of an invoke; its `state` is what goes on with it");
+  if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
+    throw refusal("state", "has a toolHistory that is no list of calls");
+}
+
+function isEntry(entry: unknown): boolean {
+  return (
+    typeof entry === "object" &&
+    entry !== null &&
+    "executionId" in entry &&
+    typeof entry.executionId === "string"
+  );
 }

@@ -7,7 +7,7 @@ import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { createCallable } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { InvokeOptions, InvokeResult } from "./options.ts";
+import { checkGiven, type InvokeOptions, type InvokeResult } from "./options.ts";
 import type { AgentInput } from "./state.ts";
 
 export interface AgentToolOptions {
@@ -20,9 +20,12 @@ export interface AgentToolOptions {
 
 type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResult>;
 
-/** @throws TOOL_DEFINITION_INVALID without a name */
-export function createAgentTool(invoke: Invoke, options: AgentToolOptions): Tool {
-  const name = options.name ?? options.toolName;
+const OPTIONS: readonly (keyof AgentToolOptions)[] = ["name", "toolName", "description", "inputDescription"];
+
+/** @param own the agent's own name @throws TOOL_DEFINITION_INVALID without a name */
+export function createAgentTool(invoke: Invoke, options: AgentToolOptions = {}, own?: string): Tool {
+  checkGiven("asTool", options, OPTIONS);
+  const name = options.name ?? options.toolName ?? own;
   if (name === undefined || name === "") {
     throw new ToolwrightError("TOOL_DEFINITION_INVALID", "An agent that is used as a tool needs a name.", {
       hint: "Give it one: createSmartAgent({ name }), or agent.asTool({ name, description }).",

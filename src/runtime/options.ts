@@ -183,7 +183,8 @@ export function checkId(name: string, id: unknown): void {
 }
 
 export function refusal(name: string, problem: string): ToolwrightError {
-  return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${problem.replace(/\.$/, "")}.`, {
+  const sentence = /[.?]$/.test(problem) ? problem : `${problem}.`;
+  return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${sentence}`, {
     details: { option: name },
   });
 }

@@ -2,10 +2,30 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createSmartAgent, createTool, defineTool } from "toolwright";
+import {
+  type AgentState,
+  createSmartAgent,
+  createTool,
+  defineTool,
+  type SmartAgent,
+  ToolwrightError,
+} from "toolwright";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntime, user } from "./harness.ts";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { createFolder, until } from "../workflow/harness.ts";
+
+/** As those see it who have no types. */
+type Loose = Record<keyof SmartAgent, (...given: unknown[]) => unknown>;
+
+const said = (part: object) => ({
+  messages: [{ role: "user", content: [{ type: "text", text: "Hi.", part }] }],
+});
+
+function circular(): object {
+  const value: Record<string, unknown> = {};
+  value["self"] = value;
+  return value;
+}
 
 describe("invoke", () => {
   it("runs tools until the model answers, and shows what it did", async () => {
@@ -259,10 +279,48 @@ describe("invoke", () => {
     );
     expect(() => createSmartAgent({ model: {} })).toThrow("Option model must be");
     expect(() => createSmartAgent({ model: createScriptedModel([]), tols: [] } as never)).toThrow(
-      'Did you mean "tools"',
+      /Did you mean "tools"\?$/,
     );
     const taken = createTool({ name: "get_tool_response", schema: z.object({}), func: () => 1 });
     expect(() => createSmartAgent({ model: createScriptedModel([]), tools: [taken] })).toThrow("of its own");
+  });
+
+  it.each<[what: string, give: (agent: Loose, state: AgentState) => unknown, said: string | RegExp]>([
+    ["no options", (agent) => agent.invoke(ask("Hi."), null), "of invoke must be an object, not null"],
+    ["a misspelt option", (agent) => agent.invoke(ask("Hi."), { sginal: 1 }), /Did you mean "signal"\?$/],
+    [
+      "a listener that is none",
+      (agent) => agent.invoke(ask("Hi."), { onEvent: 3 }),
+      "onEvent must be a function",
+    ],
+    ["a message with a function", (agent) => agent.invoke(said({ run: () => 1 })), "there is a function"],
+    ["a message that holds itself", (agent) => agent.invoke(said(circular())), "nothing but data"],
+    [
+      "a call that is none",
+      (agent, state) => agent.invoke({ ...state, toolHistory: [null] }),
+      "no list of calls",
+    ],
+    [
+      "the whole result",
+      (agent, state) => agent.invoke({ ...ask("Hi."), state, stop: "answer" }),
+      "its `state`",
+    ],
+    ["a snapshot of nothing", (agent) => agent.snapshot(undefined), "one that invoke has returned"],
+    ["no snapshot", (agent) => agent.resume(undefined), "one that snapshot(state) has returned"],
+    ["no decision", (agent, state) => agent.resolveToolApproval(state), "{ id, approved: true }"],
+    [
+      "an unknown option of a tool",
+      (agent) => agent.asTool({ descripton: "" }),
+      /Did you mean "description"\?$/,
+    ],
+    ["a tool without a name", (agent) => agent.asTool(), "needs a name"],
+    ["nothing to generate from", (agent) => agent.generate(), "must have a prompt or messages"],
+  ])("says so when it is given %s", async (_, give, problem) => {
+    const { agent } = await createAgent(await createWorld(), ["Hi."]);
+    const { state } = await agent.invoke(ask("Hello."));
+    const given = async (): Promise<unknown> => give(agent as never, state);
+    await expect(given()).rejects.toThrow(problem);
+    await expect(given()).rejects.toBeInstanceOf(ToolwrightError);
   });
 });
 
