@@ -18,6 +18,7 @@ import {
   type SmartAgentOptions,
 } from "./options.ts";
 import { type AgentInput, type AgentState, checkState } from "./state.ts";
+import type { InvokePlace } from "./start-invoke.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
 
@@ -62,16 +63,23 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     ]);
     return { agent: makeAgent(options), startInvoke };
   });
-  const invoke = async (input: AgentInput, invoked: InvokeOptions = {}): Promise<InvokeResult<never>> => {
+  const invokeAs = async (
+    place: InvokePlace,
+    input: AgentInput,
+    invoked: InvokeOptions = {},
+  ): Promise<InvokeResult<never>> => {
     checkInvokeOptions(invoked);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
       const { agent, startInvoke } = await made.get();
-      return (await startInvoke(agent, input, invoked, opened)) as InvokeResult<never>;
+      return (await startInvoke(agent, input, invoked, opened, place)) as InvokeResult<never>;
     };
     // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);
   };
+  const invoke = (input: AgentInput, invoked?: InvokeOptions): Promise<InvokeResult<never>> =>
+    invokeAs("anywhere", input, invoked);
+  const invokeInTool = (input: AgentInput): Promise<InvokeResult<never>> => invokeAs("in-tool", input);
   const { name } = options;
   const agent: SmartAgent<z.output<Output>> = {
     name,
@@ -92,9 +100,9 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
       return invoke(snapshot.state, invoked);
     },
     generate: async (how) => (await import("./generate.ts")).generate(invoke, how),
-    asTool: (how) => createAgentTool(invoke, how, name),
+    asTool: (how) => createAgentTool(invokeInTool, how, name),
   };
-  return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invoke, {}, name));
+  return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));
 }
 
 /** What makes it one of the tools of another agent. Made when it is asked for. */

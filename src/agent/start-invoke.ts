@@ -21,16 +21,22 @@ import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
 /** Loops that are driven inside of one call have places for so many answers each. */
 const ANSWERS_PER_LOOP = 1_000_000;
+
+/** `in-tool`: it is what a tool does, and always part of the run that the tool is called in. */
+export type InvokePlace = "anywhere" | "in-tool";
+
 export async function startInvoke(
   agent: Agent,
   input: AgentInput,
   invoked: InvokeOptions,
   given: OpenRuntime | undefined,
+  place: InvokePlace,
 ): Promise<InvokeResult> {
   checkInput(input, (message) => agent.memory.knows(message));
   const here = scopeHere();
   // Who names a run of its own, or another runtime, wants no part of what goes on around it.
-  const isInside = input.runId === undefined && (given === undefined || given.host === here?.host);
+  const isShared = place === "in-tool" || given === undefined || given.host === here?.host;
+  const isInside = input.runId === undefined && isShared;
   if (here !== undefined && isInside) return invokeInside(agent, here, input, invoked);
   if (given !== undefined && agent.options.runtime !== undefined) {
     return invokeOwn(agent, given, agent.options.runtime, input, invoked);

@@ -7,7 +7,7 @@ import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { createCallable } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { checkGiven, type InvokeOptions, type InvokeResult } from "./options.ts";
+import { checkGiven, type InvokeResult } from "./options.ts";
 import type { AgentInput } from "./state.ts";
 
 export interface AgentToolOptions {
@@ -18,7 +18,7 @@ export interface AgentToolOptions {
   readonly inputDescription?: string | undefined;
 }
 
-type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResult>;
+type Invoke = (input: AgentInput) => Promise<InvokeResult>;
 
 const OPTIONS: readonly (keyof AgentToolOptions)[] = ["name", "toolName", "description", "inputDescription"];
 
@@ -50,9 +50,16 @@ function messageWith(content: string): AgentInput {
   return { messages: [{ role: "user", content }] };
 }
 
-/** While something inside waits, nobody reads this: the call around it waits as well. */
 function answerOf(name: string, result: InvokeResult): unknown {
   const { status, stop, content, outputError } = result;
+  // Inside a run nobody hears this: the call around what waits does so as well.
+  if (status === "waiting") {
+    throw new ToolwrightError(
+      "TOOL_APPROVAL_REQUIRED",
+      `The agent ${name} waits for a person's decision in run "${result.runId}", and its caller cannot.`,
+      { details: { tool: name, runId: result.runId } },
+    );
+  }
   if (status === "failed") {
     throw new ToolwrightError(
       "TOOL_EXECUTION_FAILED",

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTool, defineTool, fromTool, type AgentState } from "toolwright";
+import { createSmartAgent, createTool, defineTool, fromTool, type AgentState } from "toolwright";
+import { createScriptedModel } from "toolwright/testing";
+import { createFolder } from "../workflow/harness.ts";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, user } from "./harness.ts";
 
 const copy = (state: AgentState): AgentState => JSON.parse(JSON.stringify(state)) as AgentState;
@@ -31,6 +33,23 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
     expect((await second.agent.invoke({ runId: paused.runId })).content).toBe("Ordered.");
     expect(placed).toEqual(["apple"]);
+  });
+
+  it("without a runtime they are on toolwright.db, as the run is", async () => {
+    const before = process.cwd();
+    process.chdir(createFolder());
+    try {
+      const { placed, order } = createOrders({ needsApproval: true });
+      const model = createScriptedModel([[call("order", { sku: "apple" })], "Ordered."]);
+      const agent = createSmartAgent({ model, tools: [order] });
+      const { state } = await agent.invoke(ask("Order."));
+      const id = state.pendingApprovals[0]?.id ?? "";
+      const done = await agent.invoke(agent.resolveToolApproval(state, { id, approved: true }));
+      expect(done).toMatchObject({ status: "finished", content: "Ordered." });
+      expect(placed).toEqual(["apple"]);
+    } finally {
+      process.chdir(before);
+    }
   });
 
   it("can be awaited; a serialised state carries no decision; a state that was tampered with approves nothing", async () => {

@@ -163,4 +163,40 @@ describe("an agent as a tool of another", () => {
     });
     expect(() => nameless.asTool({})).toThrow("needs a name");
   });
+
+  it("is part of its caller's run, whatever runtime it was made with", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders({ needsApproval: true });
+    const inner = await createAgent(world, [[call("order", { sku: "apple" })], "Bought."], {
+      name: "buyer",
+      tools: [order],
+    });
+    const outer = await createAgent(world, [[call("buyer", { input: "Buy." })], "Thanks."], {
+      tools: [inner.agent],
+    });
+    const paused = await outer.agent.invoke(ask("Buy."));
+    expect(paused).toMatchObject({ status: "waiting", state: { pendingApprovals: [{ toolName: "order" }] } });
+    const id = paused.state.pendingApprovals[0]?.id ?? "";
+    const done = await outer.agent.invoke(
+      outer.agent.resolveToolApproval(paused.state, { id, approved: true }),
+    );
+    expect(done.content).toBe("Thanks.");
+    expect(placed).toEqual(["apple"]);
+    expect(outer.model.requests[1]?.toolResults).toEqual([{ toolName: "buyer", output: "Bought." }]);
+  });
+
+  it("called outside of any run it cannot wait, and says so", async () => {
+    const world = await createWorld();
+    const { order } = createOrders({ needsApproval: true });
+    const { agent } = await createAgent(world, [[call("order", { sku: "apple" })]], { tools: [order] });
+    await expect(agent.asTool({ name: "buyer" }).invoke({ input: "Buy." })).rejects.toMatchObject({
+      code: "TOOL_APPROVAL_REQUIRED",
+    });
+  });
+
+  it("has the name of the agent, unless it is given another", async () => {
+    const { agent } = await createAgent(await createWorld(), [], { name: "buyer" });
+    expect(agent.asTool({ description: "Buys." })).toMatchObject({ name: "buyer", description: "Buys." });
+    expect(agent.asTool({ name: "shopper" }).name).toBe("shopper");
+  });
 });
