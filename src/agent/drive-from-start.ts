@@ -14,6 +14,7 @@ import type { AgentMessage } from "./messages.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 import type { ContextState, Plan } from "./state.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
+import { whileWatched } from "./teller.ts";
 import { bindTools } from "./tools/agent-tools.ts";
 import { PlanBook } from "./tools/todo-list.ts";
 
@@ -84,7 +85,7 @@ export async function driveFromStart(
     signal,
     tell,
   };
-  return { end: await driveAgent(setup), setup };
+  return { end: await whileWatched(setup, () => driveAgent(setup)), setup };
 }
 
 /** Made when an invoke begins, and on record with it. */

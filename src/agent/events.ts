@@ -51,6 +51,13 @@ export type SmartAgentEvent =
   | { readonly type: "budget"; readonly budget: string }
   | { readonly type: "finalAnswer"; readonly content: string; readonly output?: unknown }
   | { readonly type: "cancelled"; readonly reason: string }
+  /** Told by an agent that is a tool of this one. `executionId`: of the call that it works in. */
+  | {
+      readonly type: "sub_agent";
+      readonly name: string;
+      readonly executionId: string;
+      readonly event: SmartAgentEvent;
+    }
   /** The agent asks something else than what is on record; from this answer on it is live. */
   | { readonly type: "replay-diverged"; readonly position: number };
 

@@ -16,7 +16,7 @@ import type { Agent } from "./make-agent.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
 import { readState, type StatePlace } from "./read-state.ts";
 import { type AgentInput, checkInput } from "./state.ts";
-import { tellerOf } from "./teller.ts";
+import { tellerOf, watchedInside } from "./teller.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
 /** Loops that are driven inside of one call have places for so many answers each. */
@@ -133,7 +133,8 @@ async function invokeInside(
   invoked: InvokeOptions,
 ): Promise<InvokeResult> {
   const { host, identity } = scope;
-  const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
+  const own = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
+  const { tell, isStreamed } = watchedInside(scope, own, invoked.stream);
   const messages = (input.messages ?? []).map((message) => agent.memory.keep(message));
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
@@ -153,7 +154,7 @@ async function invokeInside(
     firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
     tell,
-    isStreamed: invoked.stream === true,
+    isStreamed,
   });
   const place = {
     host,

@@ -62,6 +62,35 @@ describe("events", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
+  it("of an agent that is a tool are told to those who watch its caller, as its own", async () => {
+    const world = await createWorld();
+    const heard: string[] = [];
+    const plan = { operation: "write", todoList: [{ id: 1, title: "look" }] };
+    const inner = await createAgent(world, [[call("manage_todo_list", plan)], "Found it."], {
+      name: "scout",
+      onEvent: ({ type }) => heard.push(type),
+    });
+    const outer = await createAgent(world, [[call("scout", { input: "Look." })], "Done."], {
+      tools: [inner.agent],
+    });
+    const { state } = await outer.agent.invoke(ask("Look."), { stream: true });
+    const told = eventsOf(outer.events, "sub_agent");
+    expect(new Set(told.map(({ name, executionId }) => `${name} ${executionId}`))).toEqual(
+      new Set([`scout ${state.toolHistory[0]?.executionId}`]),
+    );
+    expect(told.map(({ event }) => event.type)).toEqual(heard);
+    expect(told.map(({ event }) => event)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: "plan", version: 1 }),
+        { type: "finalAnswer", content: "Found it." },
+      ]),
+    );
+    // It is streamed as its caller is.
+    expect(inner.model.requests[0]?.mode).toBe("stream");
+    expect(eventsOf(outer.events, "finalAnswer")).toEqual([{ type: "finalAnswer", content: "Done." }]);
+    expect(eventsOf(outer.events, "plan")).toEqual([]);
+  });
+
   it("do not show what is redacted, also where the arguments are sent inside of a field", async () => {
     const world = await createWorld();
     const pay = createTool({
