@@ -10,6 +10,7 @@ import type { Scope } from "../invoke/scope.ts";
 import { refusal } from "../runtime/options.ts";
 import type { Transaction } from "../store/store.ts";
 import { addUsage, peekUsage } from "../store/usage.ts";
+import { encode } from "../util/encode.ts";
 import type { ModelUsage } from "./model/agent-model.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 
@@ -33,6 +34,7 @@ export class AgentBudget {
   readonly #own: SmartAgentLimits;
   readonly #began: number;
   #calls = 0;
+  #bytes = 0;
   #tokens = 0;
   #costUsd = 0;
 
@@ -52,8 +54,11 @@ export class AgentBudget {
     return Math.max(0, (this.#own.maxToolCalls ?? Infinity) - this.#calls);
   }
 
-  countCall(): void {
+  /** Of a call that was run, also one on record. @param output `undefined` where there is none */
+  countCall(output: unknown): void {
     this.#calls += 1;
+    if (this.#own.maxTotalOutputBytes !== undefined && output !== undefined)
+      this.#bytes += Buffer.byteLength(encode(output));
   }
 
   /** The first budget that is spent. */
@@ -62,8 +67,9 @@ export class AgentBudget {
   }
 
   #ownSpent(): string | undefined {
-    const { maxToolCalls, maxTotalOutputTokens, maxCostUsd, maxWallClockMs } = this.#own;
+    const { maxToolCalls, maxTotalOutputTokens, maxTotalOutputBytes, maxCostUsd, maxWallClockMs } = this.#own;
     if (this.#calls >= (maxToolCalls ?? Infinity)) return "maxToolCalls";
+    if (this.#bytes >= (maxTotalOutputBytes ?? Infinity)) return "maxTotalOutputBytes";
     if (this.#tokens >= (maxTotalOutputTokens ?? Infinity)) return "maxTotalOutputTokens";
     if (this.#costUsd >= (maxCostUsd ?? Infinity)) return "maxCostUsd";
     const elapsed = this.#scope.host.clock.now() - this.#began;

@@ -102,7 +102,7 @@ function note(ended: EndedCall, { tools, budget, tell }: AgentSetup): void {
   if (ended.spec === undefined) return;
   const { spec, outcome } = ended;
   const hasRun = outcome.status === "error" || (outcome.status === "success" && !outcome.fromCache);
-  if (hasRun && !spec.isExempt) budget.countCall();
+  if (hasRun && !spec.isExempt) budget.countCall(outcome.status === "success" ? outcome.output : undefined);
   if (spec !== tools.todoSpec || outcome.status !== "success") return;
   if (!tools.plans.note(outcome.output) && saysError(outcome.output)) return;
   const { operation } = outcome.output as { operation?: string };

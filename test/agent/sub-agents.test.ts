@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createSmartAgent, type AgentState } from "toolwright";
+import { createSmartAgent, defineTool, type AgentState } from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { ask, call, createAgent, createOrders, createWorld } from "./harness.ts";
 
@@ -192,6 +192,29 @@ describe("an agent as a tool of another", () => {
     await expect(agent.asTool({ name: "buyer" }).invoke({ input: "Buy." })).rejects.toMatchObject({
       code: "TOOL_APPROVAL_REQUIRED",
     });
+  });
+
+  it("holds its own limit of bytes, which is not its caller's", async () => {
+    const world = await createWorld();
+    const look = defineTool({
+      name: "look",
+      schema: z.object({ n: z.number() }),
+      execute: () => "x".repeat(1_000),
+    });
+    const script = [[call("look", { n: 1 })], [call("look", { n: 2 })], "That is all."];
+    const inner = await createAgent(world, script, {
+      name: "scout",
+      tools: [look],
+      limits: { maxTotalOutputBytes: 1_500 },
+    });
+    const outer = await createAgent(
+      world,
+      [[call("scout", { input: "Look." })], [call("look", { n: 3 })], "Done."],
+      { tools: [inner.agent, look] },
+    );
+    expect((await outer.agent.invoke(ask("Look."))).content).toBe("Done.");
+    expect(inner.model.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, true, false]);
+    expect(outer.model.requests[2]?.toolResults).toMatchObject([{ toolName: "look" }]);
   });
 
   it("has the name of the agent, unless it is given another", async () => {
