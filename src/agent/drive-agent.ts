@@ -52,6 +52,8 @@ export interface AgentEnd {
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
   readonly pending?: readonly Approval[] | undefined;
+  /** The calls of the answer that waits, in the order in which it asks for them. */
+  readonly asked?: readonly string[] | undefined;
   readonly usage: AgentUsage;
 }
 
@@ -89,7 +91,7 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
     const ran = await runAnswer(setup, answer, withdrawn);
     assertNotAborted(signal);
     // What waits is not said yet: it is run and said when it is decided.
-    if (ran.pending.length > 0) return end("approval", { pending: ran.pending });
+    if (ran.pending.length > 0) return end("approval", { pending: ran.pending, asked: ran.asked });
     history.answer(answer);
     history.results(ran.results);
     if (answer.finish === "refused") return end("refused", { outputError: outputErrorOf(options) });

@@ -26,6 +26,8 @@ export interface StatePlace {
   readonly memory: MessageMemory;
   /** What the answer waits for, in the order in which it asks. */
   readonly pending: readonly Approval[];
+  /** The executionIds of all its calls, in that order. */
+  readonly asked: readonly string[];
 }
 
 export async function readState(place: StatePlace, kept: KeptResult): Promise<AgentState> {
@@ -47,7 +49,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
   const own = new Set(read.calls.map(({ key }) => key));
   const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? read.earlier;
   const all = [...messages, ...kept.added.map((message) => place.memory.keep(message))];
-  const toolHistory = [...before, ...inOrder(read.entries, kept.added)];
+  const toolHistory = [...before, ...inOrder(read.entries, kept.added, place.asked)];
   return {
     runId: scope.runId,
     status: kept.status,
@@ -88,11 +90,14 @@ function asAsked(requests: readonly Approval[], pending: readonly Approval[]): A
   return requests.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** In the order in which the model asked for them, then those that wait. */
-function inOrder(entries: readonly ToolHistoryEntry[], added: readonly AgentMessage[]): ToolHistoryEntry[] {
-  const place = new Map(
-    added.flatMap(({ executionId }, index) => (executionId === undefined ? [] : [[executionId, index]])),
-  );
+/** In the order in which the model asked for them. @param asked in the answer that waits, which is not said yet */
+function inOrder(
+  entries: readonly ToolHistoryEntry[],
+  added: readonly AgentMessage[],
+  asked: readonly string[],
+): ToolHistoryEntry[] {
+  const answered = added.flatMap(({ executionId }) => executionId ?? []);
+  const place = new Map([...answered, ...asked].map((executionId, index) => [executionId, index]));
   const placeOf = ({ executionId }: ToolHistoryEntry): number => place.get(executionId) ?? Infinity;
   return entries.toSorted((one, other) => {
     const [a, b] = [placeOf(one), placeOf(other)];

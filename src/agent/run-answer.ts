@@ -16,6 +16,8 @@ export interface RanAnswer {
   /** In the order of the calls. Without those that wait. */
   readonly results: readonly CallResult[];
   readonly pending: readonly Approval[];
+  /** The executionIds of all calls, in the order in which they were asked for. */
+  readonly asked: readonly string[];
   /** The first that is valid. */
   readonly output: { readonly value: unknown } | undefined;
   readonly isTerminal: boolean;
@@ -78,6 +80,7 @@ export async function runAnswer(
     pending: ended.flatMap((one) =>
       one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],
     ),
+    asked: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
     output: ended.map((one) => outputOf(one, tools)).find((found) => found !== undefined),
     isTerminal: ended.some(isTerminal),
     ...missOf(ended, tools),

@@ -226,6 +226,15 @@ describe("approvals", () => {
       { sku: "pear" },
       { sku: "plum" },
     ]);
+    expect(paused.state.toolHistory.map(({ tool_call_id: id, status }) => `${id} ${status}`)).toEqual([
+      "c1 success",
+      "c2 pending",
+      "c3 success",
+      "c4 pending",
+      "c5 error",
+      "c6 success",
+      "c7 pending",
+    ]);
     const idOf = (sku: string): string =>
       paused.state.pendingApprovals.find(({ args }) => (args as { sku: string }).sku === sku)?.id ?? "";
     let state: AgentState = agent.resolveToolApproval(paused.state, { id: idOf("apple"), approved: true });
