@@ -105,6 +105,11 @@ describe("manage_todo_list", () => {
     ],
     [{ operation: "write", todoList: [{ id: 1 }] }, "no title"],
     [{ operation: "write" }, "needs todoList"],
+    [{ operation: "erase" }, "operation: Invalid option"],
+    [{ operation: "write", todoList: [{ id: 1, title: "a", status: "done" }] }, "todoList.0.status"],
+    [{ operation: "write", todoList: [{ id: 1.5, title: "a" }] }, "todoList.0.id"],
+    [{ operation: "read", expectedVersion: "1" }, "expectedVersion"],
+    [[], "the input"],
     [{ operation: "update", todoList: [{ id: 1, status: "completed" }] }, "no plan yet"],
   ])("refuses %j", async (input, message) => {
     const { answers, plan } = await answersOf([input]);

@@ -27,7 +27,6 @@ const INPUT = z.object({
     .describe("The version that you know. Refused when the plan has changed since."),
 });
 
-type Input = z.output<typeof INPUT>;
 type Item = z.output<typeof ITEM>;
 
 export const NO_PLAN: Plan = { version: 0, todoList: [] };
@@ -52,8 +51,16 @@ export class PlanBook {
     return true;
   }
 
-  manage(input: Input): object {
-    const { operation, todoList, expectedVersion } = input;
+  manage(input: unknown): object {
+    const parsed = INPUT.safeParse(input);
+    if (!parsed.success) {
+      return this.#refuse(
+        "input_invalid",
+        `${problemsIn(parsed.error)}. Nothing was changed.`,
+        "Correct the named fields and call again.",
+      );
+    }
+    const { operation, todoList, expectedVersion } = parsed.data;
     const current = this.#plan;
     if (operation === "read") return { operation, ...current };
     if (expectedVersion !== undefined && expectedVersion !== current.version) {
@@ -79,6 +86,10 @@ export class PlanBook {
   #refuse(error_type: string, message: string, next_action_hint: string): object {
     return { is_error: true, error_type, message, next_action_hint, ...this.#plan };
   }
+}
+
+function problemsIn({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => `${path.join(".") || "the input"}: ${message}`).join("; ");
 }
 
 function written(items: readonly Item[] | undefined): PlanStep[] | string {
@@ -145,7 +156,9 @@ export function createTodoListSpec(): ToolSpec {
   );
 }
 
-/** For the calls of one invoke. */
+const ANYTHING = z.unknown();
+
+/** For the calls of one invoke. What does not fit is refused by the plan itself, with its version and its list. */
 export function withPlan(spec: ToolSpec, book: PlanBook): ToolSpec {
-  return { ...spec, execute: (input) => book.manage(input as Input) };
+  return { ...spec, schema: ANYTHING, execute: (input) => book.manage(input) };
 }
