@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import type { PastTurn } from "../runtime/run-turn.ts";
 import type { Store } from "../store/store.ts";
-import { lastTurn, readTurns, turnOf, type TurnRow } from "../store/turns.ts";
+import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";
@@ -55,10 +55,11 @@ export async function locateTurn(
   if (messages.length === turn.length) {
     return located(runId, messages.slice(0, turn.began), hashes, input, last);
   }
-  if (last?.turn === turn.number && last.resultJson !== null && isAfter(pastOf(last), hashes)) {
-    return located(runId, messages, hashes, input, last);
-  }
   const inputHash = hashes.at(-1) ?? "";
+  // Who asks again, after a crash or because no answer came, goes on with what was begun.
+  const isBegun = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
+  const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastOf(last), hashes);
+  if (isBegun || isNext) return located(runId, messages, hashes, input, last);
   const branch = `branch-${digest([runId, inputHash]).slice(0, 24)}`;
   const { ancestors } = decode(row.beganJson) as Began;
   return located(branch, messages, hashes, input, undefined, [...ancestors, runId]);

@@ -147,6 +147,24 @@ describe("invoke", () => {
     expect((await agent.invoke({ runId: one.runId })).messages).toEqual(two.messages);
   });
 
+  it("the same message on the same state is the same invoke: after a crash, and when it has ended", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const script = ["Hello.", [call("order", { sku: "apple" })], new Error("power cut")] as const;
+    const first = await createAgent(world, script, { tools: [order] });
+    const { state } = await first.agent.invoke(ask("Hi.", "r1"));
+    const again = { ...(JSON.parse(JSON.stringify(state)) as typeof state) };
+    const input = { ...again, messages: [...again.messages, user("Order.")] };
+    await expect(first.agent.invoke(input)).rejects.toThrow("power cut");
+    await world.killAll();
+    const second = await createAgent(world, ["Ordered."], { tools: [order] });
+    const done = await second.agent.invoke(input);
+    expect(done).toMatchObject({ runId: "r1", content: "Ordered." });
+    expect(await second.agent.invoke(input)).toEqual(done);
+    expect(placed).toEqual(["apple"]);
+    expect(second.model.requests).toHaveLength(1);
+  });
+
   it("cache, breaker and budgets start anew with each invoke", async () => {
     const world = await createWorld();
     let looks = 0;
