@@ -118,10 +118,11 @@ async function fromRecord(
   const messages: AgentMessage[] = [];
   for (const row of await store.read(() => readTurns(runId))) {
     const { after, said } = decode(row.beganJson) as Began;
-    messages.splice(after, messages.length, ...said);
-    if (row.turn !== last.turn && row.resultJson !== null) {
-      messages.push(...(decode(row.resultJson) as KeptResult).added);
-    }
+    const isPast = row.turn !== last.turn && row.resultJson !== null;
+    const added = isPast ? (decode(row.resultJson ?? "") as KeptResult).added : [];
+    messages.length = after;
+    // One by one: a list of any length is no list of arguments.
+    for (const message of [...said, ...added]) messages.push(message);
   }
   return {
     runId,

@@ -74,7 +74,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
 function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
   const calls: FoundCall[] = [];
   for (let turn = 0; turn < scope.iteration; turn += 1) {
-    calls.push(...(yield* callsOfScope({ ...scope, path: String(turn) })));
+    for (const call of yield* callsOfScope({ ...scope, path: String(turn) })) calls.push(call);
   }
   return calls;
 }

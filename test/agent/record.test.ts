@@ -1,8 +1,8 @@
 /** What stays on record, for how long, and who may go on with it. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTool, runAgentLoop } from "toolwright";
-import { createFakeClock } from "toolwright/testing";
+import { createSmartAgent, createTool, runAgentLoop } from "toolwright";
+import { createFakeClock, createScriptedModel } from "toolwright/testing";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntime, user } from "./harness.ts";
 
 const DAY_MS = 86_400_000;
@@ -118,5 +118,26 @@ describe("the record", () => {
     await expect(agent.invoke(ask("Hi.", "r1"))).rejects.toMatchObject({ code: "TOOL_RUN_TAKEN" });
     await expect(agent.invoke({ runId: "r1" })).rejects.toMatchObject({ code: "TOOL_RUN_NOT_FOUND" });
     await expect(agent.invoke(ask("Hi.", ""))).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID" });
+  });
+
+  it("a run of any length is asked about, and found by its id", async () => {
+    const world = await createWorld();
+    const runtime = await openRuntime(world);
+    let asked = 0;
+    const model = {
+      ...createScriptedModel([]),
+      doGenerate: async ({ prompt }: { prompt: unknown[] }) => {
+        asked = prompt.length;
+        return { content: [{ type: "text", text: "Read." }], finishReason: { unified: "stop" } };
+      },
+    };
+    const agent = createSmartAgent({ model, runtime, limits: { maxContextTokens: 1e9 } });
+    const messages = Array.from({ length: 200_001 }, (_, index) => ({
+      role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: "Hm.",
+    }));
+    expect((await agent.invoke({ messages, runId: "r1" })).content).toBe("Read.");
+    expect(asked).toBe(200_002);
+    expect((await agent.invoke({ runId: "r1" })).messages).toHaveLength(200_002);
   });
 });

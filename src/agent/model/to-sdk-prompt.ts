@@ -21,7 +21,7 @@ export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkM
   return (messages) => {
     const known = made.get(messages) ?? { count: 0, prompt: [] };
     made.set(messages, known);
-    known.prompt.push(...toSdkMessages(messages.slice(known.count), once));
+    for (const message of toSdkMessages(messages.slice(known.count), once)) known.prompt.push(message);
     known.count = messages.length;
     return known.prompt.slice();
   };

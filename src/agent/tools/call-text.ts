@@ -48,7 +48,7 @@ export async function findCallText(
 export async function listCallTexts({ store, runIds }: CallSource): Promise<CallText> {
   const calls = await store.read(function* () {
     const found: FoundCall[] = [];
-    for (const runId of runIds) found.push(...(yield* topCallsOfRun(runId)));
+    for (const runId of runIds) for (const call of yield* topCallsOfRun(runId)) found.push(call);
     return found;
   });
   const lines = calls.map(({ key, toolName, status, inputJson }) =>
