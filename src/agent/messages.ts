@@ -54,7 +54,7 @@ export function checkAgentMessages(
 
 function problemWith(message: unknown): string | undefined {
   if (typeof message !== "object" || message === null) return "is no object";
-  const { role, content, tool_calls: calls, tool_call_id: id } = message as Record<string, unknown>;
+  const { role, content, tool_calls: calls, tool_call_id: id, provider } = message as Record<string, unknown>;
   if (!ROLES.has(role))
     return `has the role ${JSON.stringify(role)}; it must be one of ${[...ROLES].join(", ")}`;
   const isContent = typeof content === "string" || (Array.isArray(content) && content.every(isPart));
@@ -64,11 +64,19 @@ function problemWith(message: unknown): string | undefined {
   if (calls !== undefined && !(Array.isArray(calls) && calls.every(isCall))) {
     return "has tool_calls that are not { id, function: { name, arguments } }";
   }
+  if (provider !== undefined && !isProvider(provider)) return "has a provider that is not { kind, content }";
   return undefined;
 }
 
 function isPart(part: unknown): boolean {
   return typeof part === "object" && part !== null && "type" in part && typeof part.type === "string";
+}
+
+function isProvider(provider: unknown): boolean {
+  if (typeof provider !== "object" || provider === null) return false;
+  const { kind, content } = provider as { kind?: unknown; content?: unknown };
+  const isList = Array.isArray(content) && content.every((one) => typeof one === "object" && one !== null);
+  return typeof kind === "string" && isList;
 }
 
 function isCall(call: unknown): boolean {

@@ -117,6 +117,40 @@ describe("models with invoke(messages)", () => {
     });
   });
 
+  it("get calls in their content back as they were, and what must not be stored is not kept there", async () => {
+    const login = defineTool({
+      name: "login",
+      schema: z.object({ user: z.string(), password: z.string() }),
+      redact: { input: ["password"] },
+      execute: () => "in",
+    });
+    const args = { user: "ann", password: "hunter2" };
+    const thought = { type: "thinking", thinking: "Hm.", signature: "sig-1" };
+    const block = { type: "tool_use", id: "c1", name: "login", input: args };
+    const model = new ChatModel([
+      {
+        content: [thought, { type: "text", text: "I log in." }, block],
+        tool_calls: [{ id: "c1", name: "login", args }],
+      },
+      "I am in.",
+      "Still in.",
+    ]);
+    const agent = await agentOn(model, { tools: [login] });
+    const { state } = await agent.invoke(ask("Log in."));
+    expect(model.seen[1]?.messages[2]?.["content"]).toEqual([
+      thought,
+      { type: "text", text: "I log in." },
+      block,
+    ]);
+    expect(JSON.stringify(state)).not.toContain("hunter2");
+    await agent.invoke({ ...state, messages: [...state.messages, user("And now?")] });
+    expect(model.seen[2]?.messages[2]?.["content"]).toMatchObject([
+      thought,
+      { type: "text" },
+      { ...block, input: { user: "ann", password: expect.stringContaining("[redacted") as string } },
+    ]);
+  });
+
   it("an answer that is no message is the model's failure", async () => {
     const agent = await agentOn({ invoke: async () => 7 });
     await expect(agent.invoke(ask("Hi."))).rejects.toMatchObject({ code: "TOOL_MODEL_FAILED" });

@@ -11,6 +11,7 @@ import {
   type ModelAnswer,
   type ModelUsage,
 } from "./agent-model.ts";
+import { withInputs, withoutInputs } from "./call-blocks.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,7 +70,11 @@ function toPlain({
   provider,
   ...message
 }: AgentMessage): object {
-  return provider?.kind === KIND ? { ...message, ...(provider.content[0] as object) } : message;
+  if (provider?.kind !== KIND) return message;
+  const { content } = (provider.content[0] ?? {}) as { content?: unknown };
+  return Array.isArray(content)
+    ? { ...message, content: withInputs(content, message.tool_calls ?? []) }
+    : message;
 }
 
 const KIND = "invoke";
@@ -85,6 +90,7 @@ function toAnswer(answer: unknown): ModelAnswer {
   const metadata = (message["response_metadata"] ?? {}) as Fields;
   const listed = [...listOf(calls ?? (extra as Fields | undefined)?.["tool_calls"]), ...listOf(invalid)];
   const ids = callIds(listed.map(({ id }) => id));
+  const named = listed.map(({ id }, index) => [id, ids[index] ?? ""] as const);
   const finish = metadata["finish_reason"] ?? metadata["stop_reason"] ?? metadata["finishReason"];
   return {
     text: textIn(content),
@@ -99,7 +105,7 @@ function toAnswer(answer: unknown): ModelAnswer {
       message["usage_metadata"] ?? message["usage"] ?? metadata["usage"] ?? metadata["tokenUsage"],
     ),
     ...(Array.isArray(content)
-      ? { provider: { kind: KIND, content: [{ content: JSON.parse(JSON.stringify(content)) as unknown }] } }
+      ? { provider: { kind: KIND, content: [{ content: withoutInputs(content, named) }] } }
       : {}),
   };
 }
