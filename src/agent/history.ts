@@ -14,8 +14,8 @@ import type { AgentMessage, ToolCallMessage } from "./messages.ts";
 import type { ModelAnswer } from "./model/agent-model.ts";
 
 export interface HistoryListener {
-  /** Told of each message as it is added. */
-  onAdded(sent: AgentMessage): void;
+  /** Told of each message as it is added, in both forms. */
+  onAdded(sent: AgentMessage, kept: AgentMessage): void;
 }
 
 export class History {
@@ -88,7 +88,7 @@ export class History {
     const own = this.#memory.keep(kept);
     this.#kept.push(own);
     this.#hash = this.#memory.hashAfter(this.#hash, own);
-    this.#listener.onAdded(sent === kept ? own : sent);
+    this.#listener.onAdded(sent === kept ? own : sent, own);
   }
 
   #masked(call: ToolCallMessage): ToolCallMessage {

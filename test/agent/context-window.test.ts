@@ -83,7 +83,7 @@ function play(seed: number, rounds: number, look: (played: Played) => void, trig
     look(played);
     for (const message of answerWith(next, round)) {
       played.said.push(message);
-      window.onAdded(message);
+      window.onAdded(message, message);
     }
   }
   return played;
@@ -159,7 +159,7 @@ describe("what is sent", () => {
         overhead: 100,
         trigger: TRIGGER,
       });
-      for (const message of said.slice(1)) again.onAdded(message);
+      for (const message of said.slice(1)) again.onAdded(message, message);
       if (window.state !== null) again.apply(window.state);
       // What was said last before the invoke is pinned only in the run that began with it.
       const sent = new Set(window.messages.map((message) => JSON.stringify(message)));

@@ -107,6 +107,32 @@ describe("a long run under a small window", () => {
     expect(state.context?.summary).toContain(state.toolHistory[0]?.executionId);
   });
 
+  it("a summary knows nothing that must not be stored", async () => {
+    const world = await createWorld();
+    const login = createTool({
+      name: "login",
+      schema: z.object({ password: z.string() }),
+      redact: { input: ["password"], output: ["token"] },
+      func: () => ({ token: "token-4711" }),
+    });
+    let asked = 0;
+    const summaries: string[] = [];
+    const script = Array.from({ length: 60 }, (): ScriptedTurn => (request) => {
+      if (isSummary(request)) return (summaries.push(request.text), request.text);
+      asked += 1;
+      if (asked === 1) return [call("login", { password: "hunter2" })];
+      return asked < 20 ? [call("read_report", { n: asked })] : "Done.";
+    });
+    const { agent, model } = await createAgent(world, script, { ...options, tools: [login, read] });
+    const { state } = await agent.invoke(ask("Log in and read."));
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain("token-4711");
+    expect(summaries.join("")).toContain("login");
+    for (const text of [JSON.stringify(state), await world.dump()]) {
+      expect(text).not.toContain("token-4711");
+      expect(text).not.toContain("hunter2");
+    }
+  });
+
   it("asks for no summary when a budget is spent", async () => {
     const world = await createWorld();
     let left = 0;

@@ -319,6 +319,12 @@ describe("invoke", () => {
       "no list of calls",
     ],
     [
+      "a message of no provider",
+      (agent) =>
+        agent.invoke({ messages: [{ ...user("Hi."), provider: { kind: "ai-sdk", content: [null] } }] }),
+      "message 0 has a provider",
+    ],
+    [
       "the whole result",
       (agent, state) => agent.invoke({ ...ask("Hi."), state, stop: "answer" }),
       "its `state`",

@@ -26,12 +26,13 @@ export interface WindowOptions {
 export interface WindowStep {
   readonly archivedUpTo: number;
   readonly droppedUpTo: number;
-  /** What is left out from now on, as it is sent now. */
+  /** What is left out from now on, as it is kept: what is made of it is kept as well. */
   readonly dropped: readonly AgentMessage[];
 }
 
 interface Entry {
   readonly sent: AgentMessage;
+  readonly kept: AgentMessage;
   readonly size: number;
 }
 
@@ -56,7 +57,7 @@ export class ContextWindow implements HistoryListener {
     const last = began.findLastIndex(({ role }) => role === "assistant" || role === "tool");
     this.#pinned = { from: last + 1, to: began.length };
     this.#state = fits(options.context, began) ? options.context : UNTOUCHED;
-    for (const message of began) this.#keep(message);
+    for (const message of began) this.#keep(message, message);
     this.#rebuild();
   }
 
@@ -73,8 +74,8 @@ export class ContextWindow implements HistoryListener {
     return Math.ceil((this.#size + this.#options.overhead) * this.#scale);
   }
 
-  onAdded(sent: AgentMessage): void {
-    const { size } = this.#keep(sent);
+  onAdded(sent: AgentMessage, kept: AgentMessage): void {
+    const { size } = this.#keep(sent, kept);
     this.#view.push(sent);
     this.#size += size;
   }
@@ -118,7 +119,7 @@ export class ContextWindow implements HistoryListener {
     return {
       archivedUpTo,
       droppedUpTo: droppedUpTo > from ? droppedUpTo : this.#state.droppedUpTo,
-      dropped: indices.filter((index) => !this.#isPinned(index)).map((index) => this.#archived(index)),
+      dropped: indices.filter((index) => !this.#isPinned(index)).map((index) => this.#archivedAsKept(index)),
     };
   }
 
@@ -127,8 +128,8 @@ export class ContextWindow implements HistoryListener {
     this.#rebuild();
   }
 
-  #keep(sent: AgentMessage): Entry {
-    const entry = { sent, size: this.#options.sizeOf(sent) };
+  #keep(sent: AgentMessage, kept: AgentMessage): Entry {
+    const entry = { sent, kept, size: this.#options.sizeOf(sent) };
     this.#entries.push(entry);
     return entry;
   }
@@ -179,6 +180,11 @@ export class ContextWindow implements HistoryListener {
 
   #archived(index: number): AgentMessage {
     return this.#options.archive(this.#at(index), () => this.#handlesAfter(index));
+  }
+
+  #archivedAsKept(index: number): AgentMessage {
+    const { kept } = this.#entries[index] as Entry;
+    return this.#options.archive(kept, () => this.#handlesAfter(index));
   }
 
   /** Of the calls of one answer. A model may use an id again: only the results that follow the answer are its own. */
