@@ -3,7 +3,6 @@
  * It is driven from the start each time; what is on record is handed back in its place, and from the first thing that is
  * not, it is live.
  */
-import type { Approval } from "../invoke/approval.ts";
 import type { RecordedResponses } from "../invoke/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { sha256 } from "../util/hash.ts";
@@ -51,7 +50,6 @@ export interface AgentEnd {
   readonly output?: { readonly value: unknown } | undefined;
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
-  readonly pending?: readonly Approval[] | undefined;
   /** The calls of the answer that waits, in the order in which it asks for them. */
   readonly asked?: readonly string[] | undefined;
   readonly usage: AgentUsage;
@@ -91,7 +89,7 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
     const ran = await runAnswer(setup, answer, withdrawn);
     assertNotAborted(signal);
     // What waits is not said yet: it is run and said when it is decided.
-    if (ran.pending.length > 0) return end("approval", { pending: ran.pending, asked: ran.asked });
+    if (ran.isWaiting) return end("approval", { asked: ran.asked });
     history.answer(answer);
     history.results(ran.results);
     if (answer.finish === "refused") return end("refused", { outputError: outputErrorOf(options) });

@@ -5,7 +5,7 @@ import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";
 import { listCache } from "../store/cache.ts";
 import { readPayload } from "../store/payloads.ts";
-import { callsOfScope, type FoundCall } from "../store/run-calls.ts";
+import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/run-calls.ts";
 import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode } from "../util/encode.ts";
@@ -24,9 +24,7 @@ export interface StatePlace {
   readonly history: readonly ToolHistoryEntry[] | undefined;
   readonly messages: readonly AgentMessage[];
   readonly memory: MessageMemory;
-  /** What the answer waits for, in the order in which it asks. */
-  readonly pending: readonly Approval[];
-  /** The executionIds of all its calls, in that order. */
+  /** The executionIds of all calls of an answer that waits, in the order in which it asks for them. */
   readonly asked: readonly string[];
 }
 
@@ -37,12 +35,12 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
   const read = await host.store.read(function* () {
     const calls = yield* callsOfScope(scope);
     const earlier = place.history === undefined ? yield* earlierCalls(scope) : [];
-    const requests = isWaiting ? yield* listApprovals({ runId: scope.runId, status: "pending" }, now) : [];
+    const requests = isWaiting ? yield* requestsOf(scope, now) : [];
     return {
       calls,
       entries: yield* toEntries(calls),
       earlier: yield* toEntries(earlier),
-      requests: requests.filter(({ iteration }) => iteration === scope.iteration).map(toApproval),
+      requests,
       cache: yield* listCache(budgetId, now),
     };
   });
@@ -63,7 +61,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
       ]),
     ),
     toolCallCount: toolHistory.length,
-    pendingApprovals: asAsked(read.requests, place.pending).map((request) => toPending(request, read.calls)),
+    pendingApprovals: asAsked(read.requests, place.asked).map((one) => toPending(one, read.calls)),
     plan: kept.plan.version === 0 ? null : kept.plan,
     planVersion: kept.plan.version,
     usage: kept.usage,
@@ -79,15 +77,26 @@ function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
   return calls;
 }
 
-function asAsked(requests: readonly Approval[], pending: readonly Approval[]): Approval[] {
-  const order = new Map<string, number>();
-  for (const [index, { callKey, parentKey }] of pending.entries()) {
-    order.set(callKey, index);
-    if (parentKey !== undefined) order.set(parentKey, index);
+/** What waits, and the call of the agent that it is, or that it is made inside of. */
+interface Request {
+  readonly approval: Approval;
+  readonly topKey: string;
+}
+
+function* requestsOf(scope: ScopeKey, now: number): Transaction<Request[]> {
+  const requests: Request[] = [];
+  for (const row of yield* listApprovals({ runId: scope.runId, status: "pending" }, now)) {
+    if (row.nodeId !== scope.nodeId || row.iteration !== scope.iteration) continue;
+    const approval = toApproval(row);
+    const topKey = yield* callOfScopeAround(scope, approval.callKey);
+    // Others may wait beside this agent, in calls of its caller.
+    if (topKey !== undefined) requests.push({ approval, topKey });
   }
-  const placeOf = ({ callKey, parentKey = "" }: Approval): number =>
-    order.get(callKey) ?? order.get(parentKey) ?? pending.length;
-  return requests.toSorted((one, other) => placeOf(one) - placeOf(other));
+  return requests;
+}
+
+function asAsked(requests: readonly Request[], asked: readonly string[]): Request[] {
+  return requests.toSorted((one, other) => asked.indexOf(one.topKey) - asked.indexOf(other.topKey));
 }
 
 /** In the order in which the model asked for them. @param asked in the answer that waits, which is not said yet */
@@ -150,8 +159,8 @@ function jsonOf(value: unknown): unknown {
   ) as unknown;
 }
 
-function toPending(request: Approval, calls: readonly FoundCall[]): PendingToolApproval {
-  const shown = calls.find(({ key }) => key === request.callKey || key === request.parentKey);
+function toPending({ approval: request, topKey }: Request, calls: readonly FoundCall[]): PendingToolApproval {
+  const shown = calls.find(({ key }) => key === topKey);
   return {
     id: request.id,
     toolCallId: shown?.toolCallId ?? undefined,

@@ -1,7 +1,6 @@
 /** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import type { Approval } from "../invoke/approval.ts";
 import { maskInput, maskOutput } from "../invoke/redact.ts";
 import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
@@ -15,7 +14,7 @@ import type { AgentTools } from "./tools/agent-tools.ts";
 export interface RanAnswer {
   /** In the order of the calls. Without those that wait. */
   readonly results: readonly CallResult[];
-  readonly pending: readonly Approval[];
+  readonly isWaiting: boolean;
   /** The executionIds of all calls, in the order in which they were asked for. */
   readonly asked: readonly string[];
   /** The first that is valid. */
@@ -77,9 +76,7 @@ export async function runAnswer(
       const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
       return resultOf(one, secret, isOwn ? Infinity : maxChars) ?? [];
     }),
-    pending: ended.flatMap((one) =>
-      one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],
-    ),
+    isWaiting: ended.some((one) => one.spec !== undefined && one.outcome.status === "pending"),
     asked: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
     output: ended.map((one) => outputOf(one, tools)).find((found) => found !== undefined),
     isTerminal: ended.some(isTerminal),

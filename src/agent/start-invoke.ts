@@ -64,7 +64,7 @@ async function invokeOwn(
     ? runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined))
     : () => undefined;
   try {
-    const { number, kept, pending, asked } = await runTurn(
+    const { number, kept, asked } = await runTurn(
       opened,
       {
         runId,
@@ -94,12 +94,12 @@ async function invokeOwn(
         });
         const made = toKept(end, setup);
         if (made.status !== "waiting") await turn.end(made);
-        return { number: turn.number, kept: made, pending: end.pending ?? [], asked: end.asked ?? [] };
+        return { number: turn.number, kept: made, asked: end.asked ?? [] };
       },
-      (result, turn) => ({ number: turn, kept: result as KeptResult, pending: [], asked: [] }),
+      (result, turn) => ({ number: turn, kept: result as KeptResult, asked: [] }),
     );
     const place = await placeOf(opened, located, number, input);
-    return await finish({ ...place, pending, asked, memory: agent.memory }, kept, tell);
+    return await finish({ ...place, asked, memory: agent.memory }, kept, tell);
   } catch (error) {
     if (signal?.aborted === true) tell({ type: "cancelled", reason: messageOf(signal.reason) });
     throw error;
@@ -113,7 +113,7 @@ async function placeOf(
   { runId, messages }: LocatedTurn,
   turn: number,
   input: AgentInput,
-): Promise<Omit<StatePlace, "pending" | "asked" | "memory">> {
+): Promise<Omit<StatePlace, "asked" | "memory">> {
   const row = await host.store.read(() => turnOf(runId, turn));
   return {
     host,
@@ -163,7 +163,6 @@ async function invokeInside(
     turn: 1,
     history: input.toolHistory ?? [],
     messages,
-    pending: end.pending ?? [],
     asked: end.asked ?? [],
     memory: agent.memory,
   };

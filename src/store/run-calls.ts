@@ -45,6 +45,25 @@ export function* findCallOfRun(
   return row === undefined ? undefined : toFoundCall(row);
 }
 
+/** The call of a scope that this one is, or is made inside of. @param parentKey of the scope */
+export function* callOfScopeAround(
+  { runId, parentKey }: Pick<ScopeKey, "runId" | "parentKey">,
+  key: string,
+): Transaction<string | undefined> {
+  for (let inner = key; inner !== "";) {
+    const row = yield* first(
+      `SELECT s.parent_key FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+       WHERE s.run_id = ?1 AND c.key = ?2 LIMIT 1`,
+      runId,
+      inner,
+    );
+    const parent = row === undefined ? "" : text(row, "parent_key");
+    if (parent === parentKey) return inner;
+    inner = parent;
+  }
+  return undefined;
+}
+
 /** The calls that were made in a scope itself, not inside of others, in the order in which they were made. */
 export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<FoundCall[]> {
   const rows = yield* all(

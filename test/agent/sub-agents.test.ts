@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createSmartAgent, defineTool, type AgentState } from "toolwright";
+import { createSmartAgent, defineTool, type AgentState, type SmartAgentOptions } from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { ask, call, createAgent, createOrders, createWorld } from "./harness.ts";
 
@@ -83,6 +83,44 @@ describe("an agent as a tool of another", () => {
     expect(placed).toEqual(["apple"]);
     expect([model.requests.length, outer.model.requests.length]).toEqual([2, 2]);
     expect(outer.model.requests[1]?.toolResults).toEqual([{ toolName: "buyer", output: "I bought it." }]);
+  });
+
+  it("what waits far inside is shown with the call of the agent that it is in, and each shows its own", async () => {
+    const world = await createWorld();
+    const { order } = createOrders({ needsApproval: true });
+    const told: Record<string, unknown[]> = {};
+    const agentOf = (name: string, script: ScriptedTurn[], tools: SmartAgentOptions["tools"]) =>
+      createSmartAgent({
+        name,
+        tools,
+        model: createScriptedModel(script),
+        onEvent: (event) => {
+          if (event.type === "tool_approval") (told[name] ??= []).push([event.args, event.toolCallId]);
+        },
+      });
+    const skus = (...list: string[]) => [list.map((sku) => call("order", { sku }, `inner-${sku}`))];
+    const far = agentOf("far", skus("apple"), [order]);
+    const near = agentOf("near", [[call("far", { input: "Buy." }, "n1")]], [far]);
+    const other = agentOf("other", skus("pear", "plum"), [order]);
+    const outer = await createAgent(
+      world,
+      [[call("other", { input: "Buy." }, "c1"), call("near", { input: "Buy." }, "c2")]],
+      { tools: [near, other] },
+    );
+    const { state } = await outer.agent.invoke(ask("Buy."));
+    expect(state.pendingApprovals.map(({ args, toolCallId }) => [args, toolCallId])).toEqual([
+      [{ sku: "pear" }, "c1"],
+      [{ sku: "plum" }, "c1"],
+      [{ sku: "apple" }, "c2"],
+    ]);
+    expect(told).toEqual({
+      far: [[{ sku: "apple" }, "inner-apple"]],
+      near: [[{ sku: "apple" }, "n1"]],
+      other: [
+        [{ sku: "pear" }, "inner-pear"],
+        [{ sku: "plum" }, "inner-plum"],
+      ],
+    });
   });
 
   it("shares the budgets of the run: calls and tokens inside count outside", async () => {
