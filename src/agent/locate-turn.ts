@@ -45,8 +45,7 @@ export async function locateTurn(
   const { runId = randomUUID() } = input;
   const last = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
   if (input.messages === undefined) return fromRecord(store, runId, last, memory);
-  const messages = input.messages.map((message) => memory.keep(message));
-  const hashes = memory.hashesOf(messages);
+  const { messages, hashes } = memory.recall(input.messages);
   const turn = turnOfState(input);
   if (turn === undefined) return located(runId, messages, hashes, input, last);
   const row = await store.read(() => turnOf(runId, turn.number));

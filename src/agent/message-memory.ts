@@ -6,7 +6,14 @@ import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
 import { type AgentMessage, chainHash, NOTHING_SAID, withContent } from "./messages.ts";
 
+export interface Recalled {
+  readonly messages: readonly AgentMessage[];
+  readonly hashes: readonly string[];
+}
+
 export class MessageMemory {
+  /** What came in last: a conversation that goes on hands it in again, with little more. */
+  #last: Recalled = { messages: [], hashes: [NOTHING_SAID] };
   readonly #own = new WeakSet<AgentMessage>();
   readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
 
@@ -32,10 +39,27 @@ export class MessageMemory {
     return after;
   }
 
-  /** The hash after each message: the one at 0 is of nothing. */
-  hashesOf(messages: readonly AgentMessage[]): string[] {
-    let hash = NOTHING_SAID;
-    return [hash, ...messages.map((message) => (hash = this.hashAfter(hash, message)))];
+  /** How many of these the last list began with: the very same objects, which cannot have changed. */
+  knownOf(messages: readonly unknown[]): number {
+    const { messages: last } = this.#last;
+    const most = Math.min(last.length, messages.length);
+    let known = 0;
+    while (known < most && last[known] === messages[known]) known += 1;
+    return known;
+  }
+
+  /** All of them as they are kept, and the hash after each: the one at 0 is of nothing. */
+  recall(messages: readonly AgentMessage[]): Recalled {
+    const known = this.knownOf(messages);
+    const kept = this.#last.messages.slice(0, known);
+    const hashes = this.#last.hashes.slice(0, known + 1);
+    for (const message of messages.slice(known)) {
+      const own = this.keep(message);
+      kept.push(own);
+      hashes.push(this.hashAfter(hashes.at(-1) ?? NOTHING_SAID, own));
+    }
+    this.#last = { messages: kept, hashes };
+    return this.#last;
   }
 }
 

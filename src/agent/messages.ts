@@ -40,14 +40,21 @@ export interface ToolCallMessage {
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"]);
 
-/** @param isKnown for those that were looked at before */
+/** Those that were looked at before. */
+export interface KnownMessages {
+  /** How many of them, from the first on, without a look at each. */
+  knownOf(messages: readonly unknown[]): number;
+  knows(message: unknown): boolean;
+}
+
 export function checkAgentMessages(
   messages: unknown,
-  isKnown: (message: unknown) => boolean,
+  memory: KnownMessages,
 ): asserts messages is readonly AgentMessage[] {
   if (!Array.isArray(messages)) throw wrong(`not ${messages === null ? "null" : typeof messages}`);
-  for (const [index, message] of messages.entries()) {
-    const problem = isKnown(message) ? undefined : problemWith(message);
+  for (let index = memory.knownOf(messages); index < messages.length; index += 1) {
+    const message: unknown = messages[index];
+    const problem = memory.knows(message) ? undefined : problemWith(message);
     if (problem !== undefined) throw wrong(`and message ${index} ${problem}`);
   }
 }

@@ -32,7 +32,7 @@ export async function startInvoke(
   given: OpenRuntime | undefined,
   place: InvokePlace,
 ): Promise<InvokeResult> {
-  checkInput(input, (message) => agent.memory.knows(message));
+  checkInput(input, agent.memory);
   const here = scopeHere();
   // Who names a run of its own, or another runtime, wants no part of what goes on around it.
   const isShared = place === "in-tool" || given === undefined || given.host === here?.host;
@@ -135,7 +135,7 @@ async function invokeInside(
   const { host, identity } = scope;
   const own = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
   const { tell, isStreamed } = watchedInside(scope, own, invoked.stream);
-  const messages = (input.messages ?? []).map((message) => agent.memory.keep(message));
+  const { messages, hashes } = agent.memory.recall(input.messages ?? []);
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
   );
@@ -145,7 +145,7 @@ async function invokeInside(
   const { end, setup } = await driveFromStart(agent, {
     scope,
     messages,
-    hash: agent.memory.hashesOf(messages).at(-1) ?? "",
+    hash: hashes.at(-1) ?? "",
     system: systemOf(agent, await keptCapabilities(scope, rootDir, firstPlace + ANSWERS_PER_LOOP - 1)),
     plan: planIn(input.plan) ?? NO_PLAN,
     context: input.context ?? null,

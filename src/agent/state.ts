@@ -3,7 +3,7 @@
  * decides nothing: what a person decided, what was run and what is spent stand in the store.
  */
 import { refusal } from "../runtime/options.ts";
-import { checkAgentMessages, type AgentMessage } from "./messages.ts";
+import { checkAgentMessages, type AgentMessage, type KnownMessages } from "./messages.ts";
 
 export interface AgentState {
   readonly runId: string;
@@ -117,10 +117,7 @@ export function checkState(state: unknown): asserts state is AgentState {
 }
 
 /** @throws TOOL_OPTION_INVALID */
-export function checkInput(
-  input: unknown,
-  isKnown: (message: unknown) => boolean,
-): asserts input is AgentInput {
+export function checkInput(input: unknown, memory: KnownMessages): asserts input is AgentInput {
   if (typeof input !== "object" || input === null) {
     throw refusal(
       "input",
@@ -131,7 +128,7 @@ export function checkInput(
   if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
   if (messages === undefined && runId === undefined)
     throw refusal("input", "needs messages, or the id of a run to go on with");
-  if (messages !== undefined) checkAgentMessages(messages, isKnown);
+  if (messages !== undefined) checkAgentMessages(messages, memory);
   if (Array.isArray(messages) && messages.length === 0)
     throw refusal("messages", "must hold at least one message");
   if ("stop" in input && "state" in input)

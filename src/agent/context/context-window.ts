@@ -137,14 +137,19 @@ export class ContextWindow implements HistoryListener {
   #rebuild(): void {
     const { archivedUpTo, droppedUpTo, summary } = this.#state;
     const view: AgentMessage[] = [];
+    let size = 0;
     for (let index = 0; index < this.#entries.length; index += 1) {
-      if (index === this.#head && droppedUpTo > this.#head && summary !== "")
-        view.push({ role: "user", content: summary });
+      if (index === this.#head && droppedUpTo > this.#head && summary !== "") {
+        const note: AgentMessage = { role: "user", content: summary };
+        view.push(note);
+        size += this.#options.sizeOf(note);
+      }
       if (index < droppedUpTo && !this.#isPinned(index)) continue;
       view.push(index < archivedUpTo ? this.#archived(index) : this.#at(index));
+      size += this.#sentSize(index, archivedUpTo);
     }
     this.#view = view;
-    this.#size = view.reduce((sum, message) => sum + this.#options.sizeOf(message), 0);
+    this.#size = size;
   }
 
   /** The exchange that the model has not answered yet, and whatever was said since. */
