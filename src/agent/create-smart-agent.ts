@@ -17,7 +17,7 @@ import {
   type InvokeResult,
   type SmartAgentOptions,
 } from "./options.ts";
-import { type AgentInput, type AgentState, checkState } from "./state.ts";
+import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
 import type { InvokePlace } from "./start-invoke.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
@@ -69,10 +69,11 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
     checkInvokeOptions(invoked);
+    const given = asGiven(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
       const { agent, startInvoke } = await made.get();
-      return (await startInvoke(agent, input, invoked, opened, place)) as InvokeResult<never>;
+      return (await startInvoke(agent, given, invoked, opened, place)) as InvokeResult<never>;
     };
     // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);

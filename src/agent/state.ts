@@ -110,6 +110,16 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
+/** What came in, as it is now: its giver may go on with it before it is looked at. Those that cannot change stay. */
+export function asGiven(input: AgentInput): AgentInput {
+  const messages: unknown = input?.messages;
+  if (!Array.isArray(messages)) return input;
+  const taken = (messages as AgentMessage[]).map((message) =>
+    typeof message !== "object" || Object.isFrozen(message) ? message : { ...message },
+  );
+  return { ...input, messages: taken };
+}
+
 /** @throws TOOL_OPTION_INVALID */
 export function checkState(state: unknown): asserts state is AgentState {
   const isOne = typeof state === "object" && state !== null && "turn" in state && "messages" in state;

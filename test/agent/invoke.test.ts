@@ -266,9 +266,12 @@ describe("invoke", () => {
     const world = await createWorld();
     const said = user("Hello.");
     const { agent } = await createAgent(world, ["Hi.", "Hi again."]);
-    const one = await agent.invoke({ messages: [said] });
+    const messages = [said];
+    const asked = agent.invoke({ messages });
     said.content = "Something else.";
-    expect(one.state.messages[0]?.content).toBe("Hello.");
+    messages.push(user("And more."));
+    const one = await asked;
+    expect(one.state.messages.map(({ content }) => content)).toEqual(["Hello.", "Hi."]);
     expect(() => Object.assign(one.state.messages[0] ?? {}, { content: "Forged." })).toThrow(TypeError);
     const two = await agent.invoke({ ...one.state, messages: [...one.state.messages, user("More.")] });
     expect(two).toMatchObject({ content: "Hi again.", runId: one.runId });
