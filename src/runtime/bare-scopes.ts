@@ -14,7 +14,7 @@ const MOST_IDLE = 100;
 export interface BareScope {
   readonly scope: Scope;
   /** When the call has ended. */
-  close(): void;
+  readonly close: () => void;
 }
 
 interface Kept {
