@@ -308,12 +308,14 @@ test("every subpath of the package is on this list", () => {
   expect(files.sort()).toEqual(Object.keys(EXPORTS).sort());
 });
 
-/** The packages, and the files of ours, that a program has loaded when it has imported a file. */
-function loadedBy(file: string): string[] {
+/** All that a program has loaded when it has imported a file. */
+function urlsLoadedBy(file: string): string[] {
   const program = `
     import { registerHooks } from "node:module";
     const urls = [];
     registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    const { getBuiltinModule } = process;
+    process.getBuiltinModule = (name) => (urls.push(name), getBuiltinModule.call(process, name));
     await import(${JSON.stringify(resolve(SOURCE, file))});
     console.log(JSON.stringify(urls));
   `;
@@ -321,7 +323,12 @@ function loadedBy(file: string): string[] {
     encoding: "utf8",
   });
   if (stdout === "") throw new Error(stderr);
-  const urls = JSON.parse(stdout) as string[];
+  return JSON.parse(stdout) as string[];
+}
+
+/** The packages among it, and the database. */
+function loadedBy(file: string): string[] {
+  const urls = urlsLoadedBy(file);
   const packages = urls.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? []);
   const builtins = urls.filter((url) => url === "node:sqlite");
   return [...new Set([...packages, ...builtins])].sort();
@@ -329,6 +336,12 @@ function loadedBy(file: string): string[] {
 
 test("importing the root loads no package but zod, and no database", () => {
   expect(loadedBy("index.ts")).toEqual(["zod"]);
+});
+
+test("importing the root loads few files and no cryptography: each costs a part of a millisecond", () => {
+  const urls = urlsLoadedBy("index.ts");
+  expect(urls).not.toContain("node:crypto");
+  expect(urls.filter((url) => url.includes("/src/")).length).toBeLessThanOrEqual(68);
 });
 
 test("importing the Anthropic adapter loads no more than the root", () => {

@@ -7,6 +7,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { maskInput } from "../invoke/redact.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
+import { describeInput } from "../util/content-digest.ts";
 import { parseInput } from "../util/parse-input.ts";
 import type { CallResult } from "./call-results.ts";
 import type { MessageMemory } from "./message-memory.ts";
@@ -94,7 +95,7 @@ export class History {
   #masked(call: ToolCallMessage): ToolCallMessage {
     const tool = this.#tools.get(call.function.name);
     const spec = tool === undefined ? undefined : specOf(tool);
-    if (spec === undefined || (spec.redactInput.length === 0 && spec.logInput === undefined)) return call;
+    if (spec === undefined || (spec.redactInput.length === 0 && spec.digestInput === undefined)) return call;
     const input = parseInput(call.function.arguments);
     // Nobody knows where in it the fields are that must not be stored.
     if (input === undefined) return { ...call, function: { ...call.function, arguments: '"(left out)"' } };
@@ -107,13 +108,10 @@ export class History {
 }
 
 function shownInput(spec: ToolSpec, args: unknown, secret: string): unknown {
-  if (spec.logInput === undefined) return maskInput(spec, args, secret);
-  try {
-    return spec.logInput(args);
-  } catch {
-    // What does not fit the tool cannot be described by it.
-    return "(left out)";
-  }
+  if (spec.digestInput === undefined) return maskInput(spec, args, secret);
+  // Nobody knows what stands where in an input that does not fit the tool.
+  const parsed = spec.schema.safeParse(args);
+  return parsed.success ? describeInput(spec.digestInput, parsed.data) : "(left out)";
 }
 
 export function toCallMessage({ id, name, arguments: text }: ModelAnswer["calls"][number]): ToolCallMessage {

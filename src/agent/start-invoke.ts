@@ -15,7 +15,8 @@ import { AGENT_TURN, type Began, type LocatedTurn, locateTurn } from "./locate-t
 import type { Agent } from "./make-agent.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
 import { readState, type StatePlace } from "./read-state.ts";
-import { type AgentInput, checkInput } from "./state.ts";
+import { checkInput } from "./check-input.ts";
+import type { AgentInput } from "./state.ts";
 import { tellerOf, watchedInside } from "./teller.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 

@@ -3,7 +3,7 @@
  * decides nothing: what a person decided, what was run and what is spent stand in the store.
  */
 import { refusal } from "../runtime/options.ts";
-import { checkAgentMessages, type AgentMessage, type KnownMessages } from "./messages.ts";
+import type { AgentMessage } from "./messages.ts";
 
 export interface AgentState {
   readonly runId: string;
@@ -124,34 +124,4 @@ export function asGiven(input: AgentInput): AgentInput {
 export function checkState(state: unknown): asserts state is AgentState {
   const isOne = typeof state === "object" && state !== null && "turn" in state && "messages" in state;
   if (!isOne) throw refusal("state", "must be one that invoke has returned: the `state` of its result");
-}
-
-/** @throws TOOL_OPTION_INVALID */
-export function checkInput(input: unknown, memory: KnownMessages): asserts input is AgentInput {
-  if (typeof input !== "object" || input === null) {
-    throw refusal(
-      "input",
-      'must be an object such as { messages: [{ role: "user", content: "Hello" }] }, or a state',
-    );
-  }
-  const { messages, runId, toolHistory } = input as Record<string, unknown>;
-  if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
-  if (messages === undefined && runId === undefined)
-    throw refusal("input", "needs messages, or the id of a run to go on with");
-  if (messages !== undefined) checkAgentMessages(messages, memory);
-  if (Array.isArray(messages) && messages.length === 0)
-    throw refusal("messages", "must hold at least one message");
-  if ("stop" in input && "state" in input)
-    throw refusal("input", "is the result of an invoke; its `state` is what goes on with it");
-  if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
-    throw refusal("state", "has a toolHistory that is no list of calls");
-}
-
-function isEntry(entry: unknown): boolean {
-  return (
-    typeof entry === "object" &&
-    entry !== null &&
-    "executionId" in entry &&
-    typeof entry.executionId === "string"
-  );
 }

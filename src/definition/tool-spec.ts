@@ -40,8 +40,8 @@ export interface ToolSpec {
   readonly cli: CliOptions;
   /** The policies as the author gave them. */
   readonly options: ToolPolicies<never, never, never>;
-  /** What stands in the log in the place of the input. */
-  readonly logInput: ((args: unknown) => unknown) | undefined;
+  /** The field that is described in the log, and never shown there. */
+  readonly digestInput: string | undefined;
   /** Touches no budget of the run. */
   readonly isExempt: boolean;
   /** Whether `execute` was written with a second parameter. */
@@ -65,8 +65,8 @@ const DEFAULT_SETTLE_MS = 1_000;
 
 /** For tools of our own: what an author cannot say. */
 export interface BuiltInParts {
-  /** Content that is too much for a log is described there, never shown. */
-  readonly logInput?: ((args: never) => unknown) | undefined;
+  /** The field with content that is too much for a log: it is described there, never shown. */
+  readonly digestInput?: string | undefined;
   /** How an agent gives its answer must not fail at a budget. */
   readonly isExempt?: boolean | undefined;
 }
@@ -135,7 +135,7 @@ function resolve(
     terminal: terminalOf(options.terminal),
     cli: options.cli ?? {},
     options: policies,
-    logInput: parts.logInput as ToolSpec["logInput"],
+    digestInput: parts.digestInput,
     isExempt: parts.isExempt ?? false,
     declaresContext,
     parsesInput: parts.parsesInput ?? false,

@@ -87,7 +87,7 @@ function callTool(
   const how = { toolCallId: id, signal };
   if (malformed === undefined) return invoke(scope, spec, args, how);
   // Nobody knows where in it the fields are that must not be stored.
-  const isSecret = spec.redactInput.length > 0 || spec.logInput !== undefined;
+  const isSecret = spec.redactInput.length > 0 || spec.digestInput !== undefined;
   const shown = isSecret ? "(left out)" : malformed;
   const refusing = {
     ...spec,

@@ -73,14 +73,14 @@ export function createTool(options: object): AnyTool {
 export function defineBuiltInTool<Input extends z.ZodType, Result>(
   options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>>, "schema" | "outputSchema"> & {
     readonly schema: () => Input;
-    readonly logInput?: ((args: z.output<Input>) => unknown) | undefined;
+    readonly digestInput?: (keyof z.output<Input> & string) | undefined;
   },
 ): Tool<z.input<Input>, Awaited<Result>> {
-  const { name, description, schema, execute, logInput } = options;
+  const { name, description, schema, execute, digestInput } = options;
   const policies: object = options;
   return createCallable(
     createBuiltInSpec(
-      { name, description, schema, execute, logInput },
+      { name, description, schema, execute, digestInput },
       policies as ToolPolicies<never, never, never>,
     ),
   );

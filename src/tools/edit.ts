@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
-import { describeContent } from "./content-digest.ts";
 import { readFileTool } from "./read.ts";
 
 const parts = new Lazy(async () => ({
@@ -36,7 +35,7 @@ export const edit = defineBuiltInTool({
   sideEffect: true,
   idempotent: false,
   replay: "run",
-  logInput: ({ path, patch }) => ({ path, ...describeContent(patch) }),
+  digestInput: "patch",
   execute: ({ path, patch }) => editFileTool(path, patch),
   // After an interruption the file itself tells whether the patch is in. Nothing of it can still be on its way.
   settleMs: 0,

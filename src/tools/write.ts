@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { Lazy } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
-import { describeContent } from "./content-digest.ts";
 
 const parts = new Lazy(async () => ({
   ...(await import("../sandbox/files/write-text-file.ts")),
@@ -36,6 +35,6 @@ export const write = defineBuiltInTool({
   replay: "run",
   // It replaces the file in one step: an interrupted write can be made again.
   onUnknown: "run",
-  logInput: ({ path, content }) => ({ path, ...describeContent(content) }),
+  digestInput: "content",
   execute: ({ path, content }) => writeFileTool(path, content),
 });

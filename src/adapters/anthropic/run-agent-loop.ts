@@ -1,6 +1,6 @@
 /** The two ways in. What they need is loaded when they are called. */
 import { type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
-import { type AgentLoopOptions, type AgentLoopResult, checkLoopOptions, type LoopKind } from "./options.ts";
+import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 
 /**
  * Lets a model work with tools until it stops calling them, calls a terminal one, or has to wait for a person. Under the
@@ -30,9 +30,10 @@ export async function runChatTurn(options: AgentLoopOptions): Promise<AgentLoopR
 }
 
 async function run(kind: LoopKind, options: AgentLoopOptions): Promise<AgentLoopResult> {
-  checkLoopOptions(options);
   const { runtime } = options;
   const start = async (opened?: OpenRuntime): Promise<AgentLoopResult> => {
+    const { checkLoopOptions } = await import("./options.ts");
+    checkLoopOptions(options);
     const { startLoop } = await import("./start-loop.ts");
     return startLoop(kind, options, opened);
   };

@@ -79,7 +79,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     prompt: await promptOf(call, kind),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
     contractJson: encodeContract(spec),
-    hasClearArgs: spec.logInput !== undefined,
+    hasClearArgs: spec.digestInput !== undefined,
     requestedAtMs: now,
     expiresAtMs: ttlMs === undefined ? null : momentAfter(now, ttlMs),
   };

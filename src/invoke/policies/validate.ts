@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
+import { describeInput } from "../../util/content-digest.ts";
 import { decode, encode, UnencodableError } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
@@ -40,10 +41,10 @@ export function prepareInput(call: Call): unknown {
 }
 
 function takeInput(call: Call, parsed: Parsed): unknown {
-  const { logInput } = call.spec;
+  const { digestInput } = call.spec;
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;
-  if (logInput !== undefined) call.inputJson = encode(logInput(parsed.data));
+  if (digestInput !== undefined) call.inputJson = encode(describeInput(digestInput, parsed.data));
   return call.input;
 }
 

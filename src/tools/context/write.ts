@@ -4,7 +4,6 @@ import { ToolwrightError } from "../../errors.ts";
 import type { Host } from "../../invoke/host.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
 import { isStorableText } from "../../util/storable-text.ts";
-import { describeContent } from "../content-digest.ts";
 import {
   type Address,
   addressPositional,
@@ -46,7 +45,7 @@ export const context_write = defineBuiltInTool({
   idempotent: false,
   onUnknown: "run",
   cli: { positionals: [addressPositional, "content"] },
-  logInput: ({ content, ...rest }) => ({ ...rest, ...describeContent(content) }),
+  digestInput: "content",
   async execute({ drive, path, content, on_conflict, source }, { idempotencyKey, signal }) {
     const host = currentHost();
     const address = toItemAddress(drive, path);

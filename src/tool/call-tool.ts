@@ -1,0 +1,79 @@
+/** A call of a tool object, as programs and loops make it: options come in, the plain output or an error goes out. */
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import type { ToolwrightError } from "../errors.ts";
+import type { CallOptions } from "../invoke/call.ts";
+import { callHere, needsApprovalHere } from "../invoke/call-here.ts";
+import type { Outcome } from "../invoke/outcome.ts";
+import { toldCopy } from "../invoke/told-errors.ts";
+import { errorOf } from "./model-answer.ts";
+import type { ToolCallOptions } from "./tool.ts";
+
+type Success = Extract<Outcome, { status: "success" }>;
+
+export async function callTool(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<Success> {
+  const outcome = await callHere(spec, args, toCallOptions(options));
+  if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
+  return outcome;
+}
+
+export function needsApproval(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
+  return needsApprovalHere(spec, args, toCallOptions(options));
+}
+
+const SDK_OPTIONS = new Set([
+  "toolCallId",
+  "abortSignal",
+  "messages",
+  "context",
+  "experimental_sandbox",
+  "signal",
+]);
+
+function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown }): CallOptions {
+  const extra = Object.entries(options).filter(
+    ([name, value]) => !SDK_OPTIONS.has(name) && value !== undefined,
+  );
+  return {
+    toolCallId: options.toolCallId,
+    signal: options.abortSignal ?? (options.signal instanceof AbortSignal ? options.signal : undefined),
+    messageDecision: messageDecision(options),
+    ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
+  };
+}
+
+/** A loop that takes text only gets all of the error in its text. */
+function thrownError(
+  spec: ToolSpec,
+  outcome: Exclude<Outcome, { status: "success" }>,
+  asText: boolean,
+): ToolwrightError {
+  const error = errorOf(spec, outcome);
+  return asText ? toldCopy(error, JSON.stringify(error.toModel()), error) : error;
+}
+
+function isModelCall(options: ToolCallOptions): boolean {
+  return options.toolCallId !== undefined && Array.isArray(options.messages);
+}
+
+/** What the message history says about this call. It decides nothing unless the runtime was told to trust it. */
+function messageDecision({ toolCallId, messages }: ToolCallOptions): CallOptions["messageDecision"] {
+  if (toolCallId === undefined || messages === undefined || messages.length === 0) return undefined;
+  const parts = messages.flatMap((message) => partsOf(message));
+  const request = parts.find(
+    (part) => part["type"] === "tool-approval-request" && part["toolCallId"] === toolCallId,
+  );
+  if (request === undefined) return undefined;
+  const response = parts.find(
+    (part) => part["type"] === "tool-approval-response" && part["approvalId"] === request["approvalId"],
+  );
+  if (response === undefined) return undefined;
+  const reason = response["reason"];
+  return { approved: response["approved"] === true, ...(typeof reason === "string" ? { reason } : {}) };
+}
+
+function partsOf(message: unknown): Record<string, unknown>[] {
+  const content =
+    typeof message === "object" && message !== null && "content" in message ? message.content : undefined;
+  if (!Array.isArray(content)) return [];
+  return content.filter((part): part is Record<string, unknown> => typeof part === "object" && part !== null);
+}
