@@ -75,14 +75,19 @@ export function script(root: string, text: string, more: Partial<CommandRequest>
 }
 
 /** Runs a script whose time is up once `isReady`, however long the machine takes to get there, and never before. */
-export async function scriptTimedOut(root: string, text: string, isReady: () => boolean): Promise<Outcome> {
+export async function scriptTimedOut(
+  root: string,
+  text: string,
+  isReady: () => boolean,
+): Promise<Outcome & { readonly tookMs: number }> {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   try {
     const running = script(root, text);
     await until(isReady);
     vi.advanceTimersByTime(DEFAULTS.timeoutMs);
     vi.useRealTimers();
-    return await running;
+    const struck = Date.now();
+    return { ...(await running), tookMs: Date.now() - struck };
   } finally {
     vi.useRealTimers();
   }

@@ -13,6 +13,7 @@ import {
   untilGone,
   type Place,
 } from "./process-harness.ts";
+import { promptly, type Within } from "./promptly.ts";
 
 let place: Place;
 let mark: string;
@@ -23,6 +24,12 @@ beforeEach(() => {
   mark = sleepMark();
 });
 afterEach(() => place.remove());
+
+async function expectGone(within: Within): Promise<void> {
+  const begin = Date.now();
+  expect(await untilGone(mark)).toBe(0);
+  within("dying", Date.now() - begin, 2_000);
+}
 
 /** With how many sleep in the end. */
 const WAYS: readonly [string, string, number][] = [
@@ -45,12 +52,15 @@ os.closerange(0,256); os.execlp("sleep","sleep","M")' & sleep M`,
 
 test.each(WAYS)("at the timeout, %s dies too", async (_, text, count) => {
   const command = `echo before; ${text.replaceAll(/\bM\b/g, mark)}`;
-  const outcome = await scriptTimedOut(place.root, command, () => countProcesses(mark) >= count);
-  expect(outcome).toMatchObject({
-    ok: false,
-    error: { code: "TOOL_TIMEOUT", details: { output: "before\n" } },
+  await promptly(async (within) => {
+    const outcome = await scriptTimedOut(place.root, command, () => countProcesses(mark) >= count);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: "TOOL_TIMEOUT", details: { output: "before\n" } },
+    });
+    within("the end", outcome.tookMs, 3_300);
+    await expectGone(within);
   });
-  expect(await untilGone(mark)).toBe(0);
 });
 
 test.each(WAYS.slice(0, 4))("when the command has ended, %s does not stay", async (_, text) => {
@@ -64,20 +74,24 @@ test.each([
   ["bwrap", "require"],
   ["no sandbox", "off"],
 ] as const)("an abort ends everything at once, under %s", async (_, isolation) => {
-  const controller = new AbortController();
-  const running = script(place.root, `setsid sleep ${mark} & echo begun; sleep ${mark}`, {
-    signal: controller.signal,
-    timeoutMs: 600_000,
-    isolation,
+  await promptly(async (within) => {
+    const controller = new AbortController();
+    const running = script(place.root, `setsid sleep ${mark} & echo begun; sleep ${mark}`, {
+      signal: controller.signal,
+      timeoutMs: 600_000,
+      isolation,
+    });
+    await until(() => countProcesses(mark) >= 2);
+    const begin = Date.now();
+    controller.abort(new Error("stop"));
+    const outcome = await running;
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: "TOOL_ABORTED", details: { output: "begun\n" } },
+    });
+    within("the end", Date.now() - begin, 1_500);
+    await expectGone(within);
   });
-  await until(() => countProcesses(mark) >= 2);
-  controller.abort(new Error("stop"));
-  const outcome = await running;
-  expect(outcome).toMatchObject({
-    ok: false,
-    error: { code: "TOOL_ABORTED", details: { output: "begun\n" } },
-  });
-  expect(await untilGone(mark)).toBe(0);
 });
 
 test("a call that was aborted before starts nothing", async () => {
@@ -109,9 +123,12 @@ test.each([
   expect(await untilGone(mark)).toBe(0);
 });
 
-test("where nothing confines processes, a child that holds the pipe does not delay the end for long", async () => {
-  const outcome = await script(place.root, `setsid sleep ${mark} & echo done`, { isolation: "off" });
-  // It would hold it for more than ten minutes.
-  expect(outcome.text).toBe("done\n");
-  expect(await untilGone(mark)).toBe(0);
+test("where nothing confines processes, a child that holds the pipe delays the end by 250 ms at most", async () => {
+  await promptly(async (within) => {
+    const begin = Date.now();
+    const outcome = await script(place.root, `setsid sleep ${mark} & echo done`, { isolation: "off" });
+    expect(outcome.text).toBe("done\n");
+    within("the end", Date.now() - begin, 2_000);
+    await expectGone(within);
+  });
 });
