@@ -1,12 +1,12 @@
 /** What a tool that is called further down finds: the scope it counts in. Separate from what tools themselves see. */
 import { getAmbient, type PartialToolContext, runInFrame } from "../definition/context.ts";
-import type { Call } from "./call.ts";
 import type { Scope } from "./scope.ts";
+import type { Try } from "./try.ts";
 
 export interface Ambient {
   readonly scope: Scope;
-  /** The call that is running, whose inner calls have a scope of their own. */
-  readonly call: Call | undefined;
+  /** The try of a call that is running, whose inner calls have a scope of their own. */
+  readonly attempt: Try | undefined;
 }
 
 export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | undefined, work: () => T): T {

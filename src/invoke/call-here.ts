@@ -12,7 +12,7 @@ import type { Scope } from "./scope.ts";
 export function scopeHere(): Scope | undefined {
   const ambient = currentAmbient();
   if (ambient === undefined || ambient.scope.isDetached) return undefined;
-  return ambient.call === undefined ? ambient.scope : innerScopeOf(ambient.call);
+  return ambient.attempt === undefined ? ambient.scope : innerScopeOf(ambient.attempt);
 }
 
 export async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
@@ -22,15 +22,7 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
     const seq = context === undefined ? 1 : nextToolSeq(context);
     return invokeDetached(createDetachedScope(context), spec, args, { ...options, seq });
   }
-  try {
-    return await invoke(scope, spec, args, options);
-  } catch (error) {
-    // The record failed: whoever drives this loop must not be told that the call ended. The run itself rejects.
-    if (scope.root.onFailure !== undefined && scope.root.failure !== undefined) {
-      return new Promise(() => undefined);
-    }
-    throw error;
-  }
+  return invoke(scope, spec, args, options);
 }
 
 export async function needsApprovalHere(

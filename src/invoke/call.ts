@@ -8,7 +8,9 @@ import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
 import { maskInput, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
-import { decode, UnencodableError } from "../util/encode.ts";
+import { Try } from "./try.ts";
+import type { ToolwrightError } from "../errors.ts";
+import { decode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import { toStorableText } from "../util/storable-text.ts";
 
@@ -19,6 +21,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Put into `ctx` for this call only. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
+  readonly batch?: object | undefined;
   /** For calls outside any run, which have no log to count in. */
   readonly seq?: number | undefined;
   /** A decision that stands in the message history. Counts only where the runtime trusts it. */
@@ -62,10 +66,19 @@ export interface Call extends Progress {
   /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
   takenSeq: number | undefined;
   startedAtMs: number;
+  /** Where the calls of the latest try are counted. */
   innerScope: Scope | undefined;
-  /** What the running try is told when it is to stop. */
-  currentTry: { readonly signal: AbortSignal };
-  /** Resolves when the outcome is on record. */
+  /** Keys of all calls that its tries have made. */
+  readonly innerKeys: Set<string>;
+  /** The try that is running, or ran last. */
+  currentTry: Try | undefined;
+  /** Tries that were cut off and have not settled. */
+  unsettledTries: number;
+  /** A call inside this one could not be recorded, so this one cannot end. */
+  failure: ToolwrightError | undefined;
+  /** The lease of its owner when it began: after a lapse, another process may have taken over. */
+  leaseGeneration: number;
+  /** Resolves when the call has returned. */
   readonly ended: Ended;
 }
 
@@ -87,6 +100,7 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const likeness = likenessOf(spec.name, () => args);
+  const { batch } = options;
   // A name that a model gave: it must not be what the record fails at.
   const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
   return {
@@ -95,15 +109,11 @@ export function createCall(
     scope,
     args,
     likeness,
-    place: scope.assignPlace(likeness, {
-      ask: mode === "ask",
-      toolCallId,
-      callKey: options.callKey,
-    }),
+    place: options.callKey ?? scope.places.assign(likeness, { ask: mode === "ask", toolCallId, batch }),
     text: "",
     key: "",
     toolCallId,
-    signal: joinSignals(options.signal, scope.root.signal),
+    signal: joinSignals(options.signal, scope.root.signal, scope.ofTry?.signal),
     mode,
     messageDecision: options.messageDecision,
     capabilities: options.capabilities,
@@ -119,7 +129,11 @@ export function createCall(
     takenSeq: undefined,
     startedAtMs: 0,
     innerScope: undefined,
-    currentTry: neverStopped,
+    innerKeys: new Set(),
+    currentTry: undefined,
+    unsettledTries: 0,
+    failure: undefined,
+    leaseGeneration: 0,
     ended: Promise.withResolvers(),
   };
 }
@@ -130,12 +144,13 @@ export function identify(call: Call): void {
     spec.redactInput.length === 0 ? call.likeness : textOfCall(spec, call.args, call.host.store.secret);
   if (call.toolCallId !== undefined && typeof call.place === "number") {
     const place = scope.placeOfPending(call.toolCallId, call.text, call.place);
-    if (place !== call.place) scope.takePlace(call.likeness, place);
+    if (place !== call.place) scope.places.move(call.likeness, call.place, place);
     call.place = place;
   }
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
+  scope.parent?.innerKeys.add(call.key);
 }
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */
@@ -156,14 +171,13 @@ export function argumentsHash(call: Call): string {
   return sha256(call.text);
 }
 
-/** Arguments that cannot be written are refused later, in the words of the validation; until then they are alike. */
+/** Arguments that cannot be read or encoded are refused later, by the validation; until then they count as equal. */
 function likenessOf(toolName: string, args: () => unknown): string {
   try {
     return callText(toolName, args());
-  } catch (error) {
-    if (error instanceof UnencodableError || error instanceof RangeError)
-      return callText(toolName, "unencodable");
-    throw error;
+  } catch {
+    // Whatever it is: a getter of the caller's may throw anything.
+    return callText(toolName, "unencodable");
   }
 }
 
@@ -181,22 +195,23 @@ export function resetCall(call: Call): void {
 }
 
 /**
- * Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. Each
- * try counts anew: its calls are those of the try before, which are on record by then.
+ * Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. Each try
+ * counts from the start: its calls are those of the tries before, which are recorded by then.
  */
-export function innerScopeOf(call: Call): Scope {
-  const { scope, innerScope } = call;
-  if (innerScope?.ofTry === call.tries) return innerScope;
-  call.innerScope = new Scope(call.host, {
+export function innerScopeOf(attempt: Try): Scope {
+  const { call } = attempt;
+  const { scope } = call;
+  attempt.innerScope ??= new Scope(call.host, {
     identity: { ...scope.identity, parentKey: call.key },
     attempt: scope.attempt,
     limits: scope.limits,
     settings: scope.settings,
     parent: call,
-    ofTry: call.tries,
-    triedBefore: innerScope?.assigned ?? new Set(),
+    ofTry: attempt,
+    triedBefore: new Set(call.innerKeys),
   });
-  return call.innerScope;
+  call.innerScope = attempt.innerScope;
+  return attempt.innerScope;
 }
 
 export function inFlightName(key: string, attempt: number): string {
@@ -225,13 +240,7 @@ export function tell(call: Call, news: CallNews): void {
   });
 }
 
-const neverStopped = {
-  get signal(): AbortSignal {
-    return new AbortController().signal;
-  },
-};
-
-function joinSignals(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  if (one === undefined || other === undefined || one === other) return one ?? other;
-  return AbortSignal.any([one, other]);
+function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = [...new Set(signals)].filter((signal) => signal !== undefined);
+  return given.length <= 1 ? given[0] : AbortSignal.any(given);
 }

@@ -6,6 +6,7 @@ import { systemClock } from "../util/clock.ts";
 import type { Host } from "./host.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
+import { Unsettled } from "./unsettled.ts";
 
 export function createDetachedScope(context: PartialToolContext | undefined): Scope {
   const iteration = context?.iteration ?? 0;
@@ -53,6 +54,8 @@ const detachedHost: Host = {
   inFlight: new Map(),
   shared: new Map(),
   budgets: new RunBudgets(),
+  cutOff: new Set(),
+  unsettled: new Unsettled(noStore),
   runsAtWork: new Set(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,
@@ -61,6 +64,6 @@ const detachedHost: Host = {
   snapshotFor: undefined,
   capabilitiesFor: undefined,
   renewLease: () => undefined,
-  isLeaseLost: () => false,
+  leaseGeneration: () => 0,
   isOwnerAlive: () => Promise.resolve(false),
 };

@@ -7,6 +7,7 @@ import type { Clock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
+import type { Unsettled } from "./unsettled.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -43,6 +44,10 @@ export interface Host {
   /** Pure calls that equal ones may share, by cache key. */
   readonly shared: Map<string, Promise<unknown>>;
   readonly budgets: RunBudgets;
+  /** Tries that were cut off and have not settled. */
+  readonly cutOff: Set<Promise<void>>;
+  /** What could not be committed, and is written as soon as the store answers. */
+  readonly unsettled: Unsettled;
   /** Workflow runs that this runtime is at work on: it may own others, whose work ended with their record. */
   readonly runsAtWork: Set<string>;
   /** Fires when this runtime has lost its lease. */
@@ -59,8 +64,8 @@ export interface Host {
   capabilitiesFor: ((call: { runId: string; toolName: string }) => Promise<CallCapabilities>) | undefined;
   /** Before a call begins: makes sure that the lease has time left. */
   renewLease(): Promise<void> | undefined;
-  /** Just before `execute`: whether the lease ran out meanwhile, by a monotonic clock. */
-  isLeaseLost(): boolean;
+  /** Grows each time the lease is found to have lapsed: another process may have taken over since. */
+  leaseGeneration(): number;
   isOwnerAlive(ownerId: string): Promise<boolean>;
 }
 

@@ -8,6 +8,7 @@ import { cleanError } from "./error-record.ts";
 import { toldCopy } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
+import { waitInFlight } from "./recovery/wait-for-owner.ts";
 import type { Scope } from "./scope.ts";
 
 /** Rejects only when the record failed; whatever became of the call itself is an outcome. */
@@ -51,21 +52,31 @@ async function run(call: Call): Promise<Result> {
   const { host, scope } = call;
   const { budgetId } = scope;
   let name: string | undefined;
+  let hasEnded = false;
   scope.open.add(call);
   try {
-    if (scope.root.failure !== undefined) throw scope.root.failure;
+    assertMayCall(scope);
     await scope.ready;
     identify(call);
     const key = inFlightName(call.key, scope.attempt);
-    // The very same call, under a key that its caller gave it: it is waited for, and then found on record.
-    for (let other = host.inFlight.get(key); other !== undefined; other = host.inFlight.get(key)) await other;
+    // The very same call, for example under a key that its caller gave it: wait for it, then find its outcome.
+    for (let other = host.inFlight.get(key); other !== undefined; other = host.inFlight.get(key))
+      await waitInFlight(call, other);
     host.inFlight.set(key, call.ended.promise);
     name = key;
     host.budgets.enter(budgetId, host.clock.now());
-    return noteWaiting(call, await runPipeline(call));
+    const result = noteWaiting(call, await runPipeline(call));
+    hasEnded = isEnd(result);
+    return result;
   } catch (error) {
-    return answerOrFail(call, error);
+    const result = answerOrFail(call, error);
+    // Refused before anything was recorded: it keeps its place among equal calls, as any other answer does.
+    hasEnded = result.kind === "error" && result.error.code !== "TOOL_ABORTED";
+    return result;
   } finally {
+    if (typeof call.place === "number" && call.mode === "run" && hasEnded)
+      scope.places.end(call.likeness, call.place);
+    else if (typeof call.place === "number") scope.places.release(call.likeness, call.place);
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);
@@ -73,6 +84,24 @@ async function run(call: Call): Promise<Result> {
     }
     end(call);
   }
+}
+
+/** A call that waits, or that was cut off, has no outcome yet. */
+function isEnd(result: Result): boolean {
+  return result.kind !== "pending" && result.kind !== "cut" && result.kind !== "clear";
+}
+
+/** @throws where whatever makes the call is over, or could not be recorded */
+function assertMayCall({ root, parent, ofTry, identity }: Scope): void {
+  const failure = root.failure ?? parent?.failure;
+  if (failure !== undefined) throw failure;
+  if (ofTry?.isOver !== true) return;
+  const tool = ofTry.call.spec.name;
+  throw new ToolwrightError(
+    "TOOL_ATTEMPT_STALE",
+    `A try of "${tool}" in run "${identity.runId}" is over, so it cannot call tools any more.`,
+    { details: { runId: identity.runId, tool }, effect: "none" },
+  );
 }
 
 /** Whoever drives the task has to know that it waits, also where a decision comes before it has stopped. */

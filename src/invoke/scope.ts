@@ -8,9 +8,10 @@ import { callsByPendingId, highestSeqOfTask } from "../store/calls.ts";
 import { type Writer } from "../store/write-calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
-import { sha256 } from "../util/hash.ts";
 import type { Call } from "./call.ts";
 import type { Host, Limits } from "./host.ts";
+import { Places } from "./places.ts";
+import type { Try } from "./try.ts";
 
 export interface ScopeOptions {
   readonly identity: ScopeIdentity;
@@ -24,21 +25,14 @@ export interface ScopeOptions {
   readonly parent?: Call | undefined;
   /** For a scope that is owned: its row, once it is taken. */
   readonly owned?: Promise<ScopeRow> | undefined;
-  /** The try of the parent that this scope belongs to, and the keys that earlier tries gave. */
-  readonly ofTry?: number | undefined;
+  /** The try of the parent that makes the calls of this scope, and the keys that earlier tries gave. */
+  readonly ofTry?: Try | undefined;
   readonly triedBefore?: ReadonlySet<string> | undefined;
   /** Outside any run: nothing is stored. */
   readonly detached?: boolean | undefined;
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const LONGEST_LIKENESS = 200;
-
-interface PlaceOptions {
-  readonly ask: boolean;
-  readonly toolCallId?: string | undefined;
-  readonly callKey?: string | undefined;
-}
 
 export class Scope {
   readonly host: Host;
@@ -52,7 +46,7 @@ export class Scope {
   readonly parent: Call | undefined;
   /** Outside any run. */
   readonly isDetached: boolean;
-  readonly ofTry: number;
+  readonly ofTry: Try | undefined;
   readonly triedBefore: ReadonlySet<string>;
   /** A task that somebody owns. Bare calls count as long as their runtime lives, so nothing is kept of each. */
   readonly isOwned: boolean;
@@ -62,16 +56,16 @@ export class Scope {
   readonly open = new Set<Call>();
   /** Keys of calls in and below this scope, if it is a root, that were told to wait for a person. */
   readonly waiting = new Set<string>();
+  /** The indices of its calls among equal ones. */
+  readonly places = new Places();
   /** Resolves when the store knows the scope. */
   readonly ready: Promise<void>;
-  /** Set when the store failed or the run was lost: nothing more is reported to anybody. */
+  /** Set when the store failed or the run was lost: the task records nothing more. */
   failure: ToolwrightError | undefined;
   /** Called once, when that happens. */
   onFailure: ((error: ToolwrightError) => void) | undefined;
 
   readonly #budgetId: string;
-  readonly #counts = new Map<string, number>();
-  readonly #asked = new Map<string, { likeness: string; index: number }>();
   readonly #requests = new Map<string, number>();
   #id = 0;
   #loops = 0;
@@ -92,7 +86,7 @@ export class Scope {
     this.parent = options.parent;
     this.isDetached = options.detached === true;
     this.isOwned = options.owned !== undefined;
-    this.ofTry = options.ofTry ?? 0;
+    this.ofTry = options.ofTry;
     this.triedBefore = options.triedBefore ?? NONE;
     this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);
     // Whoever awaits it sees the failure; nobody may.
@@ -137,11 +131,6 @@ export class Scope {
     return this.#loops;
   }
 
-  /** Whether a call had its place by its count, which only this scope knows. */
-  get hasCounted(): boolean {
-    return this.#counts.size > 0;
-  }
-
   /** How often this was asked before in this scope, whoever asked. */
   countRequest(requestHash: string): number {
     const count = this.#requests.get(requestHash) ?? 0;
@@ -157,26 +146,6 @@ export class Scope {
   /** A row that will be asked for again: a call that waits. */
   noteRecorded(key: string): void {
     this.#recorded.add(key);
-  }
-
-  /**
-   * The place of a call among equal calls. Asking whether it needs approval and then executing it is one call: the
-   * first keeps a place that the second takes.
-   */
-  assignPlace(text: string, options: PlaceOptions): number | string {
-    const { toolCallId } = options;
-    if (options.callKey !== undefined) return options.callKey;
-    const likeness = likenessOf(text);
-    const kept = toolCallId === undefined ? undefined : this.#asked.get(toolCallId);
-    // The same id with other arguments is another call, whatever the model says.
-    if (toolCallId !== undefined && kept?.likeness === likeness) {
-      if (!options.ask) this.#asked.delete(toolCallId);
-      return kept.index;
-    }
-    const index = this.#counts.get(likeness) ?? 0;
-    this.#counts.set(likeness, index + 1);
-    if (options.ask && toolCallId !== undefined) this.#asked.set(toolCallId, { likeness, index });
-    return index;
   }
 
   /**
@@ -198,16 +167,14 @@ export class Scope {
     this.#pending.get(toolCallId)?.set(key, false);
   }
 
-  /** Places up to this one are taken: the next equal call is a further one. */
-  takePlace(text: string, index: number): void {
-    const likeness = likenessOf(text);
-    this.#counts.set(likeness, Math.max(this.#counts.get(likeness) ?? 0, index + 1));
-  }
-
-  /** Nothing that happens from here on is reported: the run ends with this error and resumes from the record. */
+  /**
+   * A call could not be recorded. The calls around it must not end as if it had: they are left for a resume. A task ends
+   * with this error; bare calls stand for themselves, so the next one may work.
+   */
   fail(error: ToolwrightError): void {
     const root = this.root;
-    if (root.failure !== undefined) return;
+    for (let outer = this.parent; outer !== undefined; outer = outer.scope.parent) outer.failure ??= error;
+    if (!root.isOwned || root.failure !== undefined) return;
     root.failure = error;
     root.onFailure?.(error);
   }
@@ -231,11 +198,6 @@ export class Scope {
     this.#pending = loaded.pending;
     this.skipSeqTo(loaded.seq);
   }
-}
-
-/** Counts live as long as the scope: long arguments are not kept for them. */
-function likenessOf(text: string): string {
-  return text.length > LONGEST_LIKENESS ? sha256(text) : text;
 }
 
 export function staleAttempt(scope: Scope, current: number): ToolwrightError {

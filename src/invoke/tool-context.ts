@@ -12,22 +12,42 @@ import { createScrubber } from "./redact.ts";
 import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
+import { Try } from "./try.ts";
 
 /**
  * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after
  * it. Tools that it calls count inside this call.
+ * @param attempt the try that `work` is; without one, `work` is a try of its own
  */
-export function withToolContext<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
-  if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, work);
-  const ctx = createToolContext(call, call.capabilities);
-  return runInAmbient({ scope: call.scope, call }, ctx, () => work(ctx));
+export async function withToolContext<T>(
+  call: Call,
+  work: (ctx: ToolContext<object>) => Promise<T>,
+  attempt?: Try,
+): Promise<T> {
+  if (attempt !== undefined) return inContext(call, attempt, work);
+  const own = new Try(call);
+  try {
+    return await inContext(call, own, work);
+  } finally {
+    own.end();
+  }
 }
 
-async function withCapabilities<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
+function inContext<T>(call: Call, attempt: Try, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
+  if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, attempt, work);
+  const ctx = createToolContext(call, attempt, call.capabilities);
+  return runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
+}
+
+async function withCapabilities<T>(
+  call: Call,
+  attempt: Try,
+  work: (ctx: ToolContext<object>) => Promise<T>,
+): Promise<T> {
   const made = await capabilitiesFor(call);
   try {
-    const ctx = createToolContext(call, { ...made?.values, ...call.capabilities });
-    return await runInAmbient({ scope: call.scope, call }, ctx, () => work(ctx));
+    const ctx = createToolContext(call, attempt, { ...made?.values, ...call.capabilities });
+    return await runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
   } finally {
     if (made !== undefined) await dispose(call, made);
   }
@@ -58,6 +78,7 @@ async function dispose(call: Call, made: CallCapabilities): Promise<void> {
 
 function createToolContext(
   call: Call,
+  attempt: Try,
   capabilities: Readonly<Record<string, unknown>> | undefined,
 ): ToolContext<object> {
   const { spec, scope } = call;
@@ -83,7 +104,7 @@ function createToolContext(
     protectedPaths: settings.protectedPaths,
     toolCallId: call.toolCallId,
     get signal() {
-      const { signal } = call.currentTry;
+      const { signal } = attempt;
       // Outside any run the context around it is all there is to say that it should stop.
       if (!scope.isDetached || outer?.signal === undefined) return signal;
       joined ??= AbortSignal.any([signal, outer.signal]);

@@ -40,15 +40,10 @@ export class BareScopes {
     }
     const { identity, attempt } = identityOf({ ...options, runId: options.runId });
     const name = `${attempt} ${scopeText(identity)}`;
-    const kept = this.#find(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt }));
+    const kept = this.#kept.get(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt }));
     kept.users += 1;
     this.#idle.delete(name);
     return { scope: kept.scope, close: () => this.#close(name, kept) };
-  }
-
-  #find(name: string): Kept | undefined {
-    const kept = this.#kept.get(name);
-    return kept?.scope.failure === undefined ? kept : undefined;
   }
 
   #keep(name: string, scope: Scope): Kept {
@@ -60,7 +55,7 @@ export class BareScopes {
 
   #close(name: string, kept: Kept): void {
     kept.users -= 1;
-    if (kept.users > 0 || kept.scope.hasCounted || this.#kept.get(name) !== kept) return;
+    if (kept.users > 0 || !kept.scope.places.isEmpty || this.#kept.get(name) !== kept) return;
     this.#idle.set(name, kept);
     const [oldest] = this.#idle;
     if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(...oldest);

@@ -53,7 +53,8 @@ export class OpenScopes {
     try {
       await this.#host.store.transaction(() => releaseScope(scopeId, epoch), "normal");
     } catch {
-      // What `work` came to is what counts; a scope that is not let go is found without a living owner.
+      // The result of `work` counts. The scope is released as soon as the store answers, so that others may take it.
+      this.#host.unsettled.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
     }
   }
 }

@@ -1,42 +1,57 @@
 /**
- * This runtime as an owner: a row in the store, a lease that a heartbeat renews, and the judgement whether another
- * owner is alive. Leases follow the database's clock and, in here, a monotonic one; never the injected clock.
+ * This runtime as an owner: a row in the store, a lease that a heartbeat renews, and the judgement whether another owner is
+ * alive. Leases follow the database's clock and, in here, a monotonic one; never the injected clock.
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/owners.ts";
 import type { Store } from "../store/store.ts";
+import { perProcess } from "../util/per-process.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
 
 const HEARTBEAT_MS = 10_000;
 /** A call begins only with this much of the lease left. */
 const ENOUGH_MS = 15_000;
 
-// Runtimes of this very process that are at work: its pid is alive, whatever became of a runtime in it.
-const atWork = new Set<string>();
+/**
+ * Runtimes of this process, in all copies of the package that its main thread has loaded. A runtime of another thread is
+ * not among them: it is judged by its lease, like one of another host.
+ */
+const runtimes = perProcess("runtimes", () => new Map<string, "working" | "ended">());
 
 export class Ownership {
   readonly ownerId = randomUUID();
   readonly #process = identifyProcess();
+  readonly #onBeat: () => Promise<void>;
   #store: Store | undefined;
-  #deadline = Infinity;
+  /** When the lease ends, by both clocks: one of them stands still while the machine sleeps, the other may be set. */
+  #lease = { monotonicMs: Infinity, wallMs: Infinity };
   #timer: NodeJS.Timeout | undefined;
   #lost = new AbortController();
+  #generation = 0;
+  #isOverdue = false;
+
+  /** @param onBeat called after each heartbeat that reached the store; must not reject */
+  constructor(onBeat: () => Promise<void>) {
+    this.#onBeat = onBeat;
+  }
 
   async start(store: Store): Promise<void> {
     this.#store = store;
-    const asked = performance.now();
+    const lease = leaseFromNow();
     await store.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");
-    this.#deadline = asked + LEASE_MS;
-    atWork.add(this.ownerId);
+    this.#lease = lease;
+    runtimes.set(this.ownerId, "working");
     this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
     // A heartbeat alone does not keep a program running.
     this.#timer.unref();
   }
 
-  async stop(): Promise<void> {
+  /** @param isAtWork a tool that was cut off is still running: the owner is not over yet, and its lease runs out */
+  async stop(isAtWork: boolean): Promise<void> {
     clearInterval(this.#timer);
-    atWork.delete(this.ownerId);
+    if (isAtWork) return;
+    runtimes.set(this.ownerId, "ended");
     await this.#store?.transaction(() => endOwner(this.ownerId), "normal");
   }
 
@@ -44,48 +59,65 @@ export class Ownership {
     return this.#lost.signal;
   }
 
-  isLost(): boolean {
-    return performance.now() > this.#deadline;
+  leaseGeneration(): number {
+    const isOver = performance.now() > this.#lease.monotonicMs || Date.now() > this.#lease.wallMs;
+    if (isOver && !this.#isOverdue) {
+      this.#isOverdue = true;
+      this.#generation += 1;
+      this.#lost.abort(
+        new ToolwrightError("TOOL_RUN_FENCED", "This process did not renew its lease in time."),
+      );
+      this.#lost = new AbortController();
+    }
+    return this.#generation;
   }
 
   /** Nothing to wait for while there is enough time left. */
   renew(): Promise<void> | undefined {
-    return this.#deadline - performance.now() > ENOUGH_MS ? undefined : this.#renewNow();
+    this.leaseGeneration();
+    const leftMs = this.#lease.monotonicMs - performance.now();
+    return leftMs > ENOUGH_MS && !this.#isOverdue ? undefined : this.#renewNow();
   }
 
   async isAlive(ownerId: string): Promise<boolean> {
     if (ownerId === this.ownerId) return true;
     const owner = await this.#store?.read(() => readOwner(ownerId));
     if (owner === undefined || owner.ended) return false;
-    if (
-      owner.host === this.#process.host &&
-      owner.pid === this.#process.pid &&
-      owner.processStart === this.#process.processStart
-    ) {
-      return atWork.has(ownerId);
+    const { host, pid, processStart } = this.#process;
+    if (owner.host === host && owner.pid === pid && owner.processStart === processStart) {
+      const known = runtimes.get(ownerId);
+      return known === undefined ? owner.leaseLeftMs > 0 : known === "working";
     }
-    // On the same host the process itself tells, at once; elsewhere only time does.
+    // On the same host the process itself answers at once; elsewhere only time does.
     return isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
   }
 
   async #beat(): Promise<void> {
-    if (this.isLost()) this.#lose();
+    this.leaseGeneration();
     try {
       await this.#renewNow();
+      await this.#onBeat();
     } catch {
-      // The next beat tries again; if none succeeds in time, the lease is lost, and that is said.
-      if (this.isLost()) this.#lose();
+      // The next beat tries again. If none succeeds in time, the lease lapses, and the next call notices.
+      this.leaseGeneration();
     }
   }
 
   async #renewNow(): Promise<void> {
-    const asked = performance.now();
-    await this.#store?.transaction(() => renewLease(this.ownerId), "normal");
-    this.#deadline = asked + LEASE_MS;
+    const lease = leaseFromNow();
+    const changes = await this.#store?.transaction(() => renewLease(this.ownerId), "normal");
+    if (changes === 0) await this.#registerAgain();
+    this.#lease = lease;
+    this.#isOverdue = false;
   }
 
-  #lose(): void {
-    this.#lost.abort(new ToolwrightError("TOOL_RUN_FENCED", "This process did not renew its lease in time."));
-    this.#lost = new AbortController();
+  /** Retention has deleted the row of a process that was stopped for long: others may have taken over since. */
+  async #registerAgain(): Promise<void> {
+    this.#generation += 1;
+    await this.#store?.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");
   }
+}
+
+function leaseFromNow(): { monotonicMs: number; wallMs: number } {
+  return { monotonicMs: performance.now() + LEASE_MS, wallMs: Date.now() + LEASE_MS };
 }

@@ -50,7 +50,7 @@ export async function runCalls<Call extends RequestedCall>(
   return mapAtMost(options.maxParallel, calls, async (call) => {
     const run = async (): Promise<EndedCall<Call>> => {
       options.onStart?.(call);
-      const ended = await runCall(call, options);
+      const ended = await runCall(call, calls, options);
       options.onEnd?.(ended);
       return ended;
     };
@@ -68,13 +68,14 @@ function isInOrder(call: RequestedCall, { inOrder, tools }: CallsOptions): boole
 
 async function runCall<Call extends RequestedCall>(
   call: Call,
+  batch: readonly Call[],
   options: CallsOptions,
 ): Promise<EndedCall<Call>> {
   const tool = options.tools.get(call.name);
   if (tool === undefined) return { call, spec: undefined, error: notOffered(call.name, options.tools) };
   const spec = specOf(tool);
   const args = fromObjectInput(spec.inputJsonSchema, call.input);
-  return { call, spec, args, outcome: await callTool(spec, args, call, options) };
+  return { call, spec, args, outcome: await callTool(spec, args, call, batch, options) };
 }
 
 /** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
@@ -82,9 +83,10 @@ function callTool(
   spec: ToolSpec,
   args: unknown,
   { id, malformed }: RequestedCall,
+  batch: readonly RequestedCall[],
   { scope, signal }: CallsOptions,
 ): Promise<Outcome> {
-  const how = { toolCallId: id, signal };
+  const how = { toolCallId: id, signal, batch };
   if (malformed === undefined) return invoke(scope, spec, args, how);
   // Nobody knows where in it the fields are that must not be stored.
   const isSecret = spec.redactInput.length > 0 || spec.digestInput !== undefined;

@@ -8,6 +8,7 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
+import { Unsettled } from "../invoke/unsettled.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
@@ -33,7 +34,7 @@ export class StoreRuntime {
   readonly #host: Host;
   readonly #store: LazyStore;
   readonly #ownsStore: boolean;
-  readonly #ownership = new Ownership();
+  readonly #ownership: Ownership;
   readonly #listeners: ReadonlySet<EventListener>;
   readonly #warned = new Set<string>();
   readonly #scopes: OpenScopes;
@@ -49,6 +50,8 @@ export class StoreRuntime {
       await this.#ownership.start(opened);
       return opened;
     });
+    const unsettled = new Unsettled(this.#store);
+    this.#ownership = new Ownership(() => unsettled.settle());
     this.#host = {
       store: this.#store,
       ownerId: this.#ownership.ownerId,
@@ -63,12 +66,14 @@ export class StoreRuntime {
       inFlight: new Map(),
       shared: new Map(),
       budgets: new RunBudgets(),
+      cutOff: new Set(),
+      unsettled,
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities),
       fencedSignal: () => this.#ownership.lostSignal(),
       renewLease: () => this.#ownership.renew(),
-      isLeaseLost: () => this.#ownership.isLost(),
+      leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
       isWatched: () => this.#listeners.size > 0,
       emit: (event) => this.#emit(event),
@@ -151,7 +156,7 @@ export class StoreRuntime {
         scope.onFailure ??= failed.reject;
         return scope;
       },
-      call: undefined,
+      attempt: undefined,
     };
     budgets.enter(budgetId, clock.now());
     try {
@@ -208,7 +213,8 @@ export class StoreRuntime {
   async dispose(): Promise<void> {
     while (this.#host.inFlight.size > 0) await Promise.all(this.#host.inFlight.values());
     if (!this.#store.isOpen) return;
-    await this.#ownership.stop();
+    await this.#host.unsettled.settle();
+    await this.#ownership.stop(this.#host.cutOff.size > 0);
     if (this.#ownsStore) await this.#store.close();
   }
 

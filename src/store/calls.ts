@@ -34,6 +34,8 @@ export interface NewCall {
 
 export interface CallRow extends NewCall {
   readonly attempt: number;
+  /** A try that was cut off: `true` while it is at work, `false` once it has settled, `null` where none was. */
+  readonly executing: boolean | null;
   readonly keyRead: boolean | null;
 }
 
@@ -99,6 +101,7 @@ export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<
 
 export function toCallRow(row: Row): CallRow {
   const keyRead = integerOrNull(row, "key_read");
+  const executing = integerOrNull(row, "executing");
   return {
     scopeId: integer(row, "scope_id"),
     attempt: integer(row, "attempt"),
@@ -118,6 +121,7 @@ export function toCallRow(row: Row): CallRow {
     finishedAtMs: integerOrNull(row, "finished_at_ms"),
     tries: integer(row, "tries"),
     keyRead: keyRead === null ? null : keyRead === 1,
+    executing: executing === null ? null : executing === 1,
     replayedFrom: integerOrNull(row, "replayed_from"),
     fromCache: integer(row, "from_cache") === 1,
     isolation: textOrNull(row, "isolation"),

@@ -23,7 +23,7 @@ export function* registerOwner(owner: {
 }): Transaction<void> {
   yield* change(
     `INSERT INTO toolwright_owners (id, host, pid, process_start, lease_until_ms)
-     VALUES (?1, ?2, ?3, ?4, {now} + ${LEASE_MS})`,
+     VALUES (?1, ?2, ?3, ?4, {now} + ${LEASE_MS}) ON CONFLICT DO NOTHING`,
     owner.id,
     owner.host,
     owner.pid,
@@ -31,8 +31,9 @@ export function* registerOwner(owner: {
   );
 }
 
-export function* renewLease(ownerId: string): Transaction<void> {
-  yield* change(`UPDATE toolwright_owners SET lease_until_ms = {now} + ${LEASE_MS} WHERE id = ?1`, ownerId);
+/** 0 when the row is gone: retention took this process for dead. */
+export function renewLease(ownerId: string): Transaction<number> {
+  return change(`UPDATE toolwright_owners SET lease_until_ms = {now} + ${LEASE_MS} WHERE id = ?1`, ownerId);
 }
 
 export function* endOwner(ownerId: string): Transaction<void> {

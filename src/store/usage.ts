@@ -89,6 +89,15 @@ export function releaseReservation(runId: string, name: string, callKey: string)
   );
 }
 
+/** All that one call holds. */
+export function releaseReservationsOf(callKey: string, ownerId: string): Transaction<number> {
+  return change(
+    "DELETE FROM toolwright_reservations WHERE call_key = ?1 AND owner_id = ?2",
+    callKey,
+    ownerId,
+  );
+}
+
 /** Reservations exist only while calls with budgets are in flight, so these are few. */
 export function* ownersOfReservations(): Transaction<string[]> {
   const rows = yield* all("SELECT DISTINCT owner_id FROM toolwright_reservations");

@@ -31,6 +31,8 @@ export interface CallEnd {
   readonly isolation: string | null;
   readonly waitsFor: string | null;
   readonly note: string | null;
+  /** A try that was cut off is still at work. */
+  readonly executing: true | null;
 }
 
 const INSERT = `INSERT INTO toolwright_calls (
@@ -45,9 +47,9 @@ ON CONFLICT DO NOTHING`;
 
 const INSERT_STARTED = `INSERT INTO toolwright_calls (
   scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status,
-  input_json, started_at_ms, approval_id, owner_id)
+  input_json, started_at_ms, approval_id, owner_id, tries)
 SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), 'started',
-  ?9, CAST(?10 AS BIGINT), ?11, ?12
+  ?9, CAST(?10 AS BIGINT), ?11, ?12, 1
 FROM toolwright_scopes WHERE id = ?13 AND attempt = ?2 AND (CAST(?14 AS BIGINT) IS NULL OR epoch = ?14) {share}
 ON CONFLICT DO NOTHING`;
 
@@ -120,8 +122,9 @@ export function* startAgain(
   return yield* change(
     `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
        owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
-       waits_for = NULL
-     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND ${mayWrite("?11", "?2", "?12")}`,
+       waits_for = NULL, executing = NULL, tries = tries + 1
+     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND (effect IS NULL OR effect <> 'happened')
+       AND ${mayWrite("?11", "?2", "?12")}`,
     row.scopeId,
     row.attempt,
     row.key,
@@ -138,7 +141,7 @@ export function* startAgain(
 }
 
 const FINISH = `UPDATE toolwright_calls SET status = ?5, effect = ?6, output_json = ?7, error_json = ?8,
-  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13, note = ?14
+  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13, note = ?14, executing = ?15
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
 /** 0 when the call is no longer this owner's: it was taken for dead, and somebody else decides about it. */
@@ -159,6 +162,7 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
     end.isolation,
     end.waitsFor,
     end.note,
+    end.executing ? 1 : null,
   );
 }
 
@@ -177,6 +181,36 @@ export function recordLate(
     at.attempt,
     late.json,
     late.effect,
+  );
+}
+
+/** A try that was cut off has settled: from here on its call can be decided about. */
+export function endExecution(at: RowKey, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET executing = 0, finished_at_ms = ?4
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND executing = 1`,
+    at.scopeId,
+    at.key,
+    at.attempt,
+    nowMs,
+  );
+}
+
+/** The owner lives and lets go of the call without an outcome. */
+export function abandonCall(
+  at: RowKey & { readonly ownerId: string },
+  effect: "none" | null,
+  nowMs: number,
+): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET status = 'unknown', effect = ?5, finished_at_ms = ?6
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND status = 'started' AND owner_id = ?4`,
+    at.scopeId,
+    at.key,
+    at.attempt,
+    at.ownerId,
+    effect,
+    nowMs,
   );
 }
 
@@ -227,7 +261,8 @@ export function closeCall(
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
        approval_id = COALESCE(?9, approval_id), waits_for = ?10
-     WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11 AND ${mayWrite("?12", "?13", "?14")}`,
+     WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11 AND ${mayWrite("?12", "?13", "?14")}
+       AND (effect IS NULL OR effect <> 'happened' OR ?5 = 'happened')`,
     row.key,
     row.attempt,
     row.status,

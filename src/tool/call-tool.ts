@@ -37,6 +37,8 @@ function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown })
     toolCallId: options.toolCallId,
     signal: options.abortSignal ?? (options.signal instanceof AbortSignal ? options.signal : undefined),
     messageDecision: messageDecision(options),
+    // All calls of one response are handed the same list of messages.
+    batch: options.messages,
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
   };
 }

@@ -28,6 +28,6 @@ export function hiddenFiles(settings: ToolSettings): string[] {
 
 /** Stamps the row of the call that runs now with the isolation that its process had. */
 export function reportIsolation(tier: string): void {
-  const call = currentAmbient()?.call;
+  const call = currentAmbient()?.attempt?.call;
   if (call !== undefined) call.isolation = tier;
 }

@@ -294,7 +294,8 @@ describe.each(GATES)("a tool that needs approval %s", (_when, options, asked, fr
     }
     await runtime.run(task, () => runner.run(agent, paused.state));
     expect(paid).toEqual([]);
-    expect(await runtime.approvals({ status: "pending" })).toHaveLength(2);
+    // The second call is the first one: it is equal, and the first still waits.
+    expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
   });
 });
 

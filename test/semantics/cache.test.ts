@@ -346,6 +346,7 @@ describe("side effects and approvals", () => {
       return (await world.runtime()).call(lookup, { q: "a" }, { ...task, attempt: 1, callKey: undefined });
     };
     expect(await approveAndCall()).toMatchObject({ status: "success", fromCache: false });
+    expect(await runtime.call(lookup, { q: "a" }, task)).toMatchObject({ replayed: true });
     const second = await runtime.call(lookup, { q: "a" }, task);
     expect(second).toMatchObject({ status: "pending" });
     expect(runs).toHaveLength(1);

@@ -140,7 +140,7 @@ describe("a decision", () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
-    const [first, second] = [await ask(runtime, charge), await ask(runtime, charge)];
+    const [first, second] = await Promise.all([ask(runtime, charge), ask(runtime, charge)]);
     expect(first).not.toBe(second);
     await runtime.resolveToolApproval(first, { approved: false, comment: "too much" });
     const later = await world.runtime();

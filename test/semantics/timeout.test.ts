@@ -31,7 +31,7 @@ describe("a try that takes too long", () => {
       status: "error",
       error: {
         code: "TOOL_TIMEOUT",
-        message: 'Tool "slow" took longer than 500 ms.',
+        message: 'Tool "slow" timed out after 500 ms.',
         retryable: true,
         details: { tool: "slow", timeoutMs: 500 },
       },

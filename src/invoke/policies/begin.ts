@@ -12,6 +12,7 @@ import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
 import { waitForReservations } from "../wait-for-reservations.ts";
+import { leaveUnrun } from "../record/abandon.ts";
 import { explainRefusal, insertIntent, logText } from "../record/rows.ts";
 
 export const begin: Policy = async (call, next) => {
@@ -19,6 +20,7 @@ export const begin: Policy = async (call, next) => {
   if (call.signal?.aborted === true) return aborted(call.signal);
   const { host, spec } = call;
   call.startedAtMs = host.clock.now();
+  call.leaseGeneration = host.leaseGeneration();
   if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
@@ -37,7 +39,11 @@ async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | u
       return undefined;
     } catch (error) {
       if (error instanceof Refused) return error.result;
-      if (!(error instanceof MustWait)) throw withoutEffect(error);
+      if (!(error instanceof MustWait)) {
+        // The commit may have been made although it failed. Nothing was run.
+        if (isStoreFailure(error)) leaveUnrun(call);
+        throw withoutEffect(error);
+      }
       if (error.isForBreaker) call.breakerWaits += 1;
       await waitForReservations(call);
       if (call.signal?.aborted === true) return aborted(call.signal);
@@ -47,9 +53,13 @@ async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | u
 
 /** Only here it is known that nothing has been run, whatever became of the intent. */
 function withoutEffect(error: unknown): unknown {
-  if (!ToolwrightError.is(error) || error.code !== "TOOL_STORE_FAILED") return error;
+  if (!isStoreFailure(error)) return error;
   const { code, message, details, hint, cause } = error;
   return new ToolwrightError(code, message, { details, hint, cause, effect: "none" });
+}
+
+function isStoreFailure(error: unknown): error is ToolwrightError {
+  return ToolwrightError.is(error) && error.code === "TOOL_STORE_FAILED";
 }
 
 /** What changes nothing outside can be run again, so nothing has to be known before it. */

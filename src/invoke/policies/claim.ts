@@ -77,7 +77,7 @@ async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
 /** Waits for the holder of the key, no longer than the call itself might take. */
 async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
   try {
-    await waitForOwner(call, row, { timeoutMs: call.spec.timeoutMs ?? call.host.settings.timeoutMs });
+    await waitForOwner(call, row, { includesPending: true });
     return undefined;
   } catch (error) {
     if (call.signal?.aborted === true) return aborted(call.signal);

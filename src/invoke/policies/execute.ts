@@ -1,37 +1,53 @@
-/** Runs the tool itself. From here on something may happen outside, so the lease is looked at one last time. */
+/** Runs the tool itself. From here on something may happen outside, so ownership is checked one last time. */
 import type { ToolContext } from "../../definition/context.ts";
+import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
+import { systemClock } from "../../util/clock.ts";
 import { type Call, tell } from "../call.ts";
 import { toToolwrightError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
-import type { Policy } from "../policy.ts";
-import { fenced } from "../record/rows.ts";
+import { aborted, type Policy } from "../policy.ts";
+import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
 import { maskOutput } from "../redact.ts";
 import { withoutInnerEffect } from "../told-errors.ts";
 import { withToolContext } from "../tool-context.ts";
+import { Try } from "../try.ts";
 
 export const execute: Policy = async (call) => {
+  const attempt = call.currentTry ?? new Try(call);
   try {
-    const output = await withToolContext(call, (ctx) => enter(call, ctx));
+    return await runTry(call, attempt);
+  } finally {
+    attempt.end();
+  }
+};
+
+async function runTry(call: Call, attempt: Try): Promise<Result> {
+  try {
+    // The call around this one may have ended while this one waited for its turn.
+    if (call.scope.ofTry?.isOver === true) return aborted(call.signal);
+    const output = await withToolContext(call, (ctx) => enter(call, ctx), attempt);
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);
   } catch (thrown) {
+    if (thrown instanceof LostOwnership) throw thrown.error;
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
   }
-};
+}
 
 async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
-  // A process that was stopped for long has been taken for dead: its successor may be at work.
-  if (call.host.isLeaseLost()) throw fenced(call);
-  // What others looked at, the tool has not read.
+  await assertStillOwned(call);
+  // Functions other than execute may have looked at the key; the tool has not read it yet.
   if (!call.executed) call.keyRead = false;
   call.executed = true;
   call.tries += 1;
   const { spec, sent, input } = call;
-  const returned: unknown = await spec.execute(spec.parsesInput ? sent : input, ctx);
-  const output = isAsyncIterable(returned) ? await lastOf(call, returned) : returned;
+  const returned: unknown = spec.execute(spec.parsesInput ? sent : input, ctx);
+  assertReadable(call, returned);
+  const value: unknown = await returned;
+  const output = isAsyncIterable(value) ? await lastOf(call, value) : value;
   if (call.spec.sideEffect) await snapshot(call, ctx);
   return output;
 }
@@ -47,13 +63,33 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
 }
 
 /**
- * An inner call that waits makes this one wait, even if the tool swallowed the news. Others that were made beside it
- * may be about to ask as well: a person is shown all requests at once.
+ * An inner call that waits makes this one wait, even if the tool swallowed the error. Calls made beside it are given time
+ * to end: their requests are shown together with the first, and the next pass finds their outcomes.
  */
 async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result> {
-  const asking = [...(call.innerScope?.open ?? [])].filter((inner) => !inner.begun);
-  await Promise.all(asking.map((inner) => inner.ended.promise));
+  const open = [...(call.innerScope?.open ?? [])].map((inner) => inner.ended.promise);
+  if (open.length > 0) {
+    const over = new AbortController();
+    const timeout = systemClock.sleep(call.host.settings.timeoutMs, over.signal).catch(() => undefined);
+    await Promise.race([Promise.all(open), timeout]);
+    over.abort();
+  }
   return { kind: "pending", approval };
+}
+
+/** @throws TOOL_OUTPUT_INVALID where the value cannot be looked at, such as a revoked proxy: the tool ran all the same */
+function assertReadable(call: Call, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  try {
+    void ("then" in value);
+  } catch (cause) {
+    const tool = call.spec.name;
+    throw new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${tool}" ran, but its output cannot be read.`, {
+      details: { tool },
+      effect: "happened",
+      cause,
+    });
+  }
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -65,8 +101,17 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
   let last: unknown;
   for await (const item of items) {
     last = item;
-    const masked = maskOutput(call.spec, item, call.host.store.secret);
-    tell(call, { type: "call-progress", message: "", data: masked });
+    tellProgress(call, item);
   }
   return last;
+}
+
+/** A yield that cannot be looked at is not shown; as the last one it is judged like any other output. */
+function tellProgress(call: Call, item: unknown): void {
+  try {
+    const data = maskOutput(call.spec, item, call.host.store.secret);
+    tell(call, { type: "call-progress", message: "", data });
+  } catch {
+    return;
+  }
 }

@@ -3,20 +3,23 @@
  * after that is recorded as late and never used.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { recordLate } from "../../store/write-calls.ts";
-import { type Call, tell } from "../call.ts";
+import { endExecution, recordLate } from "../../store/write-calls.ts";
+import type { Transaction } from "../../store/store.ts";
+import { type Call, inFlightName, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { maskOutput } from "../redact.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
-import { encode, UnencodableError } from "../../util/encode.ts";
+import { noteExecuting } from "../executing.ts";
+import { Try } from "../try.ts";
+import { encode } from "../../util/encode.ts";
 
 export const timeout: Policy = (call, next) => {
   if (call.signal?.aborted === true) return Promise.resolve(aborted(call.signal));
-  const stop = new Stop(call);
-  call.currentTry = stop;
+  const attempt = new Try(call);
+  call.currentTry = attempt;
   const limit = limitOf(call);
-  return limit === undefined && call.signal === undefined ? next() : race(call, next, stop, limit);
+  return limit === undefined && call.signal === undefined ? next() : race(call, next, attempt, limit);
 };
 
 interface TimeLimit {
@@ -42,7 +45,7 @@ export function wallLeft(call: Call): number | undefined {
 async function race(
   call: Call,
   next: () => Promise<Result>,
-  stop: Stop,
+  attempt: Try,
   limit: TimeLimit | undefined,
 ): Promise<Result> {
   const over = new AbortController();
@@ -65,57 +68,46 @@ async function race(
   over.abort();
   call.signal?.removeEventListener("abort", onAbort);
   if (isLate) {
-    // Noted before the try is told: one that heeds its signal at once may still have done something.
+    // Noted before the signal fires: a try that obeys it at once may still have done something.
     call.cutInside = call.tries > triesBefore;
-    stop.abort(result.kind === "cut" || result.kind === "error" ? result.error : undefined);
-    void watchLate(call, work);
+    attempt.stop(result.kind === "cut" || result.kind === "error" ? result.error : undefined);
+    watchLate(call, work);
   }
   return result;
 }
 
-/** Tells a try to stop. The signal is made when it is asked for: most tools never do, and it would cost every call. */
-class Stop {
-  readonly #call: Call;
-  #controller: AbortController | undefined;
-  #stopped: { reason: unknown } | undefined;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = new AbortController();
-      this.#controller = controller;
-      const fenced = this.#call.host.fencedSignal();
-      const onFenced = (): void => controller.abort(fenced.reason);
-      fenced.addEventListener("abort", onFenced, { once: true, signal: controller.signal });
-      // The runtime outlives the call: it must not keep a listener for it.
-      this.#call.cleanups.push(() => fenced.removeEventListener("abort", onFenced));
-      if (fenced.aborted) controller.abort(fenced.reason);
-      if (this.#stopped !== undefined) controller.abort(this.#stopped.reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#stopped = { reason };
-    this.#controller?.abort(reason);
-  }
+/**
+ * A try that was cut off is still at work until it settles. What it brings then still tells whether the effect happened,
+ * and until then nothing may be decided about its call.
+ */
+function watchLate(call: Call, work: Promise<Result>): void {
+  call.unsettledTries += 1;
+  const { host, scope } = call;
+  const settled = recordWhenSettled(call, work);
+  if (scope.isDetached) return;
+  noteExecuting(host.store, { key: call.key, attempt: scope.attempt }, settled);
+  host.cutOff.add(settled);
+  void settled.finally(() => host.cutOff.delete(settled));
 }
 
-/** What comes after nobody waits any more still tells whether the effect happened. */
-async function watchLate(call: Call, work: Promise<Result>): Promise<void> {
+async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<void> {
+  const result = await work.catch(() => undefined);
+  await call.ended.promise;
+  call.unsettledTries -= 1;
+  if (!call.begun || call.isDeferred || call.scope.isDetached) return;
+  const { host, scope } = call;
+  const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt };
+  const late = result === undefined ? undefined : describeLate(call, result);
+  const isLast = call.unsettledTries === 0;
+  const write = function* (): Transaction<void> {
+    if (late !== undefined) yield* recordLate(at, late);
+    if (isLast) yield* endExecution(at, host.clock.now());
+  };
   try {
-    const result = await work;
-    await call.ended.promise;
-    const late = describeLate(call, result);
-    if (late === undefined || !call.begun) return;
-    const at = { scopeId: call.scope.id, key: call.key, attempt: call.scope.attempt };
-    await call.host.store.transaction(() => recordLate(at, late), "normal");
-    tell(call, { type: "call-late", effect: late.effect });
+    await host.store.transaction(write, "normal");
+    if (late !== undefined) tell(call, { type: "call-late", effect: late.effect });
   } catch {
-    // The call is on record as interrupted, which stays true: a late word that is lost loses nothing else.
+    host.unsettled.add(`late ${inFlightName(call.key, scope.attempt)}`, write);
   }
 }
 
@@ -130,8 +122,8 @@ function describeLate(
   if (result.kind !== "success") return undefined;
   try {
     return { effect: "happened", json: encode(maskOutput(call.spec, result.output, call.host.store.secret)) };
-  } catch (error) {
-    if (!(error instanceof UnencodableError)) throw error;
+  } catch {
+    // It cannot be stored, whatever the reason; that it happened can.
     return { effect: "happened", json: encode(undefined) };
   }
 }
@@ -139,7 +131,7 @@ function describeLate(
 function timedOut(call: Call, timeoutMs: number): Result {
   return {
     kind: "error",
-    error: new ToolwrightError("TOOL_TIMEOUT", `Tool "${call.spec.name}" took longer than ${timeoutMs} ms.`, {
+    error: new ToolwrightError("TOOL_TIMEOUT", `Tool "${call.spec.name}" timed out after ${timeoutMs} ms.`, {
       details: { tool: call.spec.name, timeoutMs },
       retryable: true,
     }),

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import { describeInput } from "../../util/content-digest.ts";
-import { decode, encode, UnencodableError } from "../../util/encode.ts";
+import { decode, encode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -115,8 +115,8 @@ function checkOutput(call: Call, output: unknown): Result | Promise<Result> {
   try {
     return accept(call, encode(output));
   } catch (error) {
-    if (!(error instanceof UnencodableError)) throw error;
-    return refuse(outputError(call, `the output: ${error.message}`, error));
+    // Whatever it is: reading the output may run code of the tool's author.
+    return refuse(outputError(call, `the output: ${messageOf(error)}`, error));
   }
 }
 
@@ -149,17 +149,16 @@ export async function parseOutput(call: Call, output: unknown): Promise<string> 
     );
   } catch (error) {
     if (ToolwrightError.is(error)) throw error;
-    const problem = error instanceof UnencodableError ? `the output: ${error.message}` : messageOf(error);
-    throw outputError(call, problem, error);
+    throw outputError(call, `the output: ${messageOf(error)}`, error);
   }
 }
 
 function encodeIfPossible(output: unknown): string | undefined {
   try {
     return encode(output);
-  } catch (error) {
-    if (error instanceof UnencodableError) return undefined;
-    throw error;
+  } catch {
+    // The error that is being reported says so.
+    return undefined;
   }
 }
 

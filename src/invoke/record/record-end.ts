@@ -3,22 +3,24 @@ import { forgetResponses } from "../../store/responses.ts";
 import { finishCall, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
-import { type Call, tell, watchesKey } from "../call.ts";
+import { callsByKey } from "../../store/calls.ts";
+import { type Call, inFlightName, tell, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { maskOutput } from "../redact.ts";
+import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
 import { fenced, insertRow, logText } from "./rows.ts";
 
 export async function recordEnd(call: Call, result: Result): Promise<Result> {
-  const { host } = call;
+  // A call inside this one could not be recorded: this one has not ended either.
+  if (call.failure !== undefined) {
+    leaveInterrupted(call);
+    throw call.failure;
+  }
   const end = endOf(call, result);
-  const isOurs = await host.store.transaction(
-    () => (call.isDeferred ? insertEnd(call, end, result) : writeEnd(call, end, result)),
-    commitLevel(host, false),
-  );
-  if (!isOurs) throw fenced(call);
+  if (!(await commitEnd(call, end, result))) throw fenced(call);
   tell(call, {
     type: "call-finished",
     status: end.status,
@@ -30,13 +32,29 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
   return result;
 }
 
+async function commitEnd(call: Call, end: End, result: Result): Promise<boolean> {
+  const { host } = call;
+  const level = commitLevel(host, false);
+  // A pure call left no intent: if its row cannot be written, no other process waits for it.
+  if (call.isDeferred) return host.store.transaction(() => insertEnd(call, end, result), level);
+  try {
+    return await host.store.transaction(() => writeEnd(call, end, result), level);
+  } catch (error) {
+    host.unsettled.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
+    throw error;
+  }
+}
+
 function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const { host, scope } = call;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
   const outputJson = yield* logText(call, "output", end.outputJson);
   const changes = yield* finishCall(at, { ...end, outputJson });
   if (changes === 0) {
-    // Somebody took this process for dead. What it brings is kept, and is nobody's outcome.
+    // A commit whose answer was lost may have been made. Otherwise another process has taken over, and this is late.
+    const [row] = yield* callsByKey(scope.id, call.key);
+    const isMade = row?.status === end.status && row.finishedAtMs === end.finishedAtMs;
+    if (isMade && row.ownerId === host.ownerId) return true;
     yield* recordLate(at, lateOf(call, result));
     return false;
   }
@@ -84,15 +102,18 @@ interface End {
   readonly isolation: string | null;
   readonly waitsFor: string | null;
   readonly note: string | null;
+  readonly executing: true | null;
 }
 
 function endOf(call: Call, result: Result): End {
+  const isAtWork = call.unsettledTries > 0 ? true : null;
   const common = {
     outputJson: null,
     errorJson: null,
     lateJson: null,
     finishedAtMs: call.host.clock.now(),
-    tries: call.tries,
+    tries: (call.row?.tries ?? 0) + call.tries,
+    executing: null,
     keyRead: watchesKey(call) && call.executed ? call.keyRead : null,
     isolation: call.isolation,
     waitsFor: null,
@@ -110,6 +131,7 @@ function endOf(call: Call, result: Result): End {
         effect: effectOf(call, result),
         errorJson: encodeError(result.error, call),
         keyRead: null,
+        executing: isAtWork,
       };
     case "error": {
       const effect = effectOf(call, result);
@@ -118,6 +140,7 @@ function endOf(call: Call, result: Result): End {
         status: "error",
         effect,
         errorJson: encodeError(result.error, call),
+        executing: effect === null ? isAtWork : null,
         // An output that failed validation is the only trace of an effect that happened.
         lateJson: effect === "happened" && call.outputJson !== undefined ? storedOutput(call) : null,
       };

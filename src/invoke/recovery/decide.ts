@@ -3,7 +3,7 @@
  * `call.row` is then the row that it goes on with, if there is one.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { approvalOfCall, type ApprovalRow, readApproval } from "../../store/approvals.ts";
+import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/approvals.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { moveToAttempt } from "../../store/write-calls.ts";
 import { readPayload } from "../../store/payloads.ts";
@@ -157,7 +157,12 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.waitsFor !== null) {
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
-    if (inner?.kind === "replay" && inner.callKey === call.key) return resolveUnknown(call, row);
+    if (inner?.kind === "replay" && inner.callKey === call.key) {
+      // The try that was cut off has succeeded in the meantime: that is the answer, not a person's guess.
+      if (row.effect === null) return resolveUnknown(call, row);
+      await call.host.store.transaction(() => voidPending(inner.id), "normal");
+      return interrupted(call, row);
+    }
     call.approvedBefore = true;
     // The outer call is entered again once the inner one is decided; what it has done inside is on record.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;

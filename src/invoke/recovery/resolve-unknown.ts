@@ -20,6 +20,7 @@ import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { messageOf } from "../error-record.ts";
 import { createScrubber, holdsMark, maskOutput } from "../redact.ts";
 import { withToolContext } from "../tool-context.ts";
+import { hasSettled } from "./wait-for-owner.ts";
 
 /** `undefined` means: run it (again), with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -59,8 +60,11 @@ type Answer = { readonly happened: true; readonly outputJson: string } | { reado
 /** Asks the outside world. `undefined` when it does not know either. */
 async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> {
   const { spec, host } = call;
-  // A request of the dead process may still be on its way.
-  const ageMs = host.clock.now() - row.startedAtMs;
+  // The world cannot say yet what a try that is still at work will do.
+  if (!(await hasSettled(call, row))) return undefined;
+  // A request of a process that died, or of a try that has just settled, may still be on its way.
+  const sinceMs = row.executing === false ? (row.finishedAtMs ?? row.startedAtMs) : row.startedAtMs;
+  const ageMs = host.clock.now() - sinceMs;
   if (ageMs < spec.settleMs) await settle(call, spec.settleMs - ageMs);
   const input = await prepareInput(call);
   try {
@@ -149,6 +153,7 @@ async function decided(call: Call, row: CallRow, approval: ApprovalRow): Promise
       holdsMark(outputJson) ? outputJson : await parseOutput(call, decode(outputJson)),
     );
   }
+  await hasSettled(call, row);
   call.approvedBefore = true;
   call.guards.set("replay", () => redeemGuard(call, approval));
   return rerun(call, "a person said so");

@@ -1,46 +1,95 @@
 /**
- * Waits for a call that is in flight, here or in another process. A dead owner is noticed and its call marked unknown;
- * a live one is never robbed.
+ * Waits for a call that is in flight, here or in another process. A dead owner is noticed and its call marked unknown; a
+ * live owner is never replaced. No wait is unbounded: a tool that never settles must not block its equals for ever.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
+import type { Transaction } from "../../store/store.ts";
 import { markUnknown } from "../../store/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";
+import { whenExecuted } from "../executing.ts";
+import { Contended } from "../policy.ts";
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * Returns when the row is no longer running. Real time is used throughout: another process has no other.
- * @param options.timeoutMs ends the wait with TOOL_TIMEOUT, also for a call that waits for a person
+ * Returns when the row is no longer running. Uses real time throughout: other processes have no other.
+ * @param options.includesPending also waits while the call waits for approval
+ * @throws TOOL_TIMEOUT, TOOL_ABORTED
  */
 export async function waitForOwner(
   call: Call,
   row: CallRow,
-  options: { readonly timeoutMs?: number } = {},
+  options: { readonly includesPending?: boolean } = {},
 ): Promise<void> {
   const { host } = call;
-  const { timeoutMs } = options;
-  const deadline = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
+  const timeoutMs = longestWaitMs(call);
+  const deadline = performance.now() + timeoutMs;
   const running = runningHere(call, row);
   if (running !== undefined && row.status === "started") await pause(deadline, call.signal, running);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
-    const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
-    const current = rows.find((other) => other.attempt === row.attempt);
-    const isWaiting = current?.status === "pending" && timeoutMs !== undefined;
+    if (row.ownerId === host.ownerId) await host.unsettled.settle();
+    const current = await host.store.read(() => sameRow(row));
+    const isWaiting = current?.status === "pending" && options.includesPending === true;
     if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;
     if (!isWaiting && !(await isAlive(call, row))) {
       await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
       return;
     }
-    if (performance.now() >= deadline) throw tooLong(call, timeoutMs ?? 0);
+    if (performance.now() >= deadline) throw tooLong(call, timeoutMs);
     await pause(performance.now() + ms, call.signal);
   }
 }
 
-/** The call of this runtime that the row belongs to, if it is at work. This very call is not: its row is an older one. */
+/** Waits for the same call of this runtime. @throws TOOL_TIMEOUT, TOOL_ABORTED */
+export async function waitInFlight(call: Call, other: Promise<unknown>): Promise<void> {
+  const timeoutMs = longestWaitMs(call);
+  const isOver = await Promise.race([
+    other.then(() => true),
+    pause(performance.now() + timeoutMs, call.signal, other).then(() => false),
+  ]);
+  if (!isOver) throw tooLong(call, timeoutMs);
+}
+
+/**
+ * Whether a call that was cut off is no longer at work anywhere: only then the outside world can be asked about it, and
+ * only then it may run again. `false` where it does not settle in time.
+ * @throws Contended when it has settled just now, and the record has to be read again
+ */
+export async function hasSettled(call: Call, row: CallRow): Promise<boolean> {
+  const { host } = call;
+  const deadline = performance.now() + longestWaitMs(call);
+  const isAtWork = async (): Promise<boolean> => {
+    const here = whenExecuted(host.store, row);
+    if (here !== undefined) {
+      await pause(deadline, call.signal, here);
+      return whenExecuted(host.store, row) !== undefined;
+    }
+    if (row.ownerId === null || row.ownerId === host.ownerId || row.executing !== true) return false;
+    const current = await host.store.read(() => sameRow(row));
+    return current?.executing === true && (await host.isOwnerAlive(row.ownerId));
+  };
+  if (!(await isAtWork())) return true;
+  for (let ms = FIRST_PAUSE_MS; performance.now() < deadline; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+    if (!(await isAtWork())) throw new Contended();
+    await pause(performance.now() + ms, call.signal);
+  }
+  return false;
+}
+
+function* sameRow({ scopeId, key, attempt }: CallRow): Transaction<CallRow | undefined> {
+  return (yield* callsByKey(scopeId, key)).find((other) => other.attempt === attempt);
+}
+
+/** As long as the call that is waited for may take with all its tries. */
+function longestWaitMs({ spec, host }: Call): number {
+  return (spec.timeoutMs ?? host.settings.timeoutMs) * (1 + (spec.retry.maxRetries ?? 0));
+}
+
+/** The call of this runtime that the row belongs to, if it is running. This very call is not: its row is an older one. */
 function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   const { host } = call;
   if (row.ownerId !== host.ownerId) return undefined;
@@ -48,12 +97,12 @@ function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   return running === call.ended.promise ? undefined : running;
 }
 
-/** In this runtime, a call is alive while it is in flight; the process alone does not keep it so. */
+/** A call of this runtime is alive while it is in flight, or while its outcome waits for the store. */
 async function isAlive(call: Call, row: CallRow): Promise<boolean> {
   const { host } = call;
   if (row.ownerId === null) return false;
-  if (row.ownerId === host.ownerId) return runningHere(call, row) !== undefined;
-  return host.isOwnerAlive(row.ownerId);
+  if (row.ownerId !== host.ownerId) return host.isOwnerAlive(row.ownerId);
+  return runningHere(call, row) !== undefined || host.unsettled.has(inFlightName(row.key, row.attempt));
 }
 
 /** Until the deadline, or until `other` settles. Leaves no timer behind that would keep the program running. */
@@ -72,7 +121,7 @@ async function pause(
 }
 
 function aborted(signal: AbortSignal | undefined): ToolwrightError {
-  return new ToolwrightError("TOOL_ABORTED", "The call was cut off while it waited for an equal one.", {
+  return new ToolwrightError("TOOL_ABORTED", "The call was cut off while it waited for an equal call.", {
     cause: signal?.reason,
     effect: "none",
   });
@@ -81,7 +130,7 @@ function aborted(signal: AbortSignal | undefined): ToolwrightError {
 function tooLong(call: Call, timeoutMs: number): ToolwrightError {
   return new ToolwrightError(
     "TOOL_TIMEOUT",
-    `An equal call of "${call.spec.name}" is running elsewhere and did not end within ${timeoutMs} ms.`,
+    `An equal call of "${call.spec.name}" is still running and did not end within ${timeoutMs} ms.`,
     { details: { tool: call.spec.name, timeoutMs }, effect: "none", retryable: true },
   );
 }

@@ -56,6 +56,7 @@ export function sampleEnd(fields: Partial<CallEnd> = {}): CallEnd {
     isolation: null,
     waitsFor: null,
     note: null,
+    executing: null,
     ...fields,
   };
 }

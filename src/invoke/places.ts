@@ -1,0 +1,90 @@
+/**
+ * Gives each call its index among the equal calls of a scope, synchronously and in the order in which the calls are made.
+ *
+ * An index belongs to its call until the call has ended. A call that returned `pending`, was cut off, or could not be
+ * recorded has not ended: the next equal call is that call and gets its index. Calls of one batch (one model response)
+ * are different calls, even if the first of them has returned before the second is made.
+ */
+import { sha256 } from "../util/hash.ts";
+
+/** Scopes live long, and a digest identifies long arguments as well as their text. */
+const LONGEST_TEXT = 200;
+
+export interface PlaceRequest {
+  /** Only asks whether the call needs approval: the call that follows under the same `toolCallId` is the same one. */
+  readonly ask: boolean;
+  readonly toolCallId?: string | undefined;
+  /** Identifies the model response that holds the call. */
+  readonly batch?: object | undefined;
+}
+
+interface Place {
+  index: number;
+  isRunning: boolean;
+  batch: object | undefined;
+  /** The call was asked about under this id and has not been executed yet. */
+  askedAs: string | undefined;
+}
+
+export class Places {
+  readonly #next = new Map<string, number>();
+  readonly #unended = new Map<string, Place[]>();
+
+  get isEmpty(): boolean {
+    return this.#next.size === 0;
+  }
+
+  assign(text: string, request: PlaceRequest): number {
+    const name = nameOf(text);
+    const place = this.#reusable(name, request) ?? this.#add(name);
+    place.isRunning = true;
+    place.batch = request.batch;
+    place.askedAs = request.ask ? request.toolCallId : undefined;
+    return place.index;
+  }
+
+  /** The call has an outcome: the next equal call is another one. */
+  end(text: string, index: number): void {
+    const name = nameOf(text);
+    const rest = (this.#unended.get(name) ?? []).filter((place) => place.index !== index);
+    if (rest.length === 0) this.#unended.delete(name);
+    else this.#unended.set(name, rest);
+  }
+
+  /** The call returned without an outcome: the next equal call is this one. */
+  release(text: string, index: number): void {
+    const place = this.#unended.get(nameOf(text))?.find((other) => other.index === index);
+    if (place !== undefined) place.isRunning = false;
+  }
+
+  /** The record shows that the call is another one of the equal calls, and that those before it were made. */
+  move(text: string, from: number, to: number): void {
+    const name = nameOf(text);
+    this.#next.set(name, Math.max(this.#next.get(name) ?? 0, to + 1));
+    const place = this.#unended.get(name)?.find((other) => other.index === from);
+    if (place !== undefined) place.index = to;
+  }
+
+  #reusable(name: string, { ask, toolCallId, batch }: PlaceRequest): Place | undefined {
+    const places = this.#unended.get(name);
+    if (places === undefined) return undefined;
+    const asked =
+      ask || toolCallId === undefined ? undefined : places.find((place) => place.askedAs === toolCallId);
+    if (asked !== undefined) return asked;
+    return places.find((place) => !place.isRunning && (batch === undefined || place.batch !== batch));
+  }
+
+  #add(name: string): Place {
+    const index = this.#next.get(name) ?? 0;
+    this.#next.set(name, index + 1);
+    const place: Place = { index, isRunning: true, batch: undefined, askedAs: undefined };
+    const places = this.#unended.get(name);
+    if (places === undefined) this.#unended.set(name, [place]);
+    else places.push(place);
+    return place;
+  }
+}
+
+function nameOf(text: string): string {
+  return text.length > LONGEST_TEXT ? sha256(text) : text;
+}

@@ -1,0 +1,40 @@
+/**
+ * Right before `execute`: after the lease of this process has lapsed even once, another process may have taken the call
+ * or its task over. The store decides, not the time: a lapse that nobody used changes nothing.
+ */
+import type { ToolwrightError } from "../../errors.ts";
+import { callsByKey } from "../../store/calls.ts";
+import { readScope } from "../../store/scopes.ts";
+import type { Transaction } from "../../store/store.ts";
+import type { Call } from "../call.ts";
+import { fenced } from "./rows.ts";
+
+/** Ends the pipeline without an outcome: the row is no longer ours to write. */
+export class LostOwnership extends Error {
+  readonly error: ToolwrightError;
+
+  constructor(error: ToolwrightError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** @throws LostOwnership */
+export async function assertStillOwned(call: Call): Promise<void> {
+  const { host } = call;
+  if (call.scope.isDetached || host.leaseGeneration() === call.leaseGeneration) return;
+  await host.renewLease();
+  const generation = host.leaseGeneration();
+  if (!(await host.store.read(() => isOwned(call)))) throw new LostOwnership(fenced(call));
+  call.leaseGeneration = generation;
+}
+
+function* isOwned(call: Call): Transaction<boolean> {
+  const { rootScopeId, epoch, attempt } = call.scope.writer;
+  const scope = yield* readScope(rootScopeId);
+  if (scope === undefined || scope.attempt !== attempt) return false;
+  if (epoch !== null && scope.epoch !== epoch) return false;
+  if (call.isDeferred) return true;
+  const row = (yield* callsByKey(call.scope.id, call.key)).find((other) => other.attempt === attempt);
+  return row?.status === "started" && row.ownerId === call.host.ownerId;
+}

@@ -1,0 +1,62 @@
+/**
+ * What could not be committed: outcomes of calls, and releases of what this runtime holds. The process lives on, so no
+ * other process may take these over; they are kept here and written as soon as the store answers again.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Store, Transaction } from "../store/store.ts";
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+export class Unsettled {
+  readonly #store: Store;
+  readonly #writes = new Map<string, () => Transaction<unknown>>();
+  #settling: Promise<void> | undefined;
+  #isWaiting = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  has(name: string): boolean {
+    return this.#writes.has(name);
+  }
+
+  /** @param write must be safe to repeat: the failed commit may have been made */
+  add(name: string, write: () => Transaction<unknown>): void {
+    this.#writes.set(name, write);
+    void this.#settleInTime();
+  }
+
+  /** Tries each write once. What fails again stays. */
+  settle(): Promise<void> {
+    if (this.#writes.size === 0) return Promise.resolve();
+    this.#settling ??= this.#settleAll().finally(() => {
+      this.#settling = undefined;
+    });
+    return this.#settling;
+  }
+
+  async #settleAll(): Promise<void> {
+    for (const [name, write] of this.#writes) {
+      try {
+        await this.#store.transaction(write, "normal");
+      } catch {
+        // The store still fails. A later heartbeat tries again.
+        continue;
+      }
+      if (this.#writes.get(name) === write) this.#writes.delete(name);
+    }
+  }
+
+  /** Does not wait for the next heartbeat, which is far away for others that wait for these calls. */
+  async #settleInTime(): Promise<void> {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    for (let ms = FIRST_PAUSE_MS; this.#writes.size > 0; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
+      await pause(ms, undefined, { ref: false });
+      await this.settle();
+    }
+    this.#isWaiting = false;
+  }
+}

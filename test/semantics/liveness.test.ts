@@ -1,0 +1,202 @@
+/** Rules 26 and 27: who is alive, and what a process may still do after its lease has lapsed. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { createRuntime } from "toolwright";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { change } from "../../src/store/statement.ts";
+import { createWorld, until, type World } from "./harness.ts";
+import { createBlindCharge, createCharge, harmless } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+/** The process stands still for a minute: its timers have not fired, and its lease has run out. */
+function sleepForAMinute(): void {
+  const monotonic = performance.now.bind(performance);
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => monotonic() + 60_000);
+  onTestFinished(() => spy.mockRestore());
+}
+
+async function takeOver(world: World): Promise<void> {
+  const store = await world.open();
+  await store.transaction(
+    () => change("UPDATE toolwright_calls SET status = 'unknown' WHERE status = 'started'"),
+    "normal",
+  );
+}
+
+describe("a process that was stopped for longer than its lease", () => {
+  it.each([
+    ["by a takeover of the call, runs nothing", true],
+    ["with no other process there, goes on", false],
+  ])("before execute, and woken %s", async (_name, isTakenOver) => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge();
+    const capabilities = async () => {
+      sleepForAMinute();
+      if (isTakenOver) await takeOver(world);
+      return {};
+    };
+    const call = (await world.runtime({ capabilities })).call(charge, args, task);
+    if (isTakenOver) await expect(call).rejects.toMatchObject({ code: "TOOL_RUN_FENCED" });
+    else expect(await call).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(isTakenOver ? 0 : 1);
+  });
+
+  it.each([
+    ["runs nothing after a takeover", true],
+    ["makes the effect where no other process is there", false],
+  ])("in the wait before a retry %s", async (_name, isTakenOver) => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ retry: { maxRetries: 1, backoffMs: 1 } }, async (count) => {
+      if (count > 1) return undefined;
+      sleepForAMinute();
+      if (isTakenOver) await takeOver(world);
+      throw harmless("not now");
+    });
+    const runtime = await world.runtime();
+    const call = runtime.call(charge, args, task);
+    if (isTakenOver) await expect(call).rejects.toMatchObject({ code: "TOOL_RUN_FENCED" });
+    else expect(await call).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(isTakenOver ? 1 : 2);
+    if (isTakenOver) expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
+  });
+
+  it("registers again when retention has deleted its row, and is alive to others", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({ timeoutMs: 50 }, (count) =>
+      count === 2 ? answer.promise : undefined,
+    );
+    const runtime = await world.runtime();
+    await runtime.call(charge, args, { runId: "first" });
+    const store = await world.open();
+    await store.transaction(() => change("DELETE FROM toolwright_owners"), "normal");
+    sleepForAMinute();
+    await runtime.call(charge, args, { runId: "second" });
+    const owners = await world.rows("SELECT COUNT(*) AS n FROM toolwright_owners");
+    expect(owners).toEqual([{ n: 1 }]);
+    expect(effects).toHaveLength(2);
+  });
+});
+
+it("rule 27: an owner in another thread of this process is not taken over while its lease holds", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "toolwright-")), "store.db");
+  const worker = new Worker(new URL("programs/charging-thread.ts", import.meta.url), {
+    workerData: { file },
+    execArgv: [],
+  });
+  onTestFinished(() => void worker.terminate());
+  const began = await new Promise<string>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  expect(began).toBe("charging");
+  await using runtime = createRuntime({ store: file });
+  const { charge, effects } = createBlindCharge({ timeoutMs: 300 });
+  const outcome = await runtime.call(charge, args, { ...task, callKey: "one" });
+  expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT" } });
+  expect(effects).toEqual([]);
+});
+
+describe("a call that was cut off stays in flight until its execute has settled", () => {
+  const reconciling = (answers: unknown[], happened: () => boolean) => ({
+    settleMs: 0,
+    reconcile: () => {
+      answers.push(happened());
+      return happened()
+        ? ({ happened: true, output: { id: "ch_1" } } as const)
+        : ({ happened: false } as const);
+    },
+  });
+
+  it("so reconcile is not asked before, in the same process", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<undefined>();
+    const asked: unknown[] = [];
+    let effects = 0;
+    const { charge } = createBlindCharge(reconciling(asked, () => effects > 0) as never, async () => {
+      await answer.promise;
+      effects += 1;
+    });
+    const runtime = await world.runtime();
+    const abort = new AbortController();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(async () => (await world.log("r1")).length === 1);
+    abort.abort();
+    await cut;
+    const again = runtime.call(charge, args, task);
+    answer.resolve(undefined);
+    expect(await again).toMatchObject({ status: "success" });
+    expect(effects).toBe(1);
+    expect(asked).not.toContain(false);
+  });
+
+  it("so reconcile is not asked before, by another runtime", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<undefined>();
+    const asked: unknown[] = [];
+    let effects = 0;
+    const { charge } = createBlindCharge(reconciling(asked, () => effects > 0) as never, async () => {
+      await answer.promise;
+      effects += 1;
+    });
+    const runtime = await world.runtime();
+    const abort = new AbortController();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(async () => (await world.log("r1")).length === 1);
+    abort.abort();
+    await cut;
+    expect(await world.rows("SELECT status, executing FROM toolwright_calls")).toEqual([
+      { status: "unknown", executing: 1 },
+    ]);
+    const again = (await world.runtime()).call(charge, args, task);
+    answer.resolve(undefined);
+    expect(await again).toMatchObject({ status: "success" });
+    expect(effects).toBe(1);
+  });
+
+  it("and a late success answers the call while a person is asked about it", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createBlindCharge({}, () => answer.promise);
+    const runtime = await world.runtime();
+    const abort = new AbortController();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(() => effects.length === 1);
+    abort.abort();
+    await cut;
+    const pending = await runtime.call(charge, args, task);
+    expect(pending).toMatchObject({ status: "pending" });
+    answer.resolve({ id: "ch_late" });
+    await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+    expect(await runtime.call(charge, args, task)).toMatchObject({
+      status: "success",
+      output: { id: "ch_late" },
+      replayed: true,
+    });
+    expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+    expect(effects).toHaveLength(1);
+  });
+
+  it("and a late success counts although a person has said to run it again", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createBlindCharge({}, () => answer.promise);
+    const runtime = await world.runtime();
+    const abort = new AbortController();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(() => effects.length === 1);
+    abort.abort();
+    await cut;
+    const pending = await runtime.call(charge, args, task);
+    if (pending.status !== "pending") throw new Error(pending.status);
+    await runtime.resolveToolApproval(pending.approval.id, { approved: true });
+    const again = runtime.call(charge, args, task);
+    answer.resolve({ id: "ch_late" });
+    expect(await again).toMatchObject({ status: "success", output: { id: "ch_late" } });
+    expect(effects).toHaveLength(1);
+  });
+});

@@ -1,0 +1,19 @@
+/** A runtime in a thread of its own that is in the middle of a charge. */
+import { parentPort, workerData } from "node:worker_threads";
+import { z } from "zod";
+import { defineTool } from "../../../src/index.ts";
+import { createRuntime } from "../../../src/runtime/create-runtime.ts";
+
+const { file } = workerData as { file: string };
+const charge = defineTool({
+  name: "blind_charge",
+  schema: z.object({ amount: z.number() }),
+  sideEffect: true,
+  idempotent: false,
+  acceptsIdempotencyKey: false,
+  execute: () => {
+    parentPort?.postMessage("charging");
+    return new Promise<{ id: string }>(() => undefined);
+  },
+});
+await createRuntime({ store: file }).call(charge, { amount: 7 }, { runId: "r1", callKey: "one" });
