@@ -8,7 +8,7 @@ import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
 import { maskInput, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
-import { Try } from "./try.ts";
+import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
 import { decode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";

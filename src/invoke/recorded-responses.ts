@@ -43,6 +43,7 @@ export function recordedResponsesOf(
       const position = next;
       next += 1;
       await scope.ready;
+      assertRecording(scope);
       const found = isLive ? undefined : await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
       if (found !== undefined && !isSame) {
@@ -64,6 +65,7 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
     async next(requestHash) {
       const count = scope.countRequest(requestHash);
       await scope.ready;
+      assertRecording(scope);
       const position = placeOfRequest(requestHash, count);
       const found = await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
@@ -93,15 +95,31 @@ function slotAt(
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
     async save(value, also) {
       const responseJson = encode(value);
-      const changes = await scope.host.store.transaction(function* () {
+      const changes = await commit(scope, function* () {
         const saved = yield* saveResponse(place, { requestHash, responseJson }, scope.writer);
         if (saved > 0 && also !== undefined) yield* also();
         return saved;
-      }, "normal");
+      });
       if (changes === 0) throw lost(scope);
       return decode(responseJson);
     },
   };
+}
+
+/** A loop may swallow the failure; the run that it belongs to ends with it all the same. */
+async function commit<T>(scope: Scope, write: () => Transaction<T>): Promise<T> {
+  try {
+    return await scope.host.store.transaction(write, "normal");
+  } catch (error) {
+    if (ToolwrightError.is(error)) scope.fail(error);
+    throw error;
+  }
+}
+
+/** The model is not asked for what could not take effect any more. */
+function assertRecording({ root, parent }: Scope): void {
+  const failure = root.failure ?? parent?.failure;
+  if (failure !== undefined) throw failure;
 }
 
 export function lost(scope: Scope): ToolwrightError {

@@ -91,6 +91,15 @@ export function endRun(
   );
 }
 
+/** Lets go of a run that has not come to its end. */
+export function releaseRun(runId: string, epoch: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_workflow_runs SET owner_id = NULL WHERE run_id = ?1 AND epoch = ?2",
+    runId,
+    epoch,
+  );
+}
+
 /** For a run that is at work: its owner will see it. */
 export function requestCancel(runId: string): Transaction<number> {
   return change(

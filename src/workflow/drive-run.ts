@@ -4,7 +4,8 @@ import { messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tasks.ts";
-import { endRun, readRun, type RunStatus } from "../store/workflow-runs.ts";
+import type { Transaction } from "../store/store.ts";
+import { endRun, readRun, releaseRun, type RunStatus } from "../store/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import type { StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
@@ -60,17 +61,25 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
       }
     },
   };
-  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency }).finally(() =>
-    clearInterval(watch),
-  );
+  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency })
+    .catch((error: unknown) => {
+      // This process lives on, and no other may take the run before it is released.
+      host.unsettled.add(`run ${runId}`, () => releaseRun(runId, epoch));
+      throw error;
+    })
+    .finally(() => clearInterval(watch));
   const errorJson =
     end.error === undefined
       ? null
       : JSON.stringify({ code: end.error.code, message: end.error.message, hint: end.error.hint });
-  await host.store.transaction(
-    () => endRun(runId, epoch, { status: end.status, errorJson, nowMs: host.clock.now() }),
-    "normal",
-  );
+  const nowMs = host.clock.now();
+  const write = (): Transaction<number> => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+  try {
+    await host.store.transaction(write, "normal");
+  } catch (error) {
+    host.unsettled.add(`run ${runId}`, write);
+    throw error;
+  }
   const row = await host.store.read(() => readRun(runId));
   if (row === undefined || row.epoch !== epoch)
     throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);

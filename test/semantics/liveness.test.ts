@@ -117,10 +117,13 @@ describe("a call that was cut off stays in flight until its execute has settled"
     const answer = Promise.withResolvers<undefined>();
     const asked: unknown[] = [];
     let effects = 0;
-    const { charge } = createBlindCharge(reconciling(asked, () => effects > 0) as never, async () => {
-      await answer.promise;
-      effects += 1;
-    });
+    const { charge } = createBlindCharge(
+      reconciling(asked, () => effects > 0),
+      async () => {
+        await answer.promise;
+        effects += 1;
+      },
+    );
     const runtime = await world.runtime();
     const abort = new AbortController();
     const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
@@ -139,10 +142,13 @@ describe("a call that was cut off stays in flight until its execute has settled"
     const answer = Promise.withResolvers<undefined>();
     const asked: unknown[] = [];
     let effects = 0;
-    const { charge } = createBlindCharge(reconciling(asked, () => effects > 0) as never, async () => {
-      await answer.promise;
-      effects += 1;
-    });
+    const { charge } = createBlindCharge(
+      reconciling(asked, () => effects > 0),
+      async () => {
+        await answer.promise;
+        effects += 1;
+      },
+    );
     const runtime = await world.runtime();
     const abort = new AbortController();
     const cut = runtime.call(charge, args, { ...task, signal: abort.signal });

@@ -12,6 +12,7 @@ const charge = defineTool({
   idempotent: false,
   acceptsIdempotencyKey: false,
   execute: () => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     parentPort?.postMessage("charging");
     return new Promise<{ id: string }>(() => undefined);
   },

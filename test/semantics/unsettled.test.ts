@@ -1,0 +1,152 @@
+/** Rule 10: what could not be committed is remembered, and settled as soon as the store answers again. */
+import { defineTool, type Store, ToolwrightError } from "toolwright";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createWorld, until, watchStore, type World } from "./harness.ts";
+import { createBlindCharge, createCharge } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+/** A store whose disk is full while `isFull` holds. */
+async function fillingStore(world: World, isFull: (sql: string) => boolean): Promise<Store> {
+  return watchStore(await world.open(), {
+    onStatement(sql) {
+      if (isFull(sql)) throw new ToolwrightError("TOOL_STORE_FAILED", "disk full");
+    },
+  });
+}
+
+const isIntent = (sql: string): boolean => sql.includes("INSERT INTO toolwright_calls");
+const isOutcome = (sql: string): boolean => sql.startsWith("UPDATE toolwright_calls SET status = ?5");
+
+describe("a bare call that meets a full disk", () => {
+  it.each([
+    ["before it began is made when it is called again", isIntent, 3],
+    ["when its outcome was to be written is found when it is called again", isOutcome, 2],
+  ])("%s, and the equal calls before it are not forgotten", async (_name, matches, effectsAfter) => {
+    const world = await createWorld();
+    let isFull = false;
+    const store = await fillingStore(world, (sql) => isFull && matches(sql));
+    const { charge: sms, effects } = createBlindCharge();
+    const runtime = await world.runtime({ store });
+    await runtime.call(sms, args, task);
+    if (effectsAfter === 3) await runtime.call(sms, args, task);
+    isFull = true;
+    await expect(runtime.call(sms, args, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    expect(await runtime.call(sms, args, task)).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(effectsAfter);
+    expect(await runtime.call(sms, args, task)).toMatchObject({ status: "success", replayed: false });
+    expect(effects).toHaveLength(effectsAfter + 1);
+    const rows = await world.log("r1");
+    expect(rows.map(({ status }) => status)).toEqual(rows.map(() => "success"));
+    expect(rows).toHaveLength(effectsAfter + 1);
+  });
+});
+
+describe("an outcome that could not be committed in a process that lives on", () => {
+  it("is written when the store is back, and another process gets it", async () => {
+    const world = await createWorld();
+    let isFull = true;
+    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const { charge, effects } = createBlindCharge();
+    const runtime = await world.runtime({ store });
+    await expect(runtime.call(charge, args, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    const other = await world.runtime();
+    expect(await other.call(charge, args, task)).toMatchObject({ status: "success", replayed: true });
+    expect(effects).toHaveLength(1);
+  });
+
+  it("inside runtime.run lets another process take the task over", async () => {
+    const world = await createWorld();
+    let isFull = true;
+    const store = await fillingStore(world, (sql) => isFull && sql.includes("UPDATE toolwright_"));
+    const { charge, effects } = createBlindCharge();
+    const runtime = await world.runtime({ store });
+    const run = runtime.run(task, () => charge.call(args));
+    // The scope cannot even be taken on such a disk.
+    await expect(run).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    const second = runtime.run(task, async () => {
+      isFull = true;
+      return charge.call(args);
+    });
+    await expect(second).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    const other = await world.runtime();
+    await until(() =>
+      other
+        .run(task, () => charge.call(args))
+        .then(
+          () => true,
+          (error: unknown) => {
+            if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") return false;
+            throw error;
+          },
+        ),
+    );
+    expect(effects).toHaveLength(1);
+  });
+
+  it("holds no reservation once it is settled", async () => {
+    const world = await createWorld();
+    let isFull = true;
+    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const { charge } = createBlindCharge();
+    const runtime = await world.runtime({ store, limits: { maxParallelTools: 1 } });
+    await expect(runtime.call(charge, args, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    const other = await world.runtime({ limits: { maxParallelTools: 1 } });
+    expect(await other.call(charge, { amount: 8 }, task)).toMatchObject({ status: "success" });
+    expect(await world.rows("SELECT * FROM toolwright_reservations")).toEqual([]);
+  });
+});
+
+describe("a call inside a call that could not be recorded", () => {
+  const createOuter = (charge: ReturnType<typeof createBlindCharge>["charge"]) =>
+    defineTool({
+      name: "outer",
+      schema: z.object({}),
+      sideEffect: true,
+      idempotent: true,
+      // It swallows the failure, and must not end as if nothing had happened.
+      execute: () => charge.call(args).catch(() => "swallowed"),
+    });
+
+  it("settles for the tool, keeps the outer call from ending, and the next call of both finds the effect", async () => {
+    const world = await createWorld();
+    let isFull = false;
+    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const { charge, effects } = createBlindCharge({}, () => {
+      isFull = true;
+    });
+    const outer = createOuter(charge);
+    const runtime = await world.runtime({ store });
+    await expect(runtime.call(outer, {}, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    isFull = false;
+    expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "success", output: { id: "ch_1" } });
+    expect(effects).toHaveLength(1);
+    await runtime[Symbol.asyncDispose]();
+  });
+
+  it("lets another process go on with both", async () => {
+    const world = await createWorld();
+    let isFull = false;
+    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const { charge, effects } = createCharge({ acceptsIdempotencyKey: true }, () => {
+      isFull = true;
+    });
+    const outer = createOuter(charge);
+    const runtime = await world.runtime({ store });
+    await expect(runtime.run(task, () => outer.call({}))).rejects.toMatchObject({
+      code: "TOOL_STORE_FAILED",
+    });
+    isFull = false;
+    const other = await world.runtime();
+    expect(await other.call(outer, {}, task)).toMatchObject({ status: "success" });
+    expect(new Set(effects.map(({ key }) => key)).size).toBe(1);
+    await runtime[Symbol.asyncDispose]();
+  });
+});
