@@ -50,7 +50,7 @@ function createResearch(model: ScriptedModel) {
   return { research, crashed: crash.promise };
 }
 
-test("agents inside of a tool are not asked again for what they said before the crash", async () => {
+test("rule 7: agents inside a tool are not asked again for what they said before the crash", async () => {
   const store = createStorePath();
   const { asked, model } = createEcho();
   const { research, crashed } = createResearch(model);

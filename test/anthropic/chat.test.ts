@@ -6,7 +6,7 @@ import { call, createOrders, openRuntime, serve, user } from "./harness.ts";
 
 const model = "claude-test";
 
-test("the same order in the next turn is a second order; the same turn again is answered from the record", async () => {
+test("rule 3: the same order in the next turn is a second order; the same turn again is answered from the record", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const { server, client } = await serve([

@@ -135,7 +135,7 @@ describe("a connection that is cut", () => {
     return { ended, keys: effects.slice(1).map(({ key }) => key) };
   }
 
-  test("before anything of an intent is committed is replaced, and the call runs once", async () => {
+  test("rule 29: before anything of an intent is committed is replaced, and the call runs once", async () => {
     const { ended, keys } = await chargeTwice("BEGIN", "before");
     expect(ended).toEqual(["success", "success"]);
     expect(keys).toHaveLength(1);

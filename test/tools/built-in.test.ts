@@ -98,7 +98,7 @@ describe("write and edit", () => {
     expect(readFileSync(shop.store).includes("much too")).toBe(false);
   });
 
-  it("cannot touch the store, the configuration or git's hooks", async () => {
+  it("rule 32: cannot touch the store, the configuration or git's hooks", async () => {
     const runtime = shop.open({ store: join(shop.root, "calls.db") });
     await runtime.ready();
     for (const path of [

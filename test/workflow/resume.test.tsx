@@ -374,7 +374,7 @@ describe("an agent task that was cut off", () => {
     expect(asked).toEqual([0, 1, 2, 2, 3]);
   });
 
-  it("whose loop asks something else goes on live, says so, and repeats no effect", async () => {
+  it("rule 12: whose loop makes another request continues live, reports it, and repeats no effect", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, 2, placed);
@@ -802,7 +802,7 @@ describe("an owner that was taken over", () => {
 });
 
 describe("options", () => {
-  it("of the start hold for the resume, limits and concurrency included", async () => {
+  it("rule 33: of the start hold for the resume, limits and concurrency included", async () => {
     const dbPath = createStorePath();
     const stop = new AbortController();
     const tool = defineTool({ name: "look", schema: z.object({ n: z.number() }), execute: ({ n }) => n });

@@ -96,7 +96,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(await counts()).toEqual(EMPTY);
     });
 
-    test("leaves its id: it can be neither resumed nor started again", async () => {
+    test("rule 30: leaves its id: it can be neither resumed nor started again", async () => {
       const workflow = computing(() => "done");
       await runWorkflow(workflow, { runtime, runId: "old" });
       await clock.advance(31 * DAY);
@@ -245,7 +245,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
   }
 
   describe("what only a replay needs", () => {
-    test("is gone when the task has its output: responses, prompts, the content of files that a person saw", async () => {
+    test("rules 30 and 37: is gone when the task has its output: responses, prompts, the content of files that a person saw", async () => {
       const rootDir = createFolder();
       const careful = fromTool(write, { needsApproval: true });
       const call = { toolName: "write", input: { path: "a.txt", content: "SECRET-CONTENT" } };

@@ -1,0 +1,22 @@
+/** docs/semantics.md: every rule is there, has tests, and links to all of them. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { readRules, renderRules } from "../scripts/rules.ts";
+
+const PAGE = resolve(import.meta.dirname, "../docs/semantics.md");
+const RULES = 37;
+
+test("the rules are numbered without gaps", () => {
+  expect(readRules().map(({ number }) => number)).toEqual(Array.from({ length: RULES }, (_, n) => n + 1));
+});
+
+test("every rule has at least one test that names it", () => {
+  const without = readRules().filter(({ tests }) => tests.length === 0);
+  expect(without.map(({ number }) => `rule ${number}`)).toEqual([]);
+});
+
+test("every rule links to its tests; `node scripts/rules.ts` writes the links", () => {
+  const page = readFileSync(PAGE, "utf8");
+  expect(page).toBe(renderRules(page));
+});
