@@ -3,8 +3,9 @@
  *
  *     npm run build && node test/formats/make-0.1-store.ts
  *
- * Do not run it on a later version: the point of the stores is that 0.1 wrote them. A later release gets a script and
- * a folder of its own. The programs import "toolwright", which is the build when Node runs them.
+ * Do not run it on a later version: the point of the stores is that 0.1 wrote them. Use a checkout of 0.1 with this
+ * folder copied into it. A later release gets a script and a folder of its own. The programs import "toolwright", which
+ * is the build when Node runs them.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,6 +34,8 @@ const STARTS: readonly { readonly program: ProgramName; readonly held?: string }
   { program: "redactedCalls" },
   { program: "outputValues" },
   { program: "argumentValues", held: "pay arguments held" },
+  // Approved, and not redeemed.
+  { program: "errorArguments" },
   { program: "requestRefunds" },
   { program: "notifyHeld", held: "notify held" },
   { program: "notifyAsked", held: "notify asked" },

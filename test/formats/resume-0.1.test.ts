@@ -7,6 +7,7 @@ import {
   bareCalls,
   businessKeys,
   cachedCalls,
+  errorArguments,
   outputValues,
   redactedCalls,
 } from "./programs/calls.ts";
@@ -179,6 +180,28 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
     expect(await argumentValues(input)).toEqual(receipts);
     expect(world.effects()).toEqual(earlier);
+  });
+
+  test("calls with an error as an argument are found by what was hidden, claimed and approved", async () => {
+    const { input, world, earlier } = await openFixture(kind);
+    const [approved, hidden, claimed] = await errorArguments(input);
+    expect(approved).toMatchObject({ status: "success", replayed: false });
+    expect([hidden, claimed]).toMatchObject([{ replayed: true }, { replayed: true }]);
+    expect(added(earlier, world.effects())).toEqual(["keep_approved"]);
+    expect(await errorArguments(input)).toMatchObject([
+      { status: "success", replayed: true },
+      { replayed: true },
+      { replayed: true },
+    ]);
+    // In a run of this version too: the arguments are those of the claim.
+    const { keepOnce } = createTools(input.worldUrl);
+    await using runtime = createRuntime({ store: input.store });
+    const args = { order: "one", value: new Error("a") };
+    expect(await runtime.call(keepOnce, args, { runId: "another run" })).toMatchObject({
+      status: "success",
+      replayed: true,
+    });
+    expect(added(earlier, world.effects())).toEqual(["keep_approved"]);
   });
 
   test("approvals are redeemed once", async () => {

@@ -1,5 +1,5 @@
 /** Programs of single calls. Each starts its run, or resumes the one that it finds. */
-import { createRuntime } from "toolwright";
+import { createRuntime, type Outcome } from "toolwright";
 import { createTools } from "./tools.ts";
 import { ARGUMENTS, OUTPUT_VALUES } from "./values.ts";
 
@@ -64,6 +64,21 @@ export async function outputValues({ store, worldUrl }: ProgramInput): Promise<R
     results[name] = outcome.status === "success" ? outcome.output : outcome;
   }
   return results;
+}
+
+/** An error as an argument, which had the text of every other error: redacted, with a business key, and approved. */
+export async function errorArguments({ store, worldUrl }: ProgramInput): Promise<Outcome[]> {
+  const { keepApproved, keepHidden, keepOnce } = createTools(worldUrl);
+  const value = new Error("a");
+  await using runtime = createRuntime({ store });
+  const approved = await runtime.call(keepApproved, { value }, { runId: "errors" });
+  if (approved.status === "pending")
+    await runtime.resolveToolApproval(approved.approval.id, { approved: true });
+  return [
+    approved,
+    await runtime.call(keepHidden, { value }, { runId: "errors" }),
+    await runtime.call(keepOnce, { order: "one", value }, { runId: "errors" }),
+  ];
 }
 
 /** Ends with a call that is held when the store is made. */

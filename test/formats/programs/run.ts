@@ -4,6 +4,7 @@ import {
   bareCalls,
   businessKeys,
   cachedCalls,
+  errorArguments,
   outputValues,
   redactedCalls,
 } from "./calls.ts";
@@ -29,6 +30,7 @@ const PROGRAMS = {
   bareCalls,
   businessKeys,
   cachedCalls,
+  errorArguments,
   outputValues,
   redactedCalls,
   aiSdkRecorded,

@@ -82,6 +82,27 @@ export function createTools(worldUrl: string) {
       sideEffect: true,
       execute: () => perform("keep", null),
     }),
+    keepHidden: defineTool({
+      name: "keep_hidden",
+      schema: z.object({ value: z.any() }),
+      sideEffect: true,
+      redact: { input: ["value"] },
+      execute: () => perform("keep_hidden", null),
+    }),
+    keepOnce: defineTool({
+      name: "keep_once",
+      schema: z.object({ order: z.string(), value: z.any() }),
+      sideEffect: true,
+      idempotencyKey: ({ order }) => order,
+      execute: ({ order }) => perform(`keep_once ${order}`, null),
+    }),
+    keepApproved: defineTool({
+      name: "keep_approved",
+      schema: z.object({ value: z.any() }),
+      sideEffect: true,
+      needsApproval: true,
+      execute: () => perform("keep_approved", null),
+    }),
     /** Returns a value of each kind that JSON has no form for. */
     makeValue: defineTool({
       name: "make_value",
