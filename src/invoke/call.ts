@@ -1,8 +1,9 @@
 /** One call on its way through the pipeline: what is known of it at the start, and what the policies add. */
-import { callKey, callText } from "../definition/call-key.ts";
+import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
 import { newProgress, type Progress } from "./call-progress.ts";
+import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { Result } from "./outcome.ts";
@@ -36,7 +37,9 @@ export interface Call extends Progress {
   /** As they were sent. */
   readonly args: unknown;
   /** Equal for equal arguments; only in memory. */
-  readonly likeness: string;
+  likeness: string;
+  /** Its identity by version 1 of the derivation, until the store has said which one holds in the scope. */
+  former: FormerIdentity | undefined;
   /** How many equal calls came before, or the caller's own key. */
   place: number | string;
   /** The tool and its arguments as text, redacted: what is hashed. */
@@ -99,17 +102,21 @@ export function createCall(
   mode: Call["mode"],
   options: CallOptions,
 ): Call {
-  const likeness = likenessOf(spec.name, () => args);
-  const { batch } = options;
+  const written = writeArguments(spec.name, args);
+  const { batch, callKey: placeByCaller } = options;
   // A name that a model gave: it must not be what the record fails at.
   const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
+  const assignPlace = (text: string): number | string =>
+    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch });
   return {
     host: scope.host,
     spec,
     scope,
     args,
-    likeness,
-    place: options.callKey ?? scope.places.assign(likeness, { ask: mode === "ask", toolCallId, batch }),
+    likeness: written.text,
+    place: assignPlace(written.text),
+    former:
+      scope.keyVersion === KEY_VERSION ? undefined : identifyAsFormer(spec.name, args, written, assignPlace),
     text: "",
     key: "",
     toolCallId,
@@ -140,8 +147,8 @@ export function createCall(
 
 export function identify(call: Call): void {
   const { spec, scope } = call;
-  call.text =
-    spec.redactInput.length === 0 ? call.likeness : textOfCall(spec, call.args, call.host.store.secret);
+  const text = settleVersion(call);
+  call.text = spec.redactInput.length === 0 ? text : textOf(call, call.args, scope.keyVersion);
   if (call.toolCallId !== undefined && typeof call.place === "number") {
     const place = scope.placeOfPending(call.toolCallId, call.text, call.place);
     if (place !== call.place) scope.places.move(call.likeness, call.place, place);
@@ -153,32 +160,55 @@ export function identify(call: Call): void {
   scope.parent?.innerKeys.add(call.key);
 }
 
+/** Takes the identity that holds in the scope, now that the store has answered. The other one's place is not needed. */
+function settleVersion(call: Call): string {
+  const { scope, former, likeness, place } = call;
+  call.former = undefined;
+  if (former === undefined) return likeness;
+  const isFormer = scope.keyVersion === 1;
+  leavePlace(scope, isFormer ? { likeness, place } : former, true);
+  if (!isFormer) return likeness;
+  call.likeness = former.likeness;
+  call.place = former.place;
+  return former.text;
+}
+
+/** @param hasEnded `false`: the next equal call is this one */
+export function leavePlaces(call: Call, hasEnded: boolean): void {
+  leavePlace(call.scope, call, hasEnded);
+  if (call.former !== undefined) leavePlace(call.scope, call.former, hasEnded);
+}
+
+function leavePlace(
+  scope: Scope,
+  { likeness, place }: Omit<FormerIdentity, "text">,
+  hasEnded: boolean,
+): void {
+  if (typeof place !== "number") return;
+  if (hasEnded) scope.places.end(likeness, place);
+  else scope.places.release(likeness, place);
+}
+
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */
-export function textOfCall(spec: ToolSpec, args: unknown, secret: string): string {
-  return likenessOf(spec.name, () => maskInput(spec, args, secret));
+export function textOfCall(spec: ToolSpec, args: unknown, secret: string, version?: KeyVersion): string {
+  return textOfArguments(spec.name, () => maskInput(spec, args, secret, version), version);
+}
+
+function textOf(call: Call, args: unknown, version: KeyVersion | undefined): string {
+  return textOfCall(call.spec, args, call.host.store.secret, version);
 }
 
 /** What the tool is run with: what a person put in the place of the arguments, or the arguments. */
-export function executedHash(call: Call): string {
-  const { spec, editedArgsJson } = call;
-  if (editedArgsJson === null) return argumentsHash(call);
-  const edited = unmask(decode(editedArgsJson), call.args);
-  return sha256(textOfCall(spec, edited, call.host.store.secret));
+export function executedHash(call: Call, version: KeyVersion): string {
+  const { editedArgsJson, scope } = call;
+  if (editedArgsJson === null && version === scope.keyVersion) return argumentsHash(call);
+  const args = editedArgsJson === null ? call.args : unmask(decode(editedArgsJson), call.args);
+  return sha256(textOf(call, args, version));
 }
 
 /** What a decision is bound to. */
 export function argumentsHash(call: Call): string {
   return sha256(call.text);
-}
-
-/** Arguments that cannot be read or encoded are refused later, by the validation; until then they count as equal. */
-function likenessOf(toolName: string, args: () => unknown): string {
-  try {
-    return callText(toolName, args());
-  } catch {
-    // Whatever it is: a getter of the caller's may throw anything.
-    return callText(toolName, "unencodable");
-  }
 }
 
 /** Gives the call its number among the rows of its task, once. */

@@ -3,7 +3,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 import { toApproval } from "./approval.ts";
-import { type Call, type CallOptions, createCall, identify, inFlightName } from "./call.ts";
+import { type Call, type CallOptions, createCall, identify, inFlightName, leavePlaces } from "./call.ts";
 import { cleanError } from "./error-record.ts";
 import { toldCopy } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
@@ -74,9 +74,7 @@ async function run(call: Call): Promise<Result> {
     hasEnded = result.kind === "error" && result.error.code !== "TOOL_ABORTED";
     return result;
   } finally {
-    if (typeof call.place === "number" && call.mode === "run" && hasEnded)
-      scope.places.end(call.likeness, call.place);
-    else if (typeof call.place === "number") scope.places.release(call.likeness, call.place);
+    leavePlaces(call, call.mode === "run" && hasEnded);
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);

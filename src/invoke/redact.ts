@@ -4,20 +4,25 @@
  */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
-import { canonicalText } from "../util/canonical.ts";
+import { canonicalText, type CanonicalVersion } from "../util/canonical.ts";
 import { keyedHash } from "../util/hash.ts";
 
 const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
 
 /** Models send a text where an object is expected: nobody knows where in it the secret is, so all of it goes. */
-export function maskInput(spec: ToolSpec, args: unknown, secret: string): unknown {
+export function maskInput(
+  spec: ToolSpec,
+  args: unknown,
+  secret: string,
+  version?: CanonicalVersion,
+): unknown {
   return spec.redactInput.reduce(
     (current, path) =>
       replaceAt(
         current,
         path.split("."),
-        (found) => markOf(found, secret),
-        (misfit) => markOf(misfit, secret),
+        (found) => markOf(found, secret, version),
+        (misfit) => markOf(misfit, secret, version),
       ),
     args,
   );
@@ -35,10 +40,10 @@ export function mask(value: unknown, paths: readonly string[], secret: string): 
   );
 }
 
-function markOf(value: unknown, secret: string): unknown {
+function markOf(value: unknown, secret: string, version?: CanonicalVersion): unknown {
   if (value === undefined) return undefined;
   if (typeof value === "string" && MARK.test(value)) return value;
-  return `[redacted sha256:${keyedHash(secret, canonicalText(value))}]`;
+  return `[redacted sha256:${keyedHash(secret, canonicalText(value, version))}]`;
 }
 
 type Replace = (found: unknown) => unknown;
@@ -122,7 +127,13 @@ export function createScrubber(spec: ToolSpec, ...values: readonly unknown[]): (
     return found;
   };
   for (const value of values) {
-    for (const path of spec.redactInput) replaceAt(value, path.split("."), note, note);
+    for (const path of spec.redactInput) {
+      try {
+        replaceAt(value, path.split("."), note, note);
+      } catch {
+        // It cannot be read, so the call is refused, and no text can hold what is in there.
+      }
+    }
   }
   const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
   return (text) => longestFirst.reduce((clean, spelling) => clean.replaceAll(spelling, "[redacted]"), text);

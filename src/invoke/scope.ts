@@ -2,7 +2,13 @@
  * Where calls count. A scope gives every call its place among equal calls, synchronously and in the order in which
  * the calls are made, and every row its number.
  */
-import { callKey, type ScopeIdentity, scopeText } from "../definition/call-key.ts";
+import {
+  callKey,
+  KEY_VERSION,
+  type KeyVersion,
+  type ScopeIdentity,
+  scopeText,
+} from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { callsByPendingId, highestSeqOfTask } from "../store/calls.ts";
 import { type Writer } from "../store/write-calls.ts";
@@ -70,6 +76,7 @@ export class Scope {
   #id = 0;
   #loops = 0;
   #epoch: number | null = null;
+  #keyVersion: KeyVersion | undefined;
   #seq = 0;
   #recorded = new Set<string>();
   #pending: ReadonlyMap<string, Map<string, boolean>> = new Map();
@@ -105,6 +112,11 @@ export class Scope {
   /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */
   get budgetId(): string {
     return this.root.#budgetId;
+  }
+
+  /** How the keys of its calls are derived. `undefined` until the store has answered. */
+  get keyVersion(): KeyVersion | undefined {
+    return this.isDetached ? KEY_VERSION : this.#keyVersion;
   }
 
   get writer(): Writer {
@@ -194,6 +206,7 @@ export class Scope {
     }
     this.#id = loaded.row.id;
     this.#epoch = taken === undefined ? null : taken.epoch;
+    this.#keyVersion = loaded.row.keyVersion;
     this.#recorded = loaded.keys;
     this.#pending = loaded.pending;
     this.skipSeqTo(loaded.seq);

@@ -12,6 +12,8 @@ import {
   readApproval,
   settleApproval,
 } from "../store/approvals.ts";
+import { readScope } from "../store/scopes.ts";
+import type { Transaction } from "../store/store.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
@@ -54,9 +56,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
       comment: decision.comment ?? null,
       approvedArgsJson: decision.approvedArgs === undefined ? null : encode(decision.approvedArgs),
       approvedHash:
-        decision.approvedArgs === undefined
-          ? null
-          : sha256(callText(current.toolName, decision.approvedArgs)),
+        decision.approvedArgs === undefined ? null : yield* hashOf(current, decision.approvedArgs),
       outputJson:
         decision.happened === undefined ? null : reportedOutput(host, current, decision.happened.output),
     });
@@ -73,6 +73,12 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     at: now,
   });
   return toApproval(row);
+}
+
+/** As a later attempt derives it that asks for the edited arguments. */
+function* hashOf(request: ApprovalRow, args: unknown): Transaction<string> {
+  const scope = yield* readScope(request.scopeId);
+  return sha256(callText(request.toolName, args, scope?.keyVersion));
 }
 
 function reportedOutput(host: Host, row: ApprovalRow, output: unknown): string {

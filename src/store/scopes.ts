@@ -2,6 +2,7 @@
  * Scopes: where calls count and who may write there. `attempt` only grows; `epoch` grows with every owner, so that
  * one that was taken over cannot write any more.
  */
+import { CANONICAL_VERSION, type CanonicalVersion } from "../util/canonical.ts";
 import { integer, text, textOrNull } from "./columns.ts";
 import { all, change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
@@ -20,9 +21,11 @@ export interface ScopeRow {
   readonly attempt: number;
   readonly epoch: number;
   readonly ownerId: string | null;
+  /** How the keys of its calls are derived. */
+  readonly keyVersion: CanonicalVersion;
 }
 
-const COLUMNS = "id, attempt, epoch, owner_id";
+const COLUMNS = "id, attempt, epoch, owner_id, key_version";
 
 /** Finds or makes the scope. A later attempt becomes the current one; an earlier one changes nothing. */
 export function* ensureScope(key: ScopeKey, attempt: number, nowMs: number): Transaction<ScopeRow> {
@@ -30,8 +33,8 @@ export function* ensureScope(key: ScopeKey, attempt: number, nowMs: number): Tra
   if (known === undefined) {
     yield* touchRun(key.runId, nowMs);
     yield* change(
-      `INSERT INTO toolwright_scopes (run_id, node_id, iteration, path, parent_key, attempt, epoch)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1) ON CONFLICT DO NOTHING`,
+      `INSERT INTO toolwright_scopes (run_id, node_id, iteration, path, parent_key, attempt, epoch, key_version)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ${CANONICAL_VERSION}) ON CONFLICT DO NOTHING`,
       key.runId,
       key.nodeId,
       key.iteration,
@@ -117,5 +120,6 @@ function toScopeRow(row: Row): ScopeRow {
     attempt: integer(row, "attempt"),
     epoch: integer(row, "epoch"),
     ownerId: textOrNull(row, "owner_id"),
+    keyVersion: integer(row, "key_version") as CanonicalVersion,
   };
 }

@@ -2,67 +2,154 @@
  * One text per value, whatever the order of its keys: the base of every key and hash. A `Date` differs from
  * its ISO string, `1n` from `1`, `undefined` from `null`; a property that is `undefined` equals a missing one,
  * as it does in JSON and in Zod. Never used for storage: it cannot be decoded.
+ *
+ * Keys that are stored depend on every character of it. A change is a further version beside the ones that were
+ * released, which stay as they are. See docs/formats.md.
  */
-import { UnencodableError } from "./encode.ts";
+import { asUnencodable, MAX_DEPTH, MAX_HOLES, unbox, UnencodableError } from "./encode.ts";
 
-export function canonicalText(value: unknown): string {
+/** 1: released with 0.1, where all errors have one text, and `[ , ]` that of `[]`. 2: tells them apart. */
+export type CanonicalVersion = 1 | 2;
+
+export const CANONICAL_VERSION = 2;
+
+/** @throws UnencodableError */
+export function canonicalText(value: unknown, version: CanonicalVersion = CANONICAL_VERSION): string {
+  return writeCanonical(value, version).text;
+}
+
+export interface Canonical {
+  readonly text: string;
+  /** Whether version 1 has another text for the value. Few values have: errors, holes, boxed primitives. */
+  readonly dependsOnVersion: boolean;
+}
+
+/** @throws UnencodableError */
+export function writeCanonical(value: unknown, version: CanonicalVersion = CANONICAL_VERSION): Canonical {
+  const writer = new Writer(version);
   try {
-    return write(value, new Set());
+    return { text: writer.write(value), dependsOnVersion: writer.dependsOnVersion };
   } catch (error) {
-    if (error instanceof RangeError) throw new UnencodableError("", "is nested too deeply");
-    throw error;
+    throw asUnencodable("", error);
   }
 }
 
-function write(value: unknown, above: Set<object>): string {
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value);
-    case "number":
-      return Object.is(value, -0) ? "0" : String(value);
-    case "boolean":
-      return value ? "true" : "false";
-    case "undefined":
-      return "undefined";
-    case "bigint":
-      return `${value}n`;
-    case "object":
-      return value === null ? "null" : writeObject(value, above);
-    default:
-      throw new UnencodableError("", `holds a ${typeof value}, which cannot be an argument`);
+class Writer {
+  /** Set when something was written that version 1 writes in another way. */
+  dependsOnVersion = false;
+  readonly #version: CanonicalVersion;
+  readonly #above = new Set<object>();
+
+  constructor(version: CanonicalVersion) {
+    this.#version = version;
+  }
+
+  write(value: unknown): string {
+    switch (typeof value) {
+      case "string":
+        return JSON.stringify(value);
+      case "number":
+        return Object.is(value, -0) ? "0" : String(value);
+      case "boolean":
+        return value ? "true" : "false";
+      case "undefined":
+        return "undefined";
+      case "bigint":
+        return `${value}n`;
+      case "object":
+        return value === null ? "null" : this.#object(value);
+      default:
+        throw new UnencodableError("", `holds a ${typeof value}, which cannot be an argument`);
+    }
+  }
+
+  #object(value: object): string {
+    if (value instanceof Date) return `date(${value.getTime()})`;
+    if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString("base64")})`;
+    const above = this.#above;
+    if (above.has(value)) throw new UnencodableError("", "holds a circular reference");
+    if (above.size >= MAX_DEPTH) throw new UnencodableError("", "is nested too deeply");
+    above.add(value);
+    const text = this.#container(value);
+    above.delete(value);
+    return text;
+  }
+
+  #container(value: object): string {
+    if (Array.isArray(value)) return `[${this.#items(value).join(",")}]`;
+    const special = Object.getPrototypeOf(value) === Object.prototype ? undefined : this.#special(value);
+    if (special !== undefined) return special;
+    if ("toJSON" in value && typeof value.toJSON === "function") {
+      const json: unknown = value.toJSON();
+      if (json !== value) return this.write(json);
+    }
+    return this.#record(value as Record<string, unknown>);
+  }
+
+  #items(items: readonly unknown[]): string[] {
+    // As version 1 wrote them: a hole is an empty text, so that `[ , ]` has that of `[]`.
+    if (this.#version === 1) return items.map((item) => this.write(item));
+    const texts: string[] = [];
+    let holes = 0;
+    for (let index = 0; index < items.length; index += 1) {
+      const item = items[index];
+      const isHole = item === undefined && !(index in items);
+      if (isHole && (holes += 1) > MAX_HOLES) throw new UnencodableError("", "holds a sparse array");
+      texts.push(isHole ? "hole" : this.write(item));
+    }
+    if (holes > 0) this.dependsOnVersion = true;
+    return texts;
+  }
+
+  /** Objects whose data is not in their fields. */
+  #special(value: object): string | undefined {
+    if (value instanceof Map) {
+      const entries = [...value].map(([key, item]) => `${this.write(key)}=>${this.write(item)}`);
+      return `map(${entries.sort().join(",")})`;
+    }
+    if (value instanceof Set) {
+      const items = [...value].map((item) => this.write(item));
+      return `set(${items.sort().join(",")})`;
+    }
+    const text = this.#version === 1 ? undefined : this.#specialSince2(value);
+    if (text !== undefined) this.dependsOnVersion = true;
+    return text;
+  }
+
+  /** Version 1 writes their fields. */
+  #specialSince2(value: object): string | undefined {
+    if (value instanceof Error) return `error(${this.#record(this.#fieldsOf(value))})`;
+    if (value instanceof RegExp) return `regexp(${JSON.stringify(String(value))})`;
+    if (ArrayBuffer.isView(value)) {
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      return `${Object.prototype.toString.call(value)}(${bytes.toString("base64")})`;
+    }
+    if (value instanceof ArrayBuffer) return `ArrayBuffer(${Buffer.from(value).toString("base64")})`;
+    const primitive = unbox(value);
+    return primitive === value ? undefined : this.write(primitive);
+  }
+
+  #record(record: Record<string, unknown>): string {
+    let text = "";
+    for (const name of Object.keys(record).sort()) {
+      const item = record[name];
+      if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${this.write(item)}`;
+    }
+    return `{${text}}`;
+  }
+
+  /** Without the stack, which differs from process to process, and without fields that refer to other objects. */
+  #fieldsOf(error: Error): Record<string, unknown> {
+    const simple = Object.entries(error).filter(([, item]) => SIMPLE.has(typeof item));
+    const { name, message, cause } = error;
+    const isFurther = cause instanceof Error && !this.#above.has(cause);
+    return {
+      ...Object.fromEntries(simple),
+      name,
+      message,
+      cause: isFurther ? cause : undefined,
+    };
   }
 }
 
-function writeObject(value: object, above: Set<object>): string {
-  if (value instanceof Date) return `date(${value.getTime()})`;
-  if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString("base64")})`;
-  if (above.has(value)) throw new UnencodableError("", "holds a circular reference");
-  above.add(value);
-  const text = writeContainer(value, above);
-  above.delete(value);
-  return text;
-}
-
-function writeContainer(value: object, above: Set<object>): string {
-  if (Array.isArray(value)) return `[${value.map((item) => write(item, above)).join(",")}]`;
-  if (value instanceof Map) {
-    const entries = [...value].map(([key, item]) => `${write(key, above)}=>${write(item, above)}`);
-    return `map(${entries.sort().join(",")})`;
-  }
-  if (value instanceof Set)
-    return `set(${[...value]
-      .map((item) => write(item, above))
-      .sort()
-      .join(",")})`;
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    const json: unknown = value.toJSON();
-    if (json !== value) return write(json, above);
-  }
-  let text = "";
-  const record = value as Record<string, unknown>;
-  for (const name of Object.keys(record).sort()) {
-    const item = record[name];
-    if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${write(item, above)}`;
-  }
-  return `{${text}}`;
-}
+const SIMPLE = new Set(["string", "number", "boolean", "bigint"]);

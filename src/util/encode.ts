@@ -1,35 +1,70 @@
 /**
- * The faithful text form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for what JSON
- * would lose. Decoding gives the same value back, so a replayed call returns what the live one did.
- * Never falls back to `[object Object]`: what cannot be kept is an error that names its place.
+ * The stored form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for what JSON would lose.
+ * Decoding gives the same value back, so a replayed call returns what the live one did. A value that cannot be stored is
+ * an error that names its place; nothing falls back to `[object Object]`.
+ *
+ * This is a stored format. Tags may be added; a tag that was released keeps its meaning. See docs/formats.md.
  */
+import { types } from "node:util";
 
 const TAG = "$type";
+const LONGEST_PATH = 200;
+const TOO_DEEP = "is nested too deeply to be stored";
 
-/** A value that has no faithful text form, with the path of the part that has none. */
+/** Deeper values are refused, wherever the call stack stands: what was stored can always be read again. */
+export const MAX_DEPTH = 1_000;
+/** More holes mean a sparse array, whose length says nothing about its size. */
+export const MAX_HOLES = 10_000;
+
+/** A value that has no stored form, with the path of the part that has none. */
 export class UnencodableError extends Error {
   readonly path: string;
 
-  constructor(path: string, what: string) {
-    super(`${path === "" ? "the value" : path} ${what}`);
+  constructor(path: string, what: string, options?: ErrorOptions) {
+    const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
+    super(`${path === "" ? "the value" : shown} ${what}`, options);
     this.name = "UnencodableError";
     this.path = path;
   }
 }
 
-/** @throws UnencodableError for functions, symbols, circular references and objects without data of their own. */
+/** Reading the value threw: a getter, `toJSON`, or a revoked proxy. `cause` is what was thrown. */
+export class UnreadableError extends UnencodableError {
+  constructor(path: string, cause: unknown) {
+    super(path, `cannot be read: ${reasonOf(cause)}`, { cause });
+    this.name = "UnreadableError";
+  }
+}
+
+/** @throws UnencodableError for functions, symbols, circular references, and objects without data of their own. */
 export function encode(value: unknown): string {
   try {
     return JSON.stringify(toTagged(value, "", new Set()));
   } catch (error) {
-    if (error instanceof RangeError) throw new UnencodableError("", "is nested too deeply to be stored");
-    throw error;
+    throw asUnencodable("", error);
   }
 }
 
 export function decode(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   return text.includes(`"${TAG}"`) ? fromTagged(parsed) : parsed;
+}
+
+/** What was thrown while a value was read: by the value itself, or because it cannot be stored. */
+export function asUnencodable(path: string, error: unknown): UnencodableError {
+  try {
+    if (error instanceof UnencodableError) return error;
+    const isOverflow = error instanceof RangeError && /call stack|string length/i.test(error.message);
+    if (isOverflow) return new UnencodableError(path, TOO_DEEP);
+  } catch {
+    // What was thrown is a revoked proxy, or the like.
+  }
+  return new UnreadableError(path, error);
+}
+
+/** Boxed primitives count as the primitive, as they do in JSON. */
+export function unbox(value: object): unknown {
+  return types.isBoxedPrimitive(value) ? value.valueOf() : value;
 }
 
 /** Returns the value itself where nothing in it needs a tag, so that the common case copies nothing. */
@@ -53,14 +88,21 @@ function toTagged(value: unknown, path: string, above: Set<object>): unknown {
 
 function objectToTagged(value: object, path: string, above: Set<object>): unknown {
   if (above.has(value)) throw new UnencodableError(path, "refers back to an object that contains it");
-  if (value instanceof Date) {
-    return tag("date", Number.isNaN(value.getTime()) ? "invalid" : value.toISOString());
+  if (above.size >= MAX_DEPTH) throw new UnencodableError(path, TOO_DEEP);
+  try {
+    if (value instanceof Date) {
+      return tag("date", Number.isNaN(value.getTime()) ? "invalid" : value.toISOString());
+    }
+    if (value instanceof Uint8Array) {
+      return tag(Buffer.isBuffer(value) ? "buffer" : "bytes", Buffer.from(value).toString("base64"));
+    }
+    above.add(value);
+    const tagged = containerToTagged(value, path, above);
+    above.delete(value);
+    return tagged;
+  } catch (error) {
+    throw asUnencodable(path, error);
   }
-  if (value instanceof Uint8Array) return tag("bytes", Buffer.from(value).toString("base64"));
-  above.add(value);
-  const tagged = containerToTagged(value, path, above);
-  above.delete(value);
-  return tagged;
 }
 
 function containerToTagged(value: object, path: string, above: Set<object>): unknown {
@@ -70,25 +112,35 @@ function containerToTagged(value: object, path: string, above: Set<object>): unk
   }
   if (value instanceof Set) return tag("set", arrayToTagged([...value], path, above));
   if (value instanceof Error) {
-    return { name: value.name, message: value.message };
+    return recordToTagged({ name: value.name, message: value.message }, path, above);
   }
   if ("toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON();
     return json === value ? recordToTagged(value, path, above) : toTagged(json, path, above);
   }
   const prototype: unknown = Object.getPrototypeOf(value);
-  const isPlain = prototype === Object.prototype || prototype === null;
-  if (!isPlain && (ArrayBuffer.isView(value) || Object.keys(value).length === 0)) {
-    throw new UnencodableError(path, `is a ${value.constructor?.name ?? "object"} without data of its own`);
+  if (prototype === Object.prototype || prototype === null) return recordToTagged(value, path, above);
+  const primitive = unbox(value);
+  if (primitive !== value) return toTagged(primitive, path, above);
+  if (ArrayBuffer.isView(value) || Object.keys(value).length === 0) {
+    throw new UnencodableError(
+      path,
+      `is a ${value.constructor?.name ?? "object"}, which cannot be stored; use plain data, or a Uint8Array for bytes`,
+    );
   }
   return recordToTagged(value, path, above);
 }
 
 function arrayToTagged(items: readonly unknown[], path: string, above: Set<object>): unknown {
   let copy: unknown[] | undefined;
+  let holes = 0;
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];
-    const tagged = toTagged(item, `${path}[${index}]`, above);
+    const isHole = item === undefined && !(index in items);
+    if (isHole && (holes += 1) > MAX_HOLES) {
+      throw new UnencodableError(path, `is a sparse array with more than ${MAX_HOLES} holes`);
+    }
+    const tagged = isHole ? tag("hole") : toTagged(item, `${path}[${index}]`, above);
     if (tagged !== item && copy === undefined) copy = items.slice(0, index);
     copy?.push(tagged);
   }
@@ -97,19 +149,31 @@ function arrayToTagged(items: readonly unknown[], path: string, above: Set<objec
 
 function recordToTagged(record: object, path: string, above: Set<object>): unknown {
   let copy: Record<string, unknown> | undefined;
-  const entries = Object.entries(record);
-  for (const [index, [name, item]] of entries.entries()) {
-    const tagged = toTagged(item, path === "" ? name : `${path}.${name}`, above);
-    if (tagged !== item && copy === undefined) copy = Object.fromEntries(entries.slice(0, index));
-    if (copy !== undefined) define(copy, name, tagged);
+  const read: [string, unknown][] = [];
+  for (const name of Object.keys(record)) {
+    const place = path === "" ? name : `${path}.${name}`;
+    const item = readField(record, name, place);
+    const tagged = toTagged(item, place, above);
+    if (tagged !== item) copy ??= Object.fromEntries(read);
+    if (copy === undefined) read.push([name, item]);
+    else define(copy, name, tagged);
   }
   const plain = copy ?? record;
   return Object.hasOwn(plain, TAG) ? tag("object", Object.entries(plain)) : plain;
 }
 
+/** A getter may throw; the error names it. */
+function readField(record: object, name: string, place: string): unknown {
+  try {
+    return (record as Record<string, unknown>)[name];
+  } catch (error) {
+    throw asUnencodable(place, error);
+  }
+}
+
 function fromTagged(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(fromTagged);
+  if (Array.isArray(value)) return fromTaggedItems(value);
   if (!Object.hasOwn(value, TAG)) {
     const record: Record<string, unknown> = {};
     for (const [name, item] of Object.entries(value)) define(record, name, fromTagged(item));
@@ -127,6 +191,8 @@ function fromTagged(value: unknown): unknown {
       return new Date(content as string);
     case "bytes":
       return new Uint8Array(Buffer.from(content as string, "base64"));
+    case "buffer":
+      return Buffer.from(content as string, "base64");
     case "map":
       return new Map(
         (content as [unknown, unknown][]).map(([key, item]) => [fromTagged(key), fromTagged(item)]),
@@ -143,6 +209,17 @@ function fromTagged(value: unknown): unknown {
   }
 }
 
+function fromTaggedItems(items: readonly unknown[]): unknown[] {
+  const decoded: unknown[] = [];
+  decoded.length = items.length;
+  for (const [index, item] of items.entries()) if (!isHoleTag(item)) decoded[index] = fromTagged(item);
+  return decoded;
+}
+
+function isHoleTag(item: unknown): boolean {
+  return typeof item === "object" && item !== null && TAG in item && item[TAG] === "hole";
+}
+
 function tag(type: string, value?: unknown): Record<string, unknown> {
   return value === undefined ? { [TAG]: type } : { [TAG]: type, value };
 }
@@ -156,4 +233,12 @@ function define(record: Record<string, unknown>, name: string, value: unknown): 
   if (name === "__proto__") {
     Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
   } else record[name] = value;
+}
+
+function reasonOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return "what it threw cannot be read either";
+  }
 }

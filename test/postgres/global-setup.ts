@@ -1,12 +1,10 @@
 /** Offers one real PostgreSQL server to all test files. It is started when the first of them asks for a database. */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { preparePublicRoot, publicNode } from "../public-root.ts";
+import { preparePublicRoot } from "../public-root.ts";
+import { type PostgresServer, startServer } from "./start-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,11 +13,6 @@ declare module "vitest" {
     /** This project, where every user of the machine can read it. */
     publicRoot: string;
   }
-}
-
-interface PostgresServer {
-  readonly address: string;
-  stop(): Promise<void>;
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -59,30 +52,6 @@ async function listen(server: Server): Promise<number> {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no free port was found");
   return address.port;
-}
-
-async function startServer(root: string): Promise<PostgresServer> {
-  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts")], {
-    stdio: ["pipe", "pipe", "ignore"],
-    // An interrupt at the terminal ends this process, and that ends the server in order.
-    detached: true,
-  });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const said = await new Promise<string>((resolve) => {
-    createInterface(child.stdout).once("line", resolve);
-    void ended.then(() => resolve('{"failure":"its process ended without a word"}'));
-  });
-  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
-  if (address === undefined) {
-    throw new Error(`PostgreSQL could not be started for the tests that need it: ${failure}`);
-  }
-  return {
-    address,
-    stop: () => {
-      child.stdin.end();
-      return ended;
-    },
-  };
 }
 
 async function createDatabase(address: string, name: string): Promise<string> {

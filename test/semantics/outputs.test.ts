@@ -42,6 +42,10 @@ describe("values that are kept", () => {
     ],
     ["a set", new Set([1, "1", null])],
     ["bytes", new Uint8Array([0, 255])],
+    ["a Buffer", { data: Buffer.from("abc") }],
+    // oxlint-disable-next-line no-sparse-arrays
+    ["a list with holes", [1, , undefined, ,]], // oxfmt-ignore
+    ["a boxed primitive, as the primitive", { text: new String("a") }, { text: "a" }],
     ["an object that looks like a stored one", { $type: "date", value: "no date" }],
     ["an object that looks truncated", { truncated: true, bytes: 5, preview: "abc" }],
     ["a field called __proto__", JSON.parse('{"__proto__":{"polluted":true}}')],
@@ -90,6 +94,44 @@ describe("values that cannot be kept", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "happened" }]);
     await expect(tool.execute({})).rejects.toMatchObject({ code: "TOOL_OUTPUT_INVALID" });
     expect(await world.dump()).not.toContain("[object");
+  });
+});
+
+describe("values that throw when they are read", () => {
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const unreadable = {
+    get field(): never {
+      throw new TypeError("there is no field");
+    },
+  };
+  it.each<[string, unknown, RegExp]>([
+    ["a getter", { inner: unreadable }, /inner\.field cannot be read: there is no field/],
+    ["toJSON", [{ toJSON: () => JSON.parse("{") as unknown }], /\[0\] cannot be read/],
+    ["a revoked proxy", { inner: revoked() }, /inner cannot be read/],
+  ])("%s: TOOL_OUTPUT_INVALID, and a resume does not run it again", async (_what, value, message) => {
+    const world = await createWorld();
+    let runs = 0;
+    const tool = defineTool({
+      name: "effect",
+      schema: z.object({}),
+      sideEffect: true,
+      execute: (_args, ctx): unknown => {
+        runs += ctx.idempotencyKey === null ? 0 : 1;
+        return value;
+      },
+    });
+    const expected = {
+      status: "error",
+      error: { code: "TOOL_OUTPUT_INVALID", message: expect.stringMatching(message) as unknown },
+    };
+    expect(await (await world.runtime()).call(tool, {}, task)).toMatchObject(expected);
+    expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "happened" }]);
+    expect(await (await world.runtime()).call(tool, {}, task)).toMatchObject({ ...expected, replayed: true });
+    expect(runs).toBe(1);
   });
 });
 

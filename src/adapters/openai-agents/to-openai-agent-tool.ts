@@ -20,8 +20,8 @@ const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
 
 type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
 
-/** A function tool, for an agent of any context. */
-export type OpenAIAgentTool = FunctionTool<unknown, InputSchema, string>;
+/** A function tool, for an agent of any context. The extractor's type refers to one context, and we have none to offer. */
+export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema, string>, "customDataExtractor">;
 
 /**
  * @example

@@ -4,6 +4,7 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
+import { KEY_VERSION } from "../../definition/call-key.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { momentAfter } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
@@ -65,7 +66,11 @@ function isInside(call: Call, leader: Promise<unknown> | undefined): boolean {
 
 async function cacheKeyOf(call: Call): Promise<CacheKey> {
   const { keyFn, scope } = call.spec.cache ?? {};
-  const basis = keyFn === undefined ? executedHash(call) : `custom ${canonicalText(await keyFn(call.input))}`;
+  // Always the latest version: in version 1 two different calls may share a text, and an answer.
+  const basis =
+    keyFn === undefined
+      ? executedHash(call, KEY_VERSION)
+      : `custom ${canonicalText(await keyFn(call.input))}`;
   return {
     runId: scope === "global" ? "" : call.scope.budgetId,
     toolName: call.spec.name,

@@ -2,7 +2,7 @@
  * One effect per tool and business key in the whole store. Success anywhere is returned, whatever the run; a proven
  * "nothing happened" frees the key; anything else is unknown to the next caller.
  */
-import { businessKey } from "../../definition/call-key.ts";
+import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
@@ -36,7 +36,7 @@ async function claimKey(
     if (held.deleted !== undefined) return refuse(forgotten(call, held.deleted));
     const row = await rowOf(call, held);
     if (row === undefined) return nextWith(call, held, next);
-    if (held.argsHash !== executedHash(call)) return refuse(conflict(call, held, row));
+    if (!hasArguments(call, held.argsHash)) return refuse(conflict(call, held, row));
     if (row.status === "started" || row.status === "pending") {
       if (isAncestor(call)) return refuse(cycle(call));
       const refusal = await waitFor(call, row);
@@ -48,12 +48,17 @@ async function claimKey(
   }
 }
 
+/** Claims that version 0.1 left have the hash that it derived. */
+function hasArguments(call: Call, argsHash: string): boolean {
+  return argsHash === executedHash(call, KEY_VERSION) || argsHash === executedHash(call, 1);
+}
+
 /** Takes the key in the transaction that begins the call, and frees it where nothing happened. */
 function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Result>): Promise<Result> {
   const mine: Claim = {
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
-    argsHash: executedHash(call),
+    argsHash: executedHash(call, KEY_VERSION),
     scopeId: call.scope.id,
     callKey: call.key,
     attempt: call.scope.attempt,
@@ -110,7 +115,7 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
       details: {
         tool: call.spec.name,
         earlier: { argsHash: held.argsHash, status: row.status, output: row.outputJson },
-        argsHash: executedHash(call),
+        argsHash: executedHash(call, KEY_VERSION),
       },
       effect: "none",
     },

@@ -19,7 +19,7 @@ export const scopeCases: readonly StoreCase[] = [
     run: async ({ store }) => {
       assert.equal(await store.read(() => findScope(SCOPE)), undefined);
       const scope = await openScope(store);
-      assert.deepEqual(scope, { id: scope.id, attempt: 1, epoch: 1, ownerId: null });
+      assert.deepEqual(scope, { id: scope.id, attempt: 1, epoch: 1, ownerId: null, keyVersion: 2 });
       assert.deepEqual(await openScope(store), scope);
       assert.deepEqual(await store.read(() => readScope(scope.id)), scope);
       const others = [
