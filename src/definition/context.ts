@@ -54,6 +54,31 @@ export interface BaseToolContext extends ToolSettings {
   durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
 }
 
+/** The names of its fields, which no capability can take. */
+export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> = {
+  idempotencyKey: true,
+  toolName: true,
+  sideEffect: true,
+  idempotent: true,
+  runId: true,
+  nodeId: true,
+  iteration: true,
+  attempt: true,
+  seq: true,
+  toolCallId: true,
+  signal: true,
+  log: true,
+  progress: true,
+  reportCost: true,
+  durabilitySnapshot: true,
+  rootDir: true,
+  allowNetwork: true,
+  maxOutputBytes: true,
+  timeoutMs: true,
+  isolation: true,
+  protectedPaths: true,
+};
+
 export type ToolContext<Capabilities = ToolCapabilities> = BaseToolContext & Capabilities;
 
 /** The part of a context that can be given from outside; what is left out has its default. */

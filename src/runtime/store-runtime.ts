@@ -70,7 +70,9 @@ export class StoreRuntime {
       unsettled,
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
-      capabilitiesFor: createCapabilities(options.capabilities),
+      capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>
+        this.#host.warnOnce(topic, message),
+      ),
       fencedSignal: () => this.#ownership.lostSignal(),
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
