@@ -29,10 +29,12 @@ export {
   getToolIdempotencyKey,
   nextToolSeq,
   runWithToolContext,
+  sharedCapability,
 } from "./definition/context.ts";
 export type {
   BaseToolContext,
   PartialToolContext,
+  SharedCapability,
   ToolCapabilities,
   ToolContext,
   ToolLog,
@@ -52,8 +54,6 @@ export { write } from "./tools/write.ts";
 export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
 export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";
 
-export { sharedCapability } from "./runtime/capabilities.ts";
-export type { SharedCapability } from "./runtime/capabilities.ts";
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";

@@ -1,27 +1,10 @@
 /** What a call can reach is what it is given: made for the call where the author gives a function, and disposed after it. */
 import { noContextFields } from "../definition/capability-names.ts";
+import { SharedCapability } from "../definition/context.ts";
 import { describe } from "../definition/option-checks.ts";
 import type { CallCapabilities, Host } from "../invoke/host.ts";
 import { type Disposer, disposerOf, isDisposable, runDisposers } from "./dispose-capabilities.ts";
 import { asRefusal, type Capabilities, refusal, type RuntimeOptions } from "./options.ts";
-
-/** A value that several calls use: Toolwright never disposes it. */
-export class SharedCapability<T = unknown> {
-  readonly value: T;
-
-  constructor(value: T) {
-    this.value = value;
-  }
-}
-
-/**
- * Marks a value that the `capabilities` function returns as one that calls share, so that no call closes it.
- * @example
- * createRuntime({ capabilities: () => ({ db: sharedCapability(pool), conn: openConnection() }) }); // only conn is closed
- */
-export function sharedCapability<T>(value: T): SharedCapability<T> {
-  return new SharedCapability(value);
-}
 
 export function createCapabilities(
   given: RuntimeOptions["capabilities"],
