@@ -1,5 +1,6 @@
 /** How far a call has come, as the policies note it. A call that goes through the pipeline once more begins anew here. */
 import type { ApprovalRow } from "../store/approvals.ts";
+import type { CacheKey } from "../store/cache.ts";
 import type { CallRow } from "../store/calls.ts";
 
 export interface Progress {
@@ -30,10 +31,16 @@ export interface Progress {
   isolation: string | null;
   /** The request of an inner call that waits. */
   innerPending: ApprovalRow | undefined;
-  /** Where the time budget of the run ends this call. */
+  /** Where the time budget of the run ends this call, by the monotonic clock. */
   wallDeadlineMs: number | undefined;
   /** How often it has waited for calls in flight that may open the breaker. */
   breakerWaits: number;
+  /** How often it has waited for budgets that calls of other processes hold. */
+  budgetWaits: number;
+  /** To wait for a place or a budget would be to wait for itself: it uses those of the calls that wait for it. */
+  mustNotWait: boolean;
+  /** What equal calls share its answer under; made once, since making it is the author's code. */
+  cacheKey: CacheKey | undefined;
   /** It was let in to see whether a failing tool works again. */
   isProbe: boolean;
   /** The only trace of an effect that is known to have happened, found on record. */
@@ -61,6 +68,9 @@ export function newProgress(): Progress {
     innerPending: undefined,
     wallDeadlineMs: undefined,
     breakerWaits: 0,
+    budgetWaits: 0,
+    mustNotWait: false,
+    cacheKey: undefined,
     isProbe: false,
     lateJson: null,
     note: undefined,

@@ -2,6 +2,7 @@
 import { callKey, callText } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
+import { callAround } from "./ambient.ts";
 import { newProgress, type Progress } from "./call-progress.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
@@ -33,6 +34,8 @@ export interface Call extends Progress {
   readonly host: Host;
   readonly spec: ToolSpec;
   readonly scope: Scope;
+  /** The call inside of which it is made, also where it counts in another scope. */
+  readonly caller: Call | undefined;
   /** As they were sent. */
   readonly args: unknown;
   /** Equal for equal arguments; only in memory. */
@@ -107,6 +110,7 @@ export function createCall(
     host: scope.host,
     spec,
     scope,
+    caller: scope.parent ?? callAround(),
     args,
     likeness,
     place: options.callKey ?? scope.places.assign(likeness, { ask: mode === "ask", toolCallId, batch }),
@@ -187,11 +191,31 @@ export function takeSeq(call: Call): void {
   call.seq = call.takenSeq;
 }
 
-/** Before the pipeline is entered once more, after another process was faster. */
+/**
+ * Before the pipeline is entered once more, after another process was faster. What the policies hold in memory is given
+ * back: they take it again on the way.
+ */
 export function resetCall(call: Call): void {
+  cleanUp(call);
   Object.assign(call, newProgress());
   call.guards.clear();
   call.settlers.clear();
+}
+
+export function cleanUp(call: Call): void {
+  const { cleanups } = call;
+  call.cleanups = [];
+  for (const cleanup of cleanups) cleanup();
+}
+
+/** The calls that this one is made inside of, the nearest first. */
+export function* callsAround(call: Call): Generator<Call, void> {
+  for (let outer = call.caller; outer !== undefined; outer = outer.caller) yield outer;
+}
+
+/** The keys of a call and of those around it: what these hold, they hold for it as well. */
+export function keysAround(call: Call): ReadonlySet<string> {
+  return new Set([call, ...callsAround(call)].map(({ key }) => key));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
-import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
+import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
+import { CallsAtWork } from "../invoke/calls-at-work.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
@@ -43,6 +44,7 @@ export class StoreRuntime {
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
     const { store } = options;
+    const clock = options.clock === undefined ? systemClock : wholeClock(options.clock);
     const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
     this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
@@ -55,7 +57,7 @@ export class StoreRuntime {
     this.#host = {
       store: this.#store,
       ownerId: this.#ownership.ownerId,
-      clock: options.clock === undefined ? systemClock : wholeClock(options.clock),
+      clock,
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
@@ -64,8 +66,9 @@ export class StoreRuntime {
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
       inFlight: new Map(),
-      shared: new Map(),
-      budgets: new RunBudgets(),
+      atWork: new CallsAtWork(),
+      leads: new Map(),
+      budgets: new RunBudgets(clock.monotonic),
       cutOff: new Set(),
       unsettled,
       runsAtWork: new Set(),
@@ -148,7 +151,7 @@ export class StoreRuntime {
     ready: Promise<void> | undefined,
     opened: () => OpenedScope | undefined = open,
   ): Promise<T> {
-    const { budgets, clock } = this.#host;
+    const { budgets } = this.#host;
     const failed = Promise.withResolvers<never>();
     // The failure may come when `work` has ended; then nobody waits for it.
     failed.promise.catch(() => undefined);
@@ -159,8 +162,9 @@ export class StoreRuntime {
         return scope;
       },
       attempt: undefined,
+      around: callAround(),
     };
-    budgets.enter(budgetId, clock.now());
+    budgets.enter(budgetId);
     try {
       await ready;
       return await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);

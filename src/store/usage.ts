@@ -89,7 +89,7 @@ export function releaseReservation(runId: string, name: string, callKey: string)
   );
 }
 
-/** All that one call holds. */
+/** Releases all that one call holds: budgets, its place, its part in a breaker. Not what a later owner of that call holds. */
 export function releaseReservationsOf(callKey: string, ownerId: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE call_key = ?1 AND owner_id = ?2",
@@ -98,12 +98,14 @@ export function releaseReservationsOf(callKey: string, ownerId: string): Transac
   );
 }
 
-/** Reservations exist only while calls with budgets are in flight, so these are few. */
-export function* ownersOfReservations(): Transaction<string[]> {
-  const rows = yield* all("SELECT DISTINCT owner_id FROM toolwright_reservations");
-  return rows.map((row) => text(row, "owner_id"));
+/** Who holds a reservation: one call of one owner. */
+export interface Holder {
+  readonly ownerId: string;
+  readonly callKey: string;
 }
 
-export function dropReservationsOf(ownerId: string): Transaction<number> {
-  return change("DELETE FROM toolwright_reservations WHERE owner_id = ?1", ownerId);
+/** Reservations exist only while calls with budgets are in flight, so these are few. */
+export function* holdersOfReservations(): Transaction<Holder[]> {
+  const rows = yield* all("SELECT DISTINCT owner_id, call_key FROM toolwright_reservations");
+  return rows.map((row) => ({ ownerId: text(row, "owner_id"), callKey: text(row, "call_key") }));
 }
