@@ -9,7 +9,7 @@ import { toldCopy } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
-import { waitForSameCall } from "./wait-for-same-call.ts";
+import { enterFlight } from "./enter-flight.ts";
 
 /** Rejects only when the record failed; whatever became of the call itself is an outcome. */
 export async function invoke(
@@ -59,9 +59,7 @@ async function run(call: Call): Promise<Result> {
     await scope.ready;
     identify(call);
     const key = inFlightName(call.key, scope.attempt);
-    await waitForSameCall(call, key);
-    host.inFlight.set(key, call.ended.promise);
-    host.atWork.add(call);
+    await enterFlight(call, key);
     name = key;
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { createRandom } from "../workflow/random.ts";
 import { createWorld, until } from "./harness.ts";
 
-const ROUNDS = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres" ? 60 : 240;
+const ROUNDS = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres" ? 30 : 240;
 const PATIENCE_MS = 25_000;
 
 interface Step {

@@ -256,6 +256,24 @@ describe("circles", () => {
     expect(await first).toMatchObject({ status: "success" });
   });
 
+  it("of several equal calls with a callKey that wait for one that leaves no outcome, one runs", async () => {
+    const world = await createWorld();
+    const gate = Promise.withResolvers<void>();
+    const { charge, effects } = createCharge({}, (count) => (count === 1 ? gate.promise : undefined));
+    const runtime = await world.runtime({ limits: { maxParallelTools: 1 } });
+    const running = call(runtime, charge, { amount: 1 });
+    await until(() => effects.length === 1);
+    const controller = new AbortController();
+    const queued = call(runtime, charge, { amount: 2 }, { callKey: "k", signal: controller.signal });
+    const equal = [1, 2, 3].map(() => call(runtime, charge, { amount: 2 }, { callKey: "k" }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort();
+    expect(await queued).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
+    gate.resolve();
+    expect(await Promise.all([running, ...equal])).toMatchObject(times(4, { status: "success" }));
+    expect(effects.map(({ amount }) => amount)).toEqual([1, 2]);
+  });
+
   it("a call in the queue that a running tool waits for uses that tool's place", async () => {
     const world = await createWorld();
     const queued = Promise.withResolvers<void>();

@@ -10,8 +10,8 @@ import { aborted, MustWait, type Policy } from "../policy.ts";
 import { waitForReservations } from "../wait-for-reservations.ts";
 import { wallLeft } from "./timeout.ts";
 
-/** About two seconds. Counted, not timed: while this process is stopped, so are the calls it waits for. */
-const MOST_WAITS_INSIDE = 130;
+/** About a second. Counted, not timed: while this process is stopped, so are the calls it waits for. */
+const MOST_WAITS_INSIDE = 70;
 
 export const room: Policy = (call, next) =>
   call.guards.has("limit") || call.spec.retry.circuitBreakerThreshold !== undefined

@@ -4,7 +4,8 @@ import type { Call } from "./call.ts";
 import type { Wait } from "./calls-at-work.ts";
 import { waitInFlight } from "./recovery/wait-for-owner.ts";
 
-export async function waitForSameCall(call: Call, name: string): Promise<void> {
+/** Puts the call in flight under this name, once no other one is. The look and the entry are one step: several may wait. */
+export async function enterFlight(call: Call, name: string): Promise<void> {
   const { inFlight, atWork } = call.host;
   for (let other = inFlight.get(name); other !== undefined; other = inFlight.get(name)) {
     const wait: Wait = { kind: "call", waiter: call, holders: () => atWork.withKey(call.key) };
@@ -15,6 +16,8 @@ export async function waitForSameCall(call: Call, name: string): Promise<void> {
       atWork.end(wait);
     }
   }
+  inFlight.set(name, call.ended.promise);
+  atWork.add(call);
 }
 
 function cycle(call: Call): ToolwrightError {
