@@ -2,6 +2,7 @@
 import type { ApprovalRow } from "../store/approvals.ts";
 import type { CacheKey } from "../store/cache.ts";
 import type { CallRow } from "../store/calls.ts";
+import type { Spending } from "./spending.ts";
 
 export interface Progress {
   /** The row of this attempt that the call goes on with, if it has one. */
@@ -15,6 +16,10 @@ export interface Progress {
   /** Arguments that a person put in the place of those that were sent. */
   editedArgsJson: string | null;
   begun: boolean;
+  /** It is entered again because an inner call was decided, and was counted when it began. */
+  isReentry: boolean;
+  /** An earlier try of this call was interrupted, or it waited for an inner call: a refusal now says nothing about that. */
+  mayHaveHappened: boolean;
   /** A pure call needs no intent: its row is written when it ends. */
   isDeferred: boolean;
   /** `execute` was entered: from here on something may have happened outside. */
@@ -28,6 +33,8 @@ export interface Progress {
   /** The stored form of the output, before redaction. */
   outputJson: string | undefined;
   costUsd: number;
+  /** Where its cost is stored, if the run has a budget for it. */
+  spending: Spending | undefined;
   isolation: string | null;
   /** The request of an inner call that waits. */
   innerPending: ApprovalRow | undefined;
@@ -56,6 +63,8 @@ export function newProgress(): Progress {
     approvalId: null,
     editedArgsJson: null,
     begun: false,
+    isReentry: false,
+    mayHaveHappened: false,
     isDeferred: false,
     executed: false,
     cutInside: false,
@@ -64,6 +73,7 @@ export function newProgress(): Progress {
     harmless: true,
     outputJson: undefined,
     costUsd: 0,
+    spending: undefined,
     isolation: null,
     innerPending: undefined,
     wallDeadlineMs: undefined,

@@ -116,7 +116,9 @@ function createToolContext(
     log: new CallLog(call),
     progress: (message, data) => tell(call, { type: "call-progress", ...scrubbed(call, message, data) }),
     reportCost: (usd) => {
-      if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
+      if (!Number.isFinite(usd) || usd <= 0) return;
+      call.costUsd += usd;
+      call.spending?.note();
     },
     durabilitySnapshot:
       call.host.snapshotFor?.(call, settings.rootDir) ?? outer?.durabilitySnapshot ?? noSnapshot,

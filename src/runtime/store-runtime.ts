@@ -9,6 +9,7 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
+import { recordActiveTime } from "../invoke/record/record-active-time.ts";
 import { Unsettled } from "../invoke/unsettled.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
@@ -53,7 +54,10 @@ export class StoreRuntime {
       return opened;
     });
     const unsettled = new Unsettled(this.#store);
-    this.#ownership = new Ownership(() => unsettled.settle());
+    this.#ownership = new Ownership(async () => {
+      await unsettled.settle();
+      await recordActiveTime(this.#host);
+    });
     this.#host = {
       store: this.#store,
       ownerId: this.#ownership.ownerId,

@@ -80,6 +80,24 @@ export function reserve(runId: string, name: string, reservation: Reservation): 
   );
 }
 
+/** A part of it was spent, and is counted as used from now on. */
+export function spendReservation(
+  runId: string,
+  name: string,
+  callKey: string,
+  amount: number,
+): Transaction<number> {
+  return change(
+    `UPDATE toolwright_reservations
+     SET amount = CASE WHEN amount > CAST(?4 AS DOUBLE PRECISION) THEN amount - CAST(?4 AS DOUBLE PRECISION) ELSE 0 END
+     WHERE run_id = ?1 AND name = ?2 AND call_key = ?3`,
+    runId,
+    name,
+    callKey,
+    amount,
+  );
+}
+
 export function releaseReservation(runId: string, name: string, callKey: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2 AND call_key = ?3",

@@ -17,6 +17,7 @@ import { type Call, callsAround, keysAround } from "../call.ts";
 import type { Limits } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
+import { COST, Spending } from "../spending.ts";
 
 export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
@@ -24,16 +25,39 @@ export const limit: Policy = (call, next) => {
   return isLimited && call.mode === "run" && !call.spec.isExempt ? limited(call, limits ?? {}, next) : next();
 };
 
-function limited(call: Call, limits: Limits, next: () => Promise<Result>): Promise<Result> {
+async function limited(call: Call, limits: Limits, next: () => Promise<Result>): Promise<Result> {
   const { budgets } = call.host;
+  const { budgetId } = call.scope;
   // Given back when the outcome is stored: what it says about a breaker counts for the next in the queue.
   call.cleanups.push(() => budgets.freePlace(call));
-  call.guards.set("limit", () => takeBudgets(call, limits));
-  // Handed out once, however often the transaction is run.
-  let activeMs: number | undefined;
-  const takeActiveMs = (): number => (activeMs ??= budgets.takeUnrecordedMs(call.scope.budgetId));
-  call.settlers.set("limit", () => settleBudgets(call, limits, takeActiveMs));
-  return next();
+  const spending = limits.maxCostUsd === undefined ? undefined : new Spending(call);
+  call.spending = spending;
+  const beginMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
+  const endMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
+  const unstoredUsd = new Once(() => spending?.takeUnstoredUsd() ?? 0);
+  call.guards.set("limit", () => takeBudgets(call, limits, beginMs));
+  call.settlers.set("limit", () => settleBudgets(call, limits, endMs, unstoredUsd));
+  try {
+    const result = await next();
+    await spending?.whenStored();
+    return result;
+  } finally {
+    if (!call.begun) budgets.giveBackMs(budgetId, beginMs.value ?? 0);
+  }
+}
+
+/** Something that is handed out once, however often the transaction that stores it is run. */
+class Once {
+  readonly #take: () => number;
+  value: number | undefined;
+
+  constructor(take: () => number) {
+    this.#take = take;
+  }
+
+  take(): number {
+    return (this.value ??= this.#take());
+  }
 }
 
 /** The stricter of the runtime's and the run's limits counts. */
@@ -48,11 +72,10 @@ function limitsOf(call: Call): Limits | undefined {
 }
 
 /** What refuses the call comes first: it must not wait for what it would not get. */
-function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
-  if (limits.maxWallClockMs !== undefined) yield* takeTime(call, limits.maxWallClockMs);
-  // A call that resumes, after an interruption or after an inner call was decided, was counted when it began.
-  const isCounted = call.row?.status === "unknown" || (call.row?.waitsFor ?? null) !== null;
-  if (!isCounted) {
+function* takeBudgets(call: Call, limits: Limits, activeMs: Once): Transaction<void> {
+  if (limits.maxWallClockMs !== undefined) yield* takeTime(call, limits.maxWallClockMs, activeMs);
+  // Every other entry counts, also that of a call whose process was killed in it: it has used what it has used.
+  if (!call.isReentry) {
     yield* takeCount(call, "maxToolCalls", "calls", limits.maxToolCalls);
     yield* takeCount(call, "maxExecutionsPerRun", `tool:${call.spec.name}`, call.spec.maxExecutionsPerRun);
   }
@@ -69,11 +92,14 @@ function isInsideRun(call: Call): boolean {
   return [...callsAround(call)].some(({ scope }) => scope.budgetId === call.scope.budgetId);
 }
 
-function* takeTime(call: Call, max: number): Transaction<void> {
+/** Stores the time up to now with the intent: a process that dies after it has used that much. */
+function* takeTime(call: Call, max: number, activeMs: Once): Transaction<void> {
   const { host, scope } = call;
   const { used } = yield* readUsage(scope.budgetId, "maxWallClockMs");
-  const left = max - used - host.budgets.unrecordedMs(scope.budgetId);
+  const left = max - used - activeMs.take() - host.budgets.unrecordedMs(scope.budgetId);
   if (left <= 0) throw exceeded(call, "maxWallClockMs", max);
+  yield* addUsage(scope.budgetId, "maxWallClockMs", activeMs.take());
+  host.budgets.markTimed(scope.budgetId);
   call.wallDeadlineMs = host.clock.monotonic() + left;
 }
 
@@ -130,21 +156,22 @@ function mustWait(call: Call, others: readonly Reservation[]): void {
   throw new MustWait({ what: "budget", holders: others.map(({ callKey }) => callKey) });
 }
 
-function* settleBudgets(call: Call, limits: Limits, takeActiveMs: () => number): Transaction<void> {
+function* settleBudgets(call: Call, limits: Limits, activeMs: Once, unstoredUsd: Once): Transaction<void> {
   const runId = call.scope.budgetId;
   const { spec } = call;
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
-  const outputBytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
-  const amounts = { maxTotalOutputBytes: outputBytes, maxCostUsd: call.costUsd } as const;
-  for (const name of ["maxTotalOutputBytes", "maxCostUsd"] as const) {
-    if (limits[name] === undefined) continue;
-    yield* releaseReservation(runId, name, call.key);
-    yield* addUsage(runId, name, amounts[name]);
-    yield* addUsage(runId, `${name}:${spec.name}`, amounts[name]);
+  if (limits.maxTotalOutputBytes !== undefined) {
+    const bytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
+    yield* releaseReservation(runId, "maxTotalOutputBytes", call.key);
+    yield* addUsage(runId, "maxTotalOutputBytes", bytes);
+    yield* addUsage(runId, `maxTotalOutputBytes:${spec.name}`, bytes);
   }
-  if (limits.maxWallClockMs !== undefined) {
-    yield* addUsage(runId, "maxWallClockMs", takeActiveMs());
+  if (limits.maxCostUsd !== undefined) {
+    yield* releaseReservation(runId, COST, call.key);
+    yield* addUsage(runId, COST, unstoredUsd.take());
+    yield* addUsage(runId, `${COST}:${spec.name}`, call.costUsd);
   }
+  if (limits.maxWallClockMs !== undefined) yield* addUsage(runId, "maxWallClockMs", activeMs.take());
 }
 
 function exceeded(call: Call, name: string, max: number): Refused {
