@@ -123,7 +123,9 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   }),
   clock: either("an object with now() and sleep()", (value, field) => {
     anObject(value, field);
-    for (const name of ["now", "sleep"]) aFunction((value as Record<string, unknown>)[name], field);
+    const clock = value as Record<string, unknown>;
+    for (const name of ["now", "sleep"]) aFunction(clock[name], field);
+    if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
   }),
 };
 

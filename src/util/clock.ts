@@ -32,6 +32,9 @@ function forwardOf(clock: Clock): () => number {
   };
 }
 
+/** How far apart the clocks of two hosts may be without either of them being wrong. */
+export const SKEW_MS = 1_000;
+
 /**
  * How much of `totalMs` is left of what began at `sinceMs`, a stored time. One that lies ahead comes from a clock that was
  * set back since: then nothing has passed yet, and no more than all of it is left.

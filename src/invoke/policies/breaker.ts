@@ -12,6 +12,7 @@ import {
   takeProbe,
 } from "../../store/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
+import { SKEW_MS } from "../../util/clock.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
 import { type Call, keysAround, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
@@ -54,8 +55,12 @@ function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "
   if (call.spec.retry.breaker?.scope !== "shared") return "open";
   const now = call.host.clock.now();
   const resetMs = call.spec.retry.breaker.resetMs ?? DEFAULT_RESET_MS;
-  const isProbing = row.probeUntilMs !== null && row.probeUntilMs > now;
-  return now - row.openedAtMs >= resetMs && !isProbing ? "probe" : "open";
+  // Times that lie ahead were stored by a clock that was set back since: they must not keep the tool off for the difference.
+  const openMs = now - row.openedAtMs;
+  const isDue = openMs >= resetMs || openMs < -SKEW_MS;
+  const probeLeftMs = (row.probeUntilMs ?? now) - now;
+  const isProbing = probeLeftMs > 0 && probeLeftMs <= resetMs + SKEW_MS;
+  return isDue && !isProbing ? "probe" : "open";
 }
 
 /**

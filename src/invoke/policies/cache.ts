@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
 import { canonicalText } from "../../util/canonical.ts";
-import { momentAfter } from "../../util/clock.ts";
+import { momentAfter, SKEW_MS } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
@@ -29,7 +29,9 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
   const release = await takeLead(call, JSON.stringify(key));
   if (call.signal?.aborted === true) return aborted(call.signal);
   try {
-    const stored = await call.host.store.read(() => readCache(key, call.host.clock.now()));
+    const now = call.host.clock.now();
+    const latest = momentAfter(now, (call.spec.cache?.ttlMs ?? Infinity) + SKEW_MS);
+    const stored = await call.host.store.read(() => readCache(key, now, latest));
     if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
     call.settlers.set("cache", function* (result) {
       if (result.kind !== "success" || call.outputJson === undefined) return;
