@@ -4,8 +4,15 @@ import type { Call } from "./call.ts";
 import type { Wait } from "./calls-at-work.ts";
 import { waitInFlight } from "./recovery/wait-for-owner.ts";
 
-/** Puts the call in flight under this name, once no other one is. The look and the entry are one step: several may wait. */
-export async function enterFlight(call: Call, name: string): Promise<void> {
+/** Puts the call in flight under this name, once no other one is. Most calls have nothing to wait for. */
+export function enterFlight(call: Call, name: string): Promise<void> | undefined {
+  if (call.host.inFlight.has(name)) return enterAfterOthers(call, name);
+  enter(call, name);
+  return undefined;
+}
+
+/** The look and the entry are one step: several may wait for the same call. */
+async function enterAfterOthers(call: Call, name: string): Promise<void> {
   const { inFlight, atWork } = call.host;
   for (let other = inFlight.get(name); other !== undefined; other = inFlight.get(name)) {
     const wait: Wait = { kind: "call", waiter: call, holders: () => atWork.withKey(call.key) };
@@ -16,8 +23,12 @@ export async function enterFlight(call: Call, name: string): Promise<void> {
       atWork.end(wait);
     }
   }
-  inFlight.set(name, call.ended.promise);
-  atWork.add(call);
+  enter(call, name);
+}
+
+function enter(call: Call, name: string): void {
+  call.host.inFlight.set(name, call.ended.promise);
+  call.host.atWork.add(call);
 }
 
 function cycle(call: Call): ToolwrightError {

@@ -59,7 +59,8 @@ async function run(call: Call): Promise<Result> {
     await scope.ready;
     identify(call);
     const key = inFlightName(call.key, scope.attempt);
-    await enterFlight(call, key);
+    const entering = enterFlight(call, key);
+    if (entering !== undefined) await entering;
     name = key;
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));

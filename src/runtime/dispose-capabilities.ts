@@ -27,7 +27,7 @@ export function disposerOf(name: string, value: unknown): Disposer | undefined {
     methodOf(value, Symbol.asyncDispose) ??
     methodOf(value, Symbol.dispose) ??
     (ending === undefined ? undefined : (methodOf(value, "release") ?? ending));
-  return method === undefined ? undefined : { name, value, dispose: () => method.call(value) as unknown };
+  return method === undefined ? undefined : { name, value, dispose: () => method.call(value) };
 }
 
 function methodOf(value: object, name: string | symbol): ((this: object) => unknown) | undefined {

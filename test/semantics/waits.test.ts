@@ -181,7 +181,7 @@ describe("circles", () => {
         },
       });
     const [one, two] = [make("one", 1), make("two", 0)];
-    tools.push(one as never, two as never);
+    tools.push(one, two);
     const runtime = await world.runtime();
     const outcomes = await Promise.all([call(runtime, one, {}), call(runtime, two, {})]);
     expect(outcomes.map(({ status }) => status)).toEqual(times(2, "success"));
