@@ -41,7 +41,9 @@ export class Spending {
       const usd = this.takeUnstoredUsd();
       if (usd === 0) break;
       try {
-        await call.host.store.transaction(() => spend(call, usd), "normal");
+        const storing = call.host.store.transaction(() => spend(call, usd), "normal");
+        call.host.store.commitNow?.();
+        await storing;
       } catch {
         // The transaction that stores the outcome includes it.
         this.#storedUsd -= usd;

@@ -12,6 +12,7 @@ import {
   releaseReservation,
   releaseReservationsOf,
   reserve,
+  spendReservation,
 } from "../../store/usage.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
 
@@ -83,6 +84,9 @@ export const policyCases: readonly StoreCase[] = [
       assert.deepEqual(await held(), ["key-1 2", "key-2 0.25", "key-3 4"]);
       const holders = (await store.read(holdersOfReservations)).map((one) => `${one.ownerId} ${one.callKey}`);
       assert.deepEqual(holders.toSorted(), ["owner-1 key-1", "owner-2 key-2", "owner-2 key-3"]);
+      await commit(store, () => spendReservation("run-1", "usd", "key-3", 1.5));
+      await commit(store, () => spendReservation("run-1", "usd", "key-2", 9));
+      assert.deepEqual(await held(), ["key-1 2", "key-2 0", "key-3 2.5"]);
       assert.equal(await commit(store, () => releaseReservation("run-1", "usd", "key-3")), 1);
       assert.equal(await commit(store, () => releaseReservation("run-1", "other", "key-1")), 0);
       const release = (ownerId: string, callKey: string): Promise<number> =>
