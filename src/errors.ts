@@ -94,8 +94,9 @@ export const ERROR_CODES = {
     hint: "Use the result of the earlier call, or another business key.",
   },
   TOOL_CALL_CYCLE: {
-    meaning: "A call would wait for itself: an outer call holds the same business key.",
-    hint: "Do not call the tool from inside itself with the same key.",
+    meaning:
+      "A call would wait for itself: a call around it, or one that waits for it, holds the same business key or is the very same call.",
+    hint: "Do not call the tool from inside itself with the same key, nor let two calls call each other's keys.",
   },
   TOOL_ATTEMPT_STALE: {
     meaning: "The call belongs to an attempt that a later one has replaced. Nothing was run.",

@@ -29,10 +29,12 @@ export {
   getToolIdempotencyKey,
   nextToolSeq,
   runWithToolContext,
+  sharedCapability,
 } from "./definition/context.ts";
 export type {
   BaseToolContext,
   PartialToolContext,
+  SharedCapability,
   ToolCapabilities,
   ToolContext,
   ToolLog,

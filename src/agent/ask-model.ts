@@ -1,7 +1,7 @@
 /** Asks the model, again where it was only busy. An abort ends it at once, whatever the model does. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
-import { retryAfterMs } from "../invoke/retry-after.ts";
+import { LONGEST_WAIT_MS, retryAfterMs } from "../invoke/retry-after.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { AgentModel, AskOptions, ModelAnswer } from "./model/agent-model.ts";
@@ -22,7 +22,9 @@ export async function askModel(model: AgentModel, options: AskOptions, clock: Cl
     } catch (error) {
       assertNotAborted(signal);
       if (retries >= MOST_RETRIES || !isRetryable(error)) throw failed(error);
-      await sleep(clock, retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries, signal);
+      const waitMs = retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries;
+      if (waitMs > LONGEST_WAIT_MS) throw failed(error);
+      await sleep(clock, waitMs, signal);
     }
   }
 }

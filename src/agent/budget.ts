@@ -42,7 +42,7 @@ export class AgentBudget {
     this.#scope = scope;
     this.#limits = stricter(scope.host.limits, scope.root.limits);
     this.#own = own;
-    this.#began = scope.host.clock.now();
+    this.#began = scope.host.clock.monotonic();
   }
 
   get maxParallel(): number | undefined {
@@ -72,7 +72,7 @@ export class AgentBudget {
     if (this.#bytes >= (maxTotalOutputBytes ?? Infinity)) return "maxTotalOutputBytes";
     if (this.#tokens >= (maxTotalOutputTokens ?? Infinity)) return "maxTotalOutputTokens";
     if (this.#costUsd >= (maxCostUsd ?? Infinity)) return "maxCostUsd";
-    const elapsed = this.#scope.host.clock.now() - this.#began;
+    const elapsed = this.#scope.host.clock.monotonic() - this.#began;
     return elapsed >= (maxWallClockMs ?? Infinity) ? "maxWallClockMs" : undefined;
   }
 
@@ -81,7 +81,7 @@ export class AgentBudget {
     const limited = (Object.keys(KEPT_AS) as BudgetName[]).filter((name) => this.#limits[name] !== undefined);
     if (limited.length === 0) return undefined;
     const limits = this.#limits;
-    const activeMs = host.budgets.unrecordedMs(budgetId, host.clock.now());
+    const activeMs = host.budgets.unrecordedMs(budgetId);
     return host.store.read(function* () {
       for (const name of limited) {
         const used = (yield* peekUsage(budgetId, KEPT_AS[name]))?.used ?? 0;
@@ -103,8 +103,7 @@ export class AgentBudget {
     const { host, budgetId } = this.#scope;
     const limits = this.#limits;
     // Handed out once, however often the transaction is run.
-    const activeMs =
-      limits.maxWallClockMs === undefined ? 0 : host.budgets.takeUnrecordedMs(budgetId, host.clock.now());
+    const activeMs = limits.maxWallClockMs === undefined ? 0 : host.budgets.takeUnrecordedMs(budgetId);
     return function* () {
       if (limits.maxTotalOutputTokens !== undefined && usage.outputTokens !== undefined) {
         yield* addUsage(budgetId, KEPT_AS.maxTotalOutputTokens, usage.outputTokens);

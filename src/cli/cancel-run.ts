@@ -41,8 +41,8 @@ export async function cancelRun(store: Store, run: WorkflowRunRow): Promise<Canc
 }
 
 async function waitForEnd(store: Store, runId: string): Promise<WorkflowRunRow["status"]> {
-  for (const deadline = Date.now() + WAIT_MS; ; await sleep(LOOK_MS)) {
+  for (const deadline = performance.now() + WAIT_MS; ; await sleep(LOOK_MS)) {
     const status = (await store.read(() => readRun(runId)))?.status ?? "running";
-    if (status !== "running" || Date.now() > deadline) return status;
+    if (status !== "running" || performance.now() > deadline) return status;
   }
 }

@@ -73,8 +73,10 @@ export function toDuration(ms: number): string {
 }
 
 export function toAge(ms: number, now: number = Date.now()): string {
-  const days = Math.floor((now - ms) / 86_400_000);
-  return days >= 1 ? `${days} d ago` : `${toDuration(now - ms)} ago`;
+  // A time that lies ahead is one of a clock that was set back since.
+  const age = Math.max(0, now - ms);
+  const days = Math.floor(age / 86_400_000);
+  return days >= 1 ? `${days} d ago` : `${toDuration(age)} ago`;
 }
 
 /** One line of a value, not longer than a line. */

@@ -11,6 +11,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type
 export interface ToolCapabilities {}
 
+/** A value that several calls use: Toolwright never disposes it. */
+export class SharedCapability<T = unknown> {
+  readonly value: T;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+}
+
+/**
+ * Marks a value that the `capabilities` function returns as one that calls share, so that no call closes it.
+ * @example
+ * createRuntime({ capabilities: () => ({ db: sharedCapability(pool), conn: openConnection() }) }); // only conn is closed
+ */
+export function sharedCapability<T>(value: T): SharedCapability<T> {
+  return new SharedCapability(value);
+}
+
 export interface ToolLog {
   debug(message: string, data?: Readonly<Record<string, unknown>>): void;
   info(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -53,6 +71,31 @@ export interface BaseToolContext extends ToolSettings {
   reportCost(usd: number): void;
   durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
 }
+
+/** The names of its fields, which no capability can take. */
+export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> = {
+  idempotencyKey: true,
+  toolName: true,
+  sideEffect: true,
+  idempotent: true,
+  runId: true,
+  nodeId: true,
+  iteration: true,
+  attempt: true,
+  seq: true,
+  toolCallId: true,
+  signal: true,
+  log: true,
+  progress: true,
+  reportCost: true,
+  durabilitySnapshot: true,
+  rootDir: true,
+  allowNetwork: true,
+  maxOutputBytes: true,
+  timeoutMs: true,
+  isolation: true,
+  protectedPaths: true,
+};
 
 export type ToolContext<Capabilities = ToolCapabilities> = BaseToolContext & Capabilities;
 

@@ -2,6 +2,7 @@
 import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
+import { callAround } from "./ambient.ts";
 import { newProgress, type Progress } from "./call-progress.ts";
 import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
 import type { CallNews } from "./events.ts";
@@ -34,6 +35,8 @@ export interface Call extends Progress {
   readonly host: Host;
   readonly spec: ToolSpec;
   readonly scope: Scope;
+  /** The call inside of which it is made, also where it counts in another scope. */
+  readonly caller: Call | undefined;
   /** As they were sent. */
   readonly args: unknown;
   /** Equal for equal arguments; only in memory. */
@@ -112,6 +115,7 @@ export function createCall(
     host: scope.host,
     spec,
     scope,
+    caller: scope.parent ?? callAround(),
     args,
     likeness: written.text,
     place: assignPlace(written.text),
@@ -217,11 +221,31 @@ export function takeSeq(call: Call): void {
   call.seq = call.takenSeq;
 }
 
-/** Before the pipeline is entered once more, after another process was faster. */
+/**
+ * Before the pipeline is entered once more, after another process was faster. What the policies hold in memory is given
+ * back: they take it again on the way.
+ */
 export function resetCall(call: Call): void {
+  cleanUp(call);
   Object.assign(call, newProgress());
   call.guards.clear();
   call.settlers.clear();
+}
+
+export function cleanUp(call: Call): void {
+  const { cleanups } = call;
+  call.cleanups = [];
+  for (const cleanup of cleanups) cleanup();
+}
+
+/** The calls that this one is made inside of, the nearest first. */
+export function* callsAround(call: Call): Generator<Call, void> {
+  for (let outer = call.caller; outer !== undefined; outer = outer.caller) yield outer;
+}
+
+/** The keys of a call and of those around it: what these hold, they hold for it as well. */
+export function keysAround(call: Call): ReadonlySet<string> {
+  return new Set([call, ...callsAround(call)].map(({ key }) => key));
 }
 
 /**

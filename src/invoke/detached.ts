@@ -3,6 +3,7 @@ import { DEFAULT_SETTINGS, type PartialToolContext } from "../definition/context
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../util/clock.ts";
+import { CallsAtWork } from "./calls-at-work.ts";
 import type { Host } from "./host.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
@@ -52,8 +53,9 @@ const detachedHost: Host = {
   models: { language: undefined, embedding: undefined },
   tools: [],
   inFlight: new Map(),
-  shared: new Map(),
-  budgets: new RunBudgets(),
+  atWork: new CallsAtWork(),
+  leads: new Map(),
+  budgets: new RunBudgets(() => performance.now()),
   cutOff: new Set(),
   unsettled: new Unsettled(noStore),
   runsAtWork: new Set(),

@@ -3,8 +3,9 @@ import type { ToolSettings } from "../definition/context.ts";
 import type { Models } from "../definition/models.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { CommitLevel, Store } from "../store/store.ts";
-import type { Clock } from "../util/clock.ts";
+import type { MeasuringClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
+import type { CallsAtWork } from "./calls-at-work.ts";
 import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { Unsettled } from "./unsettled.ts";
@@ -25,11 +26,18 @@ export interface CallCapabilities {
   dispose(): Promise<void>;
 }
 
+/** One of several equal calls, whose answer the others wait for. */
+export interface Lead {
+  readonly call: Call;
+  /** Resolves when it has ended, or has to wait itself. */
+  readonly over: Promise<void>;
+}
+
 export interface Host {
   readonly store: Store;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
-  readonly clock: Clock;
+  readonly clock: MeasuringClock;
   readonly settings: ToolSettings;
   readonly limits: Limits;
   readonly durability: "default" | "process" | "power";
@@ -41,8 +49,10 @@ export interface Host {
   readonly tools: readonly ToolSpec[];
   /** Calls of this runtime that are running now, by key and attempt. */
   readonly inFlight: Map<string, Promise<unknown>>;
-  /** Pure calls that equal ones may share, by cache key. */
-  readonly shared: Map<string, Promise<unknown>>;
+  /** The same calls by key, and which of them wait for which. */
+  readonly atWork: CallsAtWork;
+  /** Pure calls whose answer equal ones wait for, by cache key. */
+  readonly leads: Map<string, Lead>;
   readonly budgets: RunBudgets;
   /** Tries that were cut off and have not settled. */
   readonly cutOff: Set<Promise<void>>;

@@ -3,13 +3,21 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 import { toApproval } from "./approval.ts";
-import { type Call, type CallOptions, createCall, identify, inFlightName, leavePlaces } from "./call.ts";
+import {
+  type Call,
+  type CallOptions,
+  cleanUp,
+  createCall,
+  identify,
+  inFlightName,
+  leavePlaces,
+} from "./call.ts";
 import { cleanError } from "./error-record.ts";
 import { toldCopy } from "./told-errors.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
-import { waitInFlight } from "./recovery/wait-for-owner.ts";
 import type { Scope } from "./scope.ts";
+import { enterFlight } from "./enter-flight.ts";
 
 /** Rejects only when the record failed; whatever became of the call itself is an outcome. */
 export async function invoke(
@@ -59,12 +67,10 @@ async function run(call: Call): Promise<Result> {
     await scope.ready;
     identify(call);
     const key = inFlightName(call.key, scope.attempt);
-    // The very same call, for example under a key that its caller gave it: wait for it, then find its outcome.
-    for (let other = host.inFlight.get(key); other !== undefined; other = host.inFlight.get(key))
-      await waitInFlight(call, other);
-    host.inFlight.set(key, call.ended.promise);
+    const entering = enterFlight(call, key);
+    if (entering !== undefined) await entering;
     name = key;
-    host.budgets.enter(budgetId, host.clock.now());
+    host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
     return result;
@@ -78,6 +84,7 @@ async function run(call: Call): Promise<Result> {
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);
+      host.atWork.delete(call);
       host.budgets.leave(budgetId);
     }
     end(call);
@@ -116,7 +123,7 @@ function noteWaiting(call: Call, result: Result): Result {
 }
 
 function end(call: Call): void {
-  for (const cleanup of call.cleanups) cleanup();
+  cleanUp(call);
   call.ended.resolve();
 }
 
@@ -124,6 +131,7 @@ function end(call: Call): void {
 const OWN_ENDS = new Set([
   "TOOL_ABORTED",
   "TOOL_TIMEOUT",
+  "TOOL_CALL_CYCLE",
   "TOOL_ATTEMPT_STALE",
   "TOOL_INPUT_INVALID",
   "TOOL_INPUT_REDACTED",

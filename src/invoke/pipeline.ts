@@ -9,6 +9,7 @@ import { claim } from "./policies/claim.ts";
 import { execute } from "./policies/execute.ts";
 import { journal } from "./policies/journal.ts";
 import { limit } from "./policies/limit.ts";
+import { room } from "./policies/room.ts";
 import { retry } from "./policies/retry.ts";
 import { timeout } from "./policies/timeout.ts";
 import { validate } from "./policies/validate.ts";
@@ -20,6 +21,7 @@ const pipeline: readonly Policy[] = [
   claim, // one effect per business key in the whole store
   limit, // budgets of the run and of the tool
   approve, // risky calls wait for a person
+  room, // waits for a place, a budget or a breaker
   cache, // equal pure calls share one answer
   breaker, // a tool that keeps failing is left alone
   begin, // the intent, and all that it spends, in one transaction

@@ -29,13 +29,20 @@ export class Refused extends Error {
 /** Another process wrote about this call in the meantime: look again and decide anew. */
 export class Contended extends Error {}
 
-/** Calls in flight hold a budget, or may be about to open the breaker: wait until they have settled. */
-export class MustWait extends Error {
-  readonly isForBreaker: boolean;
+/** What a call waits for before it can begin. */
+export type Room =
+  | { readonly what: "place"; readonly max: number }
+  /** `holders`: the keys of the calls that hold it. */
+  | { readonly what: "budget"; readonly holders: readonly string[] }
+  | { readonly what: "breaker" };
 
-  constructor(what: "budget" | "breaker") {
-    super(`waits for the ${what}`);
-    this.isForBreaker = what === "breaker";
+/** Thrown by a guard: calls in flight hold what this one needs, or may be about to open the breaker. */
+export class MustWait extends Error {
+  readonly reason: Room;
+
+  constructor(reason: Room) {
+    super(`waits for a ${reason.what}`);
+    this.reason = reason;
   }
 }
 

@@ -1,24 +1,47 @@
 /**
  * The part of a run's budgets that lives in this process: the queue for places under `maxParallelTools`, and the
- * stretch of wall clock that is not yet on record. Everything that must hold across processes is in the store.
+ * stretch of wall clock that is not in the store yet. Everything that must hold across processes is in the store.
  */
+import type { Call } from "./call.ts";
 
 interface RunState {
   holders: number;
-  /** When the current stretch of activity began, by the runtime's clock. */
+  /** When the current stretch of activity began, by the monotonic clock. */
   activeSince: number;
-  parallel: number;
-  readonly waiting: (() => void)[];
+  /** Active time from before that which could not be stored. */
+  owedMs: number;
+  /** The run has a time budget: its active time is stored while calls run, so that a kill does not forget it. */
+  isTimed: boolean;
+  readonly inPlaces: Set<Call>;
+  readonly queue: Waiter[];
+}
+
+interface Waiter {
+  readonly call: Call;
+  readonly max: number;
+  resolve(): void;
 }
 
 export class RunBudgets {
   readonly #runs = new Map<string, RunState>();
+  readonly #monotonic: () => number;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
 
   /** Marks the run as active; time counts from the first holder to the last. */
-  enter(runId: string, now: number): void {
+  enter(runId: string): void {
     const state = this.#runs.get(runId);
     if (state === undefined) {
-      this.#runs.set(runId, { holders: 1, activeSince: now, parallel: 0, waiting: [] });
+      this.#runs.set(runId, {
+        holders: 1,
+        activeSince: this.#monotonic(),
+        owedMs: 0,
+        isTimed: false,
+        inPlaces: new Set(),
+        queue: [],
+      });
     } else state.holders += 1;
   }
 
@@ -29,49 +52,82 @@ export class RunBudgets {
     if (state.holders === 0) this.#runs.delete(runId);
   }
 
-  /** Active time that is not on record yet. */
-  unrecordedMs(runId: string, now: number): number {
+  /** Active time that is not in the store yet. */
+  unrecordedMs(runId: string): number {
     const state = this.#runs.get(runId);
-    return state === undefined ? 0 : Math.max(0, now - state.activeSince);
+    return state === undefined ? 0 : state.owedMs + Math.max(0, this.#monotonic() - state.activeSince);
   }
 
-  /** Hands out the active time for recording: from here on it counts anew. */
-  takeUnrecordedMs(runId: string, now: number): number {
-    const elapsed = this.unrecordedMs(runId, now);
+  /** Hands out the active time for storing: from here on it counts from 0. */
+  takeUnrecordedMs(runId: string): number {
+    const elapsed = this.unrecordedMs(runId);
     const state = this.#runs.get(runId);
-    if (state !== undefined) state.activeSince = now;
+    if (state !== undefined) {
+      state.activeSince = this.#monotonic();
+      state.owedMs = 0;
+    }
     return elapsed;
   }
 
-  /** Waits for one of `max` places, first come, first served. Returns how to give it back. */
-  async acquire(runId: string, max: number, signal: AbortSignal | undefined): Promise<() => void> {
+  /** What was handed out was not stored after all. */
+  giveBackMs(runId: string, ms: number): void {
     const state = this.#runs.get(runId);
-    if (state === undefined) return () => undefined;
-    while (state.parallel >= max) await this.#turn(state, signal);
-    state.parallel += 1;
-    return () => {
-      state.parallel -= 1;
-      state.waiting.shift()?.();
-    };
+    if (state !== undefined) state.owedMs += ms;
   }
 
-  #turn(state: RunState, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const wake = (): void => {
-        signal?.removeEventListener("abort", cancel);
-        resolve();
-      };
-      const cancel = (): void => {
-        const index = state.waiting.indexOf(wake);
-        if (index >= 0) state.waiting.splice(index, 1);
-        reject(signal?.reason);
-      };
-      if (signal?.aborted === true) {
-        reject(signal.reason);
-        return;
-      }
-      signal?.addEventListener("abort", cancel, { once: true });
-      state.waiting.push(wake);
-    });
+  markTimed(runId: string): void {
+    const state = this.#runs.get(runId);
+    if (state !== undefined) state.isTimed = true;
+  }
+
+  /** Active runs that have a time budget. */
+  get timedRuns(): readonly string[] {
+    return [...this.#runs].filter(([, { isTimed }]) => isTimed).map(([runId]) => runId);
+  }
+
+  /** Takes one of `max` places, unless it would have to wait or to overtake another. A call has at most one. */
+  tryTakePlace(call: Call, max: number): boolean {
+    const state = this.#runs.get(call.scope.budgetId);
+    if (state === undefined || state.inPlaces.has(call)) return true;
+    if (state.inPlaces.size >= max || state.queue.length > 0) return false;
+    state.inPlaces.add(call);
+    return true;
+  }
+
+  /** Waits for one of `max` places, first come, first served. The second function leaves the queue. */
+  queueForPlace(call: Call, max: number): { readonly taken: Promise<void>; readonly leave: () => void } {
+    const state = this.#runs.get(call.scope.budgetId);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter: Waiter = { call, max, resolve };
+    state?.queue.push(waiter);
+    if (state === undefined) resolve();
+    else grant(state);
+    const leave = (): void => {
+      const index = state?.queue.indexOf(waiter) ?? -1;
+      if (index < 0 || state === undefined) return;
+      state.queue.splice(index, 1);
+      grant(state);
+    };
+    return { taken: promise, leave };
+  }
+
+  /** Gives its place back, if it has one. */
+  freePlace(call: Call): void {
+    const state = this.#runs.get(call.scope.budgetId);
+    if (state?.inPlaces.delete(call) === true) grant(state);
+  }
+
+  /** The calls that have places. */
+  inPlaces(runId: string): Iterable<Call> {
+    return this.#runs.get(runId)?.inPlaces ?? [];
+  }
+}
+
+function grant(state: RunState): void {
+  for (let next = state.queue[0]; next !== undefined; next = state.queue[0]) {
+    if (state.inPlaces.size >= next.max) return;
+    state.queue.shift();
+    state.inPlaces.add(next.call);
+    next.resolve();
   }
 }

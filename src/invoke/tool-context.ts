@@ -8,6 +8,7 @@ import {
   type ToolSettings,
 } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
+import { messageOf } from "./error-record.ts";
 import { createScrubber } from "./redact.ts";
 import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
@@ -60,7 +61,7 @@ async function capabilitiesFor(call: Call): Promise<CallCapabilities | undefined
   } catch (cause) {
     throw new ToolwrightError(
       "TOOL_EXECUTION_FAILED",
-      `The capabilities for "${spec.name}" could not be made.`,
+      `The capabilities for "${spec.name}" could not be made: ${messageOf(cause)}`,
       { details: { tool: spec.name }, effect: "none", cause },
     );
   }
@@ -71,8 +72,10 @@ async function dispose(call: Call, made: CallCapabilities): Promise<void> {
   try {
     await made.dispose();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    call.host.warnOnce("dispose", `a capability could not be disposed after "${call.spec.name}": ${message}`);
+    call.host.warnOnce(
+      "dispose",
+      `capabilities could not be disposed after "${call.spec.name}": ${messageOf(error)}`,
+    );
   }
 }
 
@@ -113,7 +116,9 @@ function createToolContext(
     log: new CallLog(call),
     progress: (message, data) => tell(call, { type: "call-progress", ...scrubbed(call, message, data) }),
     reportCost: (usd) => {
-      if (Number.isFinite(usd) && usd > 0) call.costUsd += usd;
+      if (!Number.isFinite(usd) || usd <= 0) return;
+      call.costUsd += usd;
+      call.spending?.note();
     },
     durabilitySnapshot:
       call.host.snapshotFor?.(call, settings.rootDir) ?? outer?.durabilitySnapshot ?? noSnapshot,

@@ -1,16 +1,33 @@
-/** Lets calls in flight settle what they hold. What processes that are gone hold would be held for ever: it is dropped. */
-import { dropReservationsOf, ownersOfReservations } from "../store/usage.ts";
+/**
+ * Lets calls in flight settle what they hold. A reservation belongs to a call that is in flight: what a dead process holds is
+ * dropped, and so is what a call of this runtime holds that is not in flight any more, because its outcome could not be stored.
+ */
+import { type Holder, holdersOfReservations, releaseReservationsOf } from "../store/usage.ts";
+import { systemClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
+import type { Host } from "./host.ts";
 
 const PAUSE_MS = 15;
 
 /** In real time: other processes have no other. */
 export async function waitForReservations(call: Call): Promise<void> {
-  const { host } = call;
-  const owners = await host.store.read(() => ownersOfReservations());
-  for (const ownerId of owners) {
-    if (ownerId === host.ownerId || (await host.isOwnerAlive(ownerId))) continue;
-    await host.store.transaction(() => dropReservationsOf(ownerId), "normal");
+  await dropAbandoned(call.host);
+  // The only reason to end the pause early is the abort, which the caller looks at.
+  await systemClock.sleep(PAUSE_MS, call.signal).catch(() => undefined);
+}
+
+async function dropAbandoned(host: Host): Promise<void> {
+  const alive = new Map<string, boolean>();
+  for (const holder of await host.store.read(() => holdersOfReservations())) {
+    if (await isInFlight(host, holder, alive)) continue;
+    await host.store.transaction(() => releaseReservationsOf(holder.callKey, holder.ownerId), "normal");
   }
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+async function isInFlight(host: Host, holder: Holder, alive: Map<string, boolean>): Promise<boolean> {
+  const { ownerId, callKey } = holder;
+  if (ownerId === host.ownerId) return host.atWork.withKey(callKey).size > 0;
+  const isAlive = alive.get(ownerId) ?? (await host.isOwnerAlive(ownerId));
+  alive.set(ownerId, isAlive);
+  return isAlive;
 }

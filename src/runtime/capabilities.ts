@@ -1,32 +1,99 @@
-/** What a call can reach is what it is handed: made for the call where the author gives a function, and disposed after it. */
+/** What a call can reach is what it is given: made for the call where the author gives a function, and disposed after it. */
+import { noContextFields } from "../definition/capability-names.ts";
+import { SharedCapability } from "../definition/context.ts";
+import { describe } from "../definition/option-checks.ts";
 import type { CallCapabilities, Host } from "../invoke/host.ts";
-import type { Capabilities, RuntimeOptions } from "./options.ts";
+import { type Disposer, disposerOf, isDisposable, runDisposers } from "./dispose-capabilities.ts";
+import { asRefusal, type Capabilities, refusal, type RuntimeOptions } from "./options.ts";
 
-export function createCapabilities(given: RuntimeOptions["capabilities"]): Host["capabilitiesFor"] {
+export function createCapabilities(
+  given: RuntimeOptions["capabilities"],
+  warnOnce: Host["warnOnce"],
+): Host["capabilitiesFor"] {
   if (given === undefined) return undefined;
   if (typeof given !== "function") {
-    const shared: CallCapabilities = { values: given, dispose: () => Promise.resolve() };
+    const shared: CallCapabilities = { values: unwrap(given), dispose: () => Promise.resolve() };
     return () => Promise.resolve(shared);
   }
+  const uses = new Uses(warnOnce);
   return async (call) => {
-    const values = await given(call);
-    return { values, dispose: () => disposeAll(values) };
+    const made = checkMade(await given(call));
+    const dispose = uses.begin(made);
+    try {
+      asRefusal(() => noContextFields(made, "capabilities"));
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+    return { values: unwrap(made), dispose };
   };
 }
 
-/** The object itself if it can be disposed, else each of its values that can: a connection that was open for one call. */
-async function disposeAll(values: Capabilities): Promise<void> {
-  if (await disposeOne(values)) return;
-  for (const value of Object.values(values)) await disposeOne(value);
+function checkMade(made: unknown): Capabilities {
+  if (typeof made !== "object" || made === null || Array.isArray(made)) {
+    throw refusal("capabilities", `must return an object such as { conn }, not ${describe(made)}`);
+  }
+  return made as Capabilities;
 }
 
-async function disposeOne(value: unknown): Promise<boolean> {
-  if (typeof value !== "object" || value === null) return false;
-  const dispose =
-    (value as Partial<AsyncDisposable>)[Symbol.asyncDispose] ??
-    (value as Partial<Disposable>)[Symbol.dispose];
-  if (typeof dispose !== "function") return false;
-  const disposed: unknown = dispose.call(value);
-  await disposed;
-  return true;
+function unwrap(values: Capabilities): Capabilities {
+  const isWrapped = (value: unknown): value is SharedCapability => value instanceof SharedCapability;
+  if (!Object.values(values).some(isWrapped)) return values;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, isWrapped(value) ? value.value : value]),
+  );
+}
+
+/** Which values the calls in flight use: one that two calls were given is disposed when the last of them ends. */
+class Uses {
+  readonly #counts = new Map<unknown, number>();
+  readonly #disposed = new WeakSet<object>();
+  readonly #warnOnce: Host["warnOnce"];
+
+  constructor(warnOnce: Host["warnOnce"]) {
+    this.#warnOnce = warnOnce;
+  }
+
+  /** Returns how to end this use. */
+  begin(made: Capabilities): () => Promise<void> {
+    const disposers = disposersOf(made);
+    for (const { name, value } of disposers) {
+      this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+      if (this.#disposed.has(value)) this.#warnAboutReuse(name);
+    }
+    return () => runDisposers(disposers.filter(({ value }) => this.#endUse(value)));
+  }
+
+  #endUse(value: object): boolean {
+    const left = (this.#counts.get(value) ?? 1) - 1;
+    if (left > 0) {
+      this.#counts.set(value, left);
+      return false;
+    }
+    this.#counts.delete(value);
+    this.#disposed.add(value);
+    return true;
+  }
+
+  #warnAboutReuse(name: string): void {
+    const what = name === "" ? "the object of capabilities" : `capability "${name}"`;
+    this.#warnOnce(
+      `capability-reuse ${name}`,
+      `${what} was disposed after an earlier call and is given to another one. If calls share it, wrap it: sharedCapability(value).`,
+    );
+  }
+}
+
+/** The object itself if it is disposable, else each of its values, the last first, each value once. */
+function disposersOf(made: Capabilities): Disposer[] {
+  if (isDisposable(made)) return [disposerOf("", made)].filter((one) => one !== undefined);
+  const seen = new Set<unknown>();
+  const disposers: Disposer[] = [];
+  for (const [name, value] of Object.entries(made)) {
+    if (value instanceof SharedCapability || seen.has(value)) continue;
+    seen.add(value);
+    const disposer = disposerOf(name, value);
+    if (disposer !== undefined) disposers.unshift(disposer);
+  }
+  return disposers;
 }

@@ -1,5 +1,6 @@
 /** The options of a runtime, checked: a wrong one is refused when the runtime is made, not when a call fails. */
 import { resolve } from "node:path";
+import { noContextFields } from "../definition/capability-names.ts";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
 import {
   aBoolean,
@@ -47,7 +48,10 @@ export interface RuntimeOptions {
   readonly approvalTtlMs?: number | undefined;
   /** `"git"`: each successful side effect leaves a commit of the work tree under `refs/toolwright/`. Default `"off"`. */
   readonly snapshots?: "git" | "off" | undefined;
-  /** What every tool is handed in `ctx`; a function is called for each call, and its result is disposed after it. */
+  /**
+   * What every tool gets in `ctx`. An object is shared by all calls and never disposed. A function is called for each call,
+   * and what it returns is disposed after it, except for values in `sharedCapability(value)`.
+   */
   readonly capabilities?:
     | Capabilities
     | ((call: {
@@ -107,7 +111,10 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   limits: LIMITS,
   approvalTtlMs: positive(Infinity),
   snapshots: oneOf("git", "off"),
-  capabilities: either("an object or a function", anObject, aFunction),
+  capabilities: (value, field) => {
+    either("an object or a function", anObject, aFunction)(value, field);
+    if (typeof value !== "function") noContextFields(value, field);
+  },
   trustMessageApprovals: aBoolean,
   model: aLanguageModel,
   embeddingModel: anEmbeddingModel,
@@ -116,7 +123,9 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
   }),
   clock: either("an object with now() and sleep()", (value, field) => {
     anObject(value, field);
-    for (const name of ["now", "sleep"]) aFunction((value as Record<string, unknown>)[name], field);
+    const clock = value as Record<string, unknown>;
+    for (const name of ["now", "sleep"]) aFunction(clock[name], field);
+    if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
   }),
 };
 

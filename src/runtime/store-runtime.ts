@@ -1,6 +1,7 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
-import { currentAmbient, runInAmbient } from "../invoke/ambient.ts";
+import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
+import { CallsAtWork } from "../invoke/calls-at-work.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
@@ -8,6 +9,7 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
+import { recordActiveTime } from "../invoke/record/record-active-time.ts";
 import { Unsettled } from "../invoke/unsettled.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
@@ -43,6 +45,7 @@ export class StoreRuntime {
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
     const { store } = options;
+    const clock = options.clock === undefined ? systemClock : wholeClock(options.clock);
     const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
     this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
@@ -51,11 +54,14 @@ export class StoreRuntime {
       return opened;
     });
     const unsettled = new Unsettled(this.#store);
-    this.#ownership = new Ownership(() => unsettled.settle());
+    this.#ownership = new Ownership(async () => {
+      await unsettled.settle();
+      await recordActiveTime(this.#host);
+    });
     this.#host = {
       store: this.#store,
       ownerId: this.#ownership.ownerId,
-      clock: options.clock === undefined ? systemClock : wholeClock(options.clock),
+      clock,
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
@@ -64,13 +70,16 @@ export class StoreRuntime {
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
       inFlight: new Map(),
-      shared: new Map(),
-      budgets: new RunBudgets(),
+      atWork: new CallsAtWork(),
+      leads: new Map(),
+      budgets: new RunBudgets(clock.monotonic),
       cutOff: new Set(),
       unsettled,
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
-      capabilitiesFor: createCapabilities(options.capabilities),
+      capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>
+        this.#host.warnOnce(topic, message),
+      ),
       fencedSignal: () => this.#ownership.lostSignal(),
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
@@ -146,7 +155,7 @@ export class StoreRuntime {
     ready: Promise<void> | undefined,
     opened: () => OpenedScope | undefined = open,
   ): Promise<T> {
-    const { budgets, clock } = this.#host;
+    const { budgets } = this.#host;
     const failed = Promise.withResolvers<never>();
     // The failure may come when `work` has ended; then nobody waits for it.
     failed.promise.catch(() => undefined);
@@ -157,8 +166,9 @@ export class StoreRuntime {
         return scope;
       },
       attempt: undefined,
+      around: callAround(),
     };
-    budgets.enter(budgetId, clock.now());
+    budgets.enter(budgetId);
     try {
       await ready;
       return await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);

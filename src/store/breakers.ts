@@ -2,6 +2,7 @@
 import { integer, integerOrNull } from "./columns.ts";
 import { change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
+import { SKEW_MS } from "../util/clock.ts";
 
 export interface BreakerRow {
   readonly failures: number;
@@ -31,7 +32,10 @@ function toBreakerRow(row: Row | undefined): BreakerRow | undefined {
   };
 }
 
-/** Gives one caller the right to try whether the tool works again. 0 when another one has it. */
+/**
+ * Gives one caller the right to try whether the tool works again. 0 when another one has it. A right that ends later than
+ * this one would was given by a clock that was set back since: it counts as over.
+ */
 export function takeProbe(
   runId: string,
   toolName: string,
@@ -41,11 +45,12 @@ export function takeProbe(
   return change(
     `UPDATE toolwright_breakers SET probe_until_ms = ?4
      WHERE run_id = ?1 AND tool_name = ?2 AND opened_at_ms IS NOT NULL
-       AND (probe_until_ms IS NULL OR probe_until_ms <= ?3)`,
+       AND (probe_until_ms IS NULL OR probe_until_ms <= ?3 OR probe_until_ms > ?5)`,
     runId,
     toolName,
     nowMs,
     untilMs,
+    untilMs + SKEW_MS,
   );
 }
 

@@ -10,14 +10,23 @@ export interface CacheKey {
   readonly cacheKey: string;
 }
 
-export function* readCache(key: CacheKey, nowMs: number): Transaction<string | undefined> {
+/**
+ * @param latestMs an answer that expires later than one that is stored now was stored before the clock was set back, and how
+ * old it is cannot be told: it counts as expired
+ */
+export function* readCache(
+  key: CacheKey,
+  nowMs: number,
+  latestMs: number | null = null,
+): Transaction<string | undefined> {
   const row = yield* first(
     `SELECT output_json FROM toolwright_cache WHERE run_id = ?1 AND tool_name = ?2 AND cache_key = ?3
-       AND (expires_at_ms IS NULL OR expires_at_ms > ?4)`,
+       AND (expires_at_ms IS NULL OR (expires_at_ms > ?4 AND (CAST(?5 AS BIGINT) IS NULL OR expires_at_ms <= ?5)))`,
     key.runId,
     key.toolName,
     key.cacheKey,
     nowMs,
+    latestMs,
   );
   return row === undefined ? undefined : text(row, "output_json");
 }

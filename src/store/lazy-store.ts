@@ -41,6 +41,10 @@ export class LazyStore implements Store {
     );
   }
 
+  commitNow(): void {
+    this.#store?.commitNow?.();
+  }
+
   read<T>(work: () => Transaction<T>): Promise<T> {
     return this.#store?.read(work) ?? this.opened().then((store) => store.read(work));
   }

@@ -6,11 +6,11 @@ const BUSY_GIVE_UP_MS = 30_000;
 
 /** Tries again while another process has the database locked, without blocking this one. */
 export async function whenFree<T>(action: () => T): Promise<T> {
-  for (const deadline = Date.now() + BUSY_GIVE_UP_MS; ;) {
+  for (const deadline = performance.now() + BUSY_GIVE_UP_MS; ;) {
     try {
       return action();
     } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error;
+      if (!isBusy(error) || performance.now() > deadline) throw error;
       await pause();
     }
   }

@@ -66,6 +66,10 @@ class SqliteStore implements Store {
     });
   }
 
+  commitNow(): void {
+    this.#startDrain();
+  }
+
   async read<T>(work: () => Transaction<T>): Promise<T> {
     try {
       return await whenFree(() => this.#perform(work()));

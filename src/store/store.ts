@@ -21,6 +21,11 @@ export interface Store {
   readonly secret: string;
   /** Commits all that `work` says, or nothing of it. Rejects with what `work` threw, or with TOOL_STORE_FAILED. */
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T>;
+  /**
+   * Commits what was asked for so far before it returns, where a store can and the database is free. For what must be stored
+   * even if the program dies in its next statement.
+   */
+  commitNow?(): void;
   /** Reads what is committed. */
   read<T>(work: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;

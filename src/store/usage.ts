@@ -80,6 +80,24 @@ export function reserve(runId: string, name: string, reservation: Reservation): 
   );
 }
 
+/** A part of it was spent, and is counted as used from now on. */
+export function spendReservation(
+  runId: string,
+  name: string,
+  callKey: string,
+  amount: number,
+): Transaction<number> {
+  return change(
+    `UPDATE toolwright_reservations
+     SET amount = CASE WHEN amount > CAST(?4 AS DOUBLE PRECISION) THEN amount - CAST(?4 AS DOUBLE PRECISION) ELSE 0 END
+     WHERE run_id = ?1 AND name = ?2 AND call_key = ?3`,
+    runId,
+    name,
+    callKey,
+    amount,
+  );
+}
+
 export function releaseReservation(runId: string, name: string, callKey: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2 AND call_key = ?3",
@@ -89,7 +107,7 @@ export function releaseReservation(runId: string, name: string, callKey: string)
   );
 }
 
-/** All that one call holds. */
+/** Releases all that one call holds: budgets, its place, its part in a breaker. Not what a later owner of that call holds. */
 export function releaseReservationsOf(callKey: string, ownerId: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE call_key = ?1 AND owner_id = ?2",
@@ -98,12 +116,14 @@ export function releaseReservationsOf(callKey: string, ownerId: string): Transac
   );
 }
 
-/** Reservations exist only while calls with budgets are in flight, so these are few. */
-export function* ownersOfReservations(): Transaction<string[]> {
-  const rows = yield* all("SELECT DISTINCT owner_id FROM toolwright_reservations");
-  return rows.map((row) => text(row, "owner_id"));
+/** Who holds a reservation: one call of one owner. */
+export interface Holder {
+  readonly ownerId: string;
+  readonly callKey: string;
 }
 
-export function dropReservationsOf(ownerId: string): Transaction<number> {
-  return change("DELETE FROM toolwright_reservations WHERE owner_id = ?1", ownerId);
+/** Reservations exist only while calls with budgets are in flight, so these are few. */
+export function* holdersOfReservations(): Transaction<Holder[]> {
+  const rows = yield* all("SELECT DISTINCT owner_id, call_key FROM toolwright_reservations");
+  return rows.map((row) => ({ ownerId: text(row, "owner_id"), callKey: text(row, "call_key") }));
 }

@@ -37,6 +37,21 @@ test("wakes those who go to sleep on the way", async () => {
   expect(ticks).toBe(10);
 });
 
+test("a jump sets the time of day and lets no time pass", async () => {
+  const clock = createFakeClock(1_000);
+  let isAwake = false;
+  void clock.sleep(100).then(() => (isAwake = true));
+  clock.jump(3_600_000);
+  expect([clock.now(), clock.monotonic()]).toEqual([3_601_000, 0]);
+  expect(clock.pendingSleeps).toEqual([{ wakesAtMs: 3_601_100, ms: 100 }]);
+  clock.jump(-7_200_000);
+  await clock.advance(99);
+  expect(isAwake).toBe(false);
+  await clock.advance(1);
+  expect(isAwake).toBe(true);
+  expect([clock.now(), clock.monotonic()]).toEqual([-3_598_900, 100]);
+});
+
 test("ends a sleep with the reason of its signal", async () => {
   const clock = createFakeClock();
   const controller = new AbortController();

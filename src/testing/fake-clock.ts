@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. Leases do not follow it: they use the database's own clock. */
-import type { Clock } from "../util/clock.ts";
+import type { MeasuringClock } from "../util/clock.ts";
 
 export interface PendingSleep {
   /** When it ends, by this clock. */
@@ -7,14 +7,19 @@ export interface PendingSleep {
   readonly ms: number;
 }
 
-export interface FakeClock extends Clock {
+export interface FakeClock extends MeasuringClock {
   /** Moves time on and wakes the sleepers on the way, in order; what they do at once is done when it resolves. */
   advance(ms: number): Promise<void>;
+  /** Sets the time of day ahead, or back where `ms` is negative. No time passes: sleepers and `monotonic()` do not notice. */
+  jump(ms: number): void;
   /** Who sleeps now, the next to wake first. */
   readonly pendingSleeps: readonly PendingSleep[];
 }
 
-interface Sleeper extends PendingSleep {
+interface Sleeper {
+  /** When it ends, in the time that has passed. */
+  readonly at: number;
+  readonly ms: number;
   wake(): void;
 }
 
@@ -29,7 +34,8 @@ interface Sleeper extends PendingSleep {
  * await outcome; // TOOL_TIMEOUT
  */
 export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
-  let now = startMs;
+  let offset = startMs;
+  let passed = 0;
   let sleepers: Sleeper[] = [];
 
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -43,7 +49,7 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
         reject(signal?.reason);
       };
       const sleeper: Sleeper = {
-        wakesAtMs: now + Math.max(0, ms),
+        at: passed + Math.max(0, ms),
         ms,
         wake: () => {
           signal?.removeEventListener("abort", stop);
@@ -52,29 +58,33 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
       };
       signal?.addEventListener("abort", stop, { once: true });
       // Behind those that wake at the same moment: they came first.
-      const index = sleepers.findIndex((other) => other.wakesAtMs > sleeper.wakesAtMs);
+      const index = sleepers.findIndex((other) => other.at > sleeper.at);
       sleepers.splice(index < 0 ? sleepers.length : index, 0, sleeper);
     });
 
   const advance = async (ms: number): Promise<void> => {
-    const end = now + ms;
-    for (let next = sleepers[0]; next !== undefined && next.wakesAtMs <= end; next = sleepers[0]) {
-      now = next.wakesAtMs;
+    const end = passed + ms;
+    for (let next = sleepers[0]; next !== undefined && next.at <= end; next = sleepers[0]) {
+      passed = next.at;
       sleepers.shift();
       next.wake();
       // Whoever woke may sleep again, and that sleep may end on the way too.
       await settle();
     }
-    now = end;
+    passed = end;
     await settle();
   };
 
   return {
-    now: () => now,
+    now: () => offset + passed,
+    monotonic: () => passed,
     sleep,
     advance,
+    jump: (ms) => {
+      offset += ms;
+    },
     get pendingSleeps() {
-      return sleepers.map(({ wakesAtMs, ms }) => ({ wakesAtMs, ms }));
+      return sleepers.map(({ at, ms }) => ({ wakesAtMs: offset + at, ms }));
     },
   };
 }

@@ -1,13 +1,46 @@
 /** Time as the runtime sees it. Leases never use it: they follow the database's own clock. */
 export interface Clock {
+  /** The time of day, in milliseconds since 1970. It may be set back or jump ahead. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Milliseconds from any start, never set: what durations are measured with. Default: `now()`, as far as it goes forward. */
+  monotonic?(): number;
 }
 
-/** Stores keep whole milliseconds; a clock of the caller's may tell fractions. */
-export function wholeClock(clock: Clock): Clock {
-  return { now: () => Math.floor(clock.now()), sleep: (ms, signal) => clock.sleep(ms, signal) };
+/** A clock that also measures. */
+export type MeasuringClock = Required<Clock>;
+
+/** Stores keep whole milliseconds; a clock of the caller's may return fractions, and may have no monotonic time. */
+export function wholeClock(clock: Clock): MeasuringClock {
+  return {
+    now: () => Math.floor(clock.now()),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    monotonic: clock.monotonic === undefined ? forwardOf(clock) : () => clock.monotonic?.() ?? 0,
+  };
+}
+
+/** The time that has passed by `now()`. A step back counts as no time. */
+function forwardOf(clock: Clock): () => number {
+  let passed = 0;
+  let last: number | undefined;
+  return () => {
+    const now = clock.now();
+    passed += Math.max(0, now - (last ?? now));
+    last = now;
+    return passed;
+  };
+}
+
+/** How far apart the clocks of two hosts may be without either of them being wrong. */
+export const SKEW_MS = 1_000;
+
+/**
+ * How much of `totalMs` is left of what began at `sinceMs`, a stored time. One that lies ahead comes from a clock that was
+ * set back since: then nothing has passed yet, and no more than all of it is left.
+ */
+export function msLeft(sinceMs: number, totalMs: number, nowMs: number): number {
+  return Math.min(totalMs, Math.max(0, totalMs - (nowMs - sinceMs)));
 }
 
 /** The moment after so many milliseconds, as a store can keep it: `null` for one that never comes. */
@@ -19,8 +52,9 @@ export function momentAfter(now: number, ms: number): number | null {
 /** What a timer can wait for at most; asked for more, it would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
+export const systemClock: MeasuringClock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   async sleep(ms, signal) {
     let left = ms;
     for (; left > LONGEST_TIMER_MS; left -= LONGEST_TIMER_MS) await sleepOnce(LONGEST_TIMER_MS, signal);

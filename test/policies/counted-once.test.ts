@@ -1,4 +1,4 @@
-/** A call is counted when it begins, and not again when it goes on after it had to wait. */
+/** A call is counted when its tool is entered, and not again when it resumes after it had to wait. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool, type Runtime } from "../../src/index.ts";
@@ -32,19 +32,19 @@ test("a call that waited for an inner one is counted once", async () => {
   expect(await resumed.call(outer, {}, { runId: "run-1" })).toMatchObject({ status: "success" });
 });
 
-test("an interrupted call that a person lets run again is counted once", async () => {
+test("an interrupted call that a person lets run again is counted twice", async () => {
   const controller = new AbortController();
   let runs = 0;
   const send = defineTool({
     name: "send",
     schema: z.object({}),
     sideEffect: true,
-    maxExecutionsPerRun: 1,
+    maxExecutionsPerRun: 2,
     execute: (_args) => {
       runs += 1;
       if (runs > 1) return "sent";
       controller.abort();
-      return new Promise<string>(() => undefined);
+      throw new Error("cut off");
     },
   });
   const store = await createMemoryStore();
@@ -55,4 +55,7 @@ test("an interrupted call that a person lets run again is counted once", async (
   await approveAll(second);
   await using third = createRuntime({ store });
   expect(await third.call(send, {}, { runId: "run-1" })).toMatchObject({ status: "success", output: "sent" });
+  expect(await third.call(send, {}, { runId: "run-1" })).toMatchObject({
+    error: { code: "TOOL_LIMIT_EXCEEDED" },
+  });
 });

@@ -1,6 +1,13 @@
 /** Capabilities: what a tool can reach is what its context hands it, for as long as the call lasts. */
-import { createTool, defineTool, type RuntimeOptions, type ToolContext } from "toolwright";
-import { describe, expect, it } from "vitest";
+import {
+  createRuntime,
+  createTool,
+  defineTool,
+  type RuntimeOptions,
+  sharedCapability,
+  type ToolContext,
+} from "toolwright";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { createWorld, never, until } from "./harness.ts";
 
@@ -172,6 +179,166 @@ describe("a function", () => {
     });
     expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "none" }]);
     expect(await runtime.call(ask, { text: "b" }, task)).toMatchObject({ output: "b" });
+  });
+});
+
+describe("disposal", () => {
+  const touch = defineTool({ name: "touch", schema: z.object({}), execute: () => "touched" });
+
+  function warnings(): string[] {
+    const spy = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    onTestFinished(() => spy.mockRestore());
+    return spy.mock.calls as unknown as string[];
+  }
+
+  it("disposes every value, the last first, also when disposers throw, and warns once about all of them", async () => {
+    const warned = warnings();
+    const world = await createWorld();
+    const log: string[] = [];
+    const failing = (name: string) => ({
+      [Symbol.asyncDispose]: () => {
+        log.push(name);
+        return Promise.reject(new Error(`${name} is broken`));
+      },
+    });
+    const runtime = await world.runtime({
+      capabilities: () => ({
+        first: { [Symbol.dispose]: () => void log.push("first") },
+        second: failing("second"),
+        third: failing("third"),
+        fourth: { [Symbol.asyncDispose]: async () => void log.push("fourth") },
+      }),
+    });
+    expect(await runtime.call(touch, {}, task)).toMatchObject({ status: "success" });
+    expect(log).toEqual(["fourth", "third", "second", "first"]);
+    expect(warned).toHaveLength(1);
+    expect(String(warned[0])).toMatch(/after "touch": third: third is broken; second: second is broken/);
+  });
+
+  it.each([
+    ["close()", "close", { close: true }],
+    ["end()", "end", { end: true }],
+    ["close() before end()", "close", { end: true, close: true }],
+    ["Symbol.dispose before close()", "dispose", { close: true, dispose: true }],
+    ["release() of a value from a pool, not end()", "release", { end: true, release: true }],
+  ])("calls %s", async (_what, called, has: Record<string, boolean>) => {
+    const world = await createWorld();
+    const log: string[] = [];
+    const value: Record<string | symbol, unknown> = {};
+    for (const name of Object.keys(has)) {
+      value[name === "dispose" ? Symbol.dispose : name] = () => void log.push(name);
+    }
+    const runtime = await world.runtime({ capabilities: () => ({ value }) });
+    await runtime.call(touch, {}, task);
+    expect(log).toEqual([called]);
+  });
+
+  it("leaves a lone release(), plain values and shared values alone", async () => {
+    const warned = warnings();
+    const world = await createWorld();
+    const log: string[] = [];
+    const pool = { query: (text: string) => `pool: ${text}`, end: () => void log.push("end") };
+    const runtime = await world.runtime({
+      capabilities: () => ({
+        conn: sharedCapability(pool),
+        deploy: { release: () => void log.push("release") },
+        name: "x",
+        none: null,
+      }),
+    });
+    expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({ output: "pool: a" });
+    expect(await runtime.call(ask, { text: "b" }, task)).toMatchObject({ output: "pool: b" });
+    expect(log).toEqual([]);
+    expect(warned).toEqual([]);
+  });
+
+  it("disposes a value that has two names once", async () => {
+    const world = await createWorld();
+    const log: string[] = [];
+    const runtime = await world.runtime({
+      capabilities: () => {
+        const one = { close: () => void log.push("close") };
+        return { one, same: one };
+      },
+    });
+    await runtime.call(touch, {}, task);
+    expect(log).toEqual(["close"]);
+  });
+
+  it("never disposes a value that another call still uses, and warns when a disposed one is given again", async () => {
+    const warned = warnings();
+    const world = await createWorld();
+    const log: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const wait = defineTool({
+      name: "wait",
+      schema: z.object({ n: z.number() }),
+      execute: async ({ n }) => {
+        log.push(`enter ${n}`);
+        if (n === 1) await gate.promise;
+      },
+    });
+    const client = { close: () => void log.push("close") };
+    const runtime = await world.runtime({ capabilities: () => ({ client }) });
+    const first = runtime.call(wait, { n: 1 }, task);
+    await until(() => log.length === 1);
+    await runtime.call(wait, { n: 2 }, task);
+    expect(log).toEqual(["enter 1", "enter 2"]);
+    gate.resolve();
+    await first;
+    expect(log).toEqual(["enter 1", "enter 2", "close"]);
+    expect(warned).toEqual([]);
+    await runtime.call(wait, { n: 3 }, task);
+    expect(String(warned[0])).toContain('capability "client" was disposed after an earlier call');
+  });
+
+  it("a disposer that never settles does not keep its call from ending", async () => {
+    const warned = warnings();
+    const world = await createWorld();
+    const runtime = await world.runtime({
+      capabilities: () => ({ stuck: { close: () => never() } }),
+    });
+    expect(await runtime.call(touch, {}, task)).toMatchObject({ status: "success" });
+    expect(String(warned[0])).toContain("stuck: it was not disposed within 5000 ms");
+  });
+});
+
+describe("names", () => {
+  it("of an object that are fields of the context are refused when the runtime is made", () => {
+    for (const name of ["runId", "signal", "log", "idempotencyKey", "rootDir"]) {
+      expect(() => createRuntime({ store: ":memory:", capabilities: { [name]: 1 } })).toThrow(
+        expect.objectContaining({
+          code: "TOOL_OPTION_INVALID",
+          message: expect.stringContaining(`capabilities.${name} `),
+        }),
+      );
+    }
+  });
+
+  it("of a function's result fail the call by name before it runs, and the rest is disposed", async () => {
+    const world = await createWorld();
+    const { log, connect } = createPool();
+    const ran: string[] = [];
+    const tool = defineTool({ name: "runs", schema: z.object({}), execute: () => void ran.push("ran") });
+    const runtime = await world.runtime({ capabilities: () => ({ conn: connect(), runId: "mine" }) });
+    expect(await runtime.call(tool, {}, task)).toMatchObject({
+      status: "error",
+      error: {
+        code: "TOOL_EXECUTION_FAILED",
+        effect: "none",
+        message: expect.stringContaining("capabilities.runId"),
+      },
+    });
+    expect(ran).toEqual([]);
+    expect(log).toEqual(["open 1", "close 1"]);
+  });
+
+  it("a function that returns no object fails the call with what it returned", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime({ capabilities: () => undefined as never });
+    expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({
+      error: { message: expect.stringContaining("must return an object such as { conn }, not undefined") },
+    });
   });
 });
 

@@ -11,7 +11,6 @@ import { type Call, takeSeq, tell } from "../call.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
-import { waitForReservations } from "../wait-for-reservations.ts";
 import { leaveUnrun } from "../record/abandon.ts";
 import { explainRefusal, insertIntent, logText } from "../record/rows.ts";
 
@@ -24,30 +23,23 @@ export const begin: Policy = async (call, next) => {
   if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
-  const refusal = await beginWhenFree(call, commitLevel(host, isUnrepeatable(spec)));
+  const refusal = await commitIntent(call, commitLevel(host, isUnrepeatable(spec)));
   if (refusal !== undefined) return refusal;
   call.begun = true;
   tell(call, { type: "call-started", seq: call.seq });
   return next();
 };
 
-/** Commits the intent; waits while others in flight hold what this call needs. */
-async function beginWhenFree(call: Call, level: CommitLevel): Promise<Result | undefined> {
-  for (;;) {
-    try {
-      await call.host.store.transaction(() => beginCall(call), level);
-      return undefined;
-    } catch (error) {
-      if (error instanceof Refused) return error.result;
-      if (!(error instanceof MustWait)) {
-        // The commit may have been made although it failed. Nothing was run.
-        if (isStoreFailure(error)) leaveUnrun(call);
-        throw withoutEffect(error);
-      }
-      if (error.isForBreaker) call.breakerWaits += 1;
-      await waitForReservations(call);
-      if (call.signal?.aborted === true) return aborted(call.signal);
-    }
+async function commitIntent(call: Call, level: CommitLevel): Promise<Result | undefined> {
+  try {
+    await call.host.store.transaction(() => beginCall(call), level);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refused) return error.result;
+    if (error instanceof MustWait) throw error;
+    // The commit may have been made although it failed. Nothing was run.
+    if (isStoreFailure(error)) leaveUnrun(call);
+    throw withoutEffect(error);
   }
 }
 

@@ -12,8 +12,9 @@ import {
   takeProbe,
 } from "../../store/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
+import { SKEW_MS } from "../../util/clock.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, keysAround, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
@@ -54,8 +55,12 @@ function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "
   if (call.spec.retry.breaker?.scope !== "shared") return "open";
   const now = call.host.clock.now();
   const resetMs = call.spec.retry.breaker.resetMs ?? DEFAULT_RESET_MS;
-  const isProbing = row.probeUntilMs !== null && row.probeUntilMs > now;
-  return now - row.openedAtMs >= resetMs && !isProbing ? "probe" : "open";
+  // Times that lie ahead were stored by a clock that was set back since: they must not keep the tool off for the difference.
+  const openMs = now - row.openedAtMs;
+  const isDue = openMs >= resetMs || openMs < -SKEW_MS;
+  const probeLeftMs = (row.probeUntilMs ?? now) - now;
+  const isProbing = probeLeftMs > 0 && probeLeftMs <= resetMs + SKEW_MS;
+  return isDue && !isProbing ? "probe" : "open";
 }
 
 /**
@@ -69,13 +74,15 @@ function* passOrRefuse(call: Call): Transaction<void> {
   call.isProbe = false;
   if (state === "closed") {
     const { failures = 0 } = row ?? {};
-    const others = (yield* readReservations(scope, placeName(call))).filter(
-      ({ callKey }) => callKey !== call.key,
-    );
+    // The calls around this one cannot end before it.
+    const own = keysAround(call);
+    const held = yield* readReservations(scope, placeName(call));
+    const others = held.filter(({ callKey }) => !own.has(callKey));
     const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
     // Not for long: one slow call must not hold up all others.
     const mayWait = call.breakerWaits < MOST_WAITS;
-    if (failures > 0 && failures + others.length >= threshold && mayWait) throw new MustWait("breaker");
+    if (failures > 0 && failures + others.length >= threshold && mayWait)
+      throw new MustWait({ what: "breaker" });
   } else {
     const now = call.host.clock.now();
     const resetMs = call.spec.retry.breaker?.resetMs ?? DEFAULT_RESET_MS;

@@ -6,11 +6,13 @@ import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
 import { KEY_VERSION } from "../../definition/call-key.ts";
 import { canonicalText } from "../../util/canonical.ts";
-import { momentAfter } from "../../util/clock.ts";
+import { momentAfter, SKEW_MS } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
 import { type Call, executedHash } from "../call.ts";
+import type { Wait } from "../calls-at-work.ts";
+import type { Lead } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { storedOutput } from "../record/record-end.ts";
 import { aborted, type Policy, refuse } from "../policy.ts";
@@ -21,47 +23,71 @@ export const cache: Policy = (call, next) =>
 async function cached(call: Call, next: () => Promise<Result>): Promise<Result> {
   let key: CacheKey;
   try {
-    key = await cacheKeyOf(call);
+    key = call.cacheKey ??= await cacheKeyOf(call);
   } catch (error) {
     return refuse(keyError(call, error));
   }
-  if (!(await lead(call, JSON.stringify(key)))) return aborted(call.signal);
-  const stored = await call.host.store.read(() => readCache(key, call.host.clock.now()));
-  if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
-  call.settlers.set("cache", function* (result) {
-    if (result.kind !== "success" || call.outputJson === undefined) return;
-    const ttlMs = call.spec.cache?.ttlMs;
-    const expiresAtMs = ttlMs === undefined ? null : momentAfter(call.host.clock.now(), ttlMs);
-    yield* writeCache(key, storedOutput(call), expiresAtMs);
-  });
-  return next();
+  const release = await takeLead(call, JSON.stringify(key));
+  if (call.signal?.aborted === true) return aborted(call.signal);
+  try {
+    const now = call.host.clock.now();
+    const latest = momentAfter(now, (call.spec.cache?.ttlMs ?? Infinity) + SKEW_MS);
+    const stored = await call.host.store.read(() => readCache(key, now, latest));
+    if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
+    call.settlers.set("cache", function* (result) {
+      if (result.kind !== "success" || call.outputJson === undefined) return;
+      const ttlMs = call.spec.cache?.ttlMs;
+      const expiresAtMs = ttlMs === undefined ? null : momentAfter(call.host.clock.now(), ttlMs);
+      yield* writeCache(key, storedOutput(call), expiresAtMs);
+    });
+    return await next();
+  } catch (error) {
+    // It has to wait for a place or a budget, or is decided again: others must not wait for it meanwhile.
+    release();
+    throw error;
+  }
 }
 
 /**
- * One of several equal calls goes first; the others wait for it and look at the record then. It may fail or be cut off:
- * then the record has nothing, and the next one goes. Answers `false` to one who was aborted while it waited.
+ * One of several equal calls goes first; the others wait for it and then look at what is stored. It may fail or be cut off:
+ * then nothing is stored, and the next one goes. Only a call that can begin leads, so that none waits for one that waits.
+ * Returns how to let the next one go.
  */
-async function lead(call: Call, name: string): Promise<boolean> {
-  const { shared } = call.host;
-  const { promise } = call.ended;
-  // A call that asks for itself would wait for itself.
-  if (isInside(call, shared.get(name))) return true;
-  for (let first = shared.get(name); first !== undefined && first !== promise; first = shared.get(name)) {
-    await untilAborted(first, call.signal);
-    if (call.signal?.aborted === true) return false;
+async function takeLead(call: Call, name: string): Promise<() => void> {
+  const { leads } = call.host;
+  for (let lead = leads.get(name); lead !== undefined; lead = leads.get(name)) {
+    // The two wait for each other, or one is inside the other: this one runs by itself.
+    if (!(await follow(call, lead))) return () => undefined;
   }
-  shared.set(name, promise);
-  call.cleanups.push(() => {
-    if (shared.get(name) === promise) shared.delete(name);
-  });
-  return true;
+  const over = Promise.withResolvers<void>();
+  const mine = { call, over: over.promise };
+  leads.set(name, mine);
+  const release = (): void => {
+    if (leads.get(name) === mine) leads.delete(name);
+    over.resolve();
+  };
+  call.cleanups.push(release);
+  return release;
 }
 
-function isInside(call: Call, leader: Promise<unknown> | undefined): boolean {
-  for (let outer = call.scope.parent; outer !== undefined; outer = outer.scope.parent) {
-    if (outer.ended.promise === leader) return true;
-  }
-  return false;
+/** Waits for the one that leads. Answers `false` where it must not, or was aborted. */
+async function follow(call: Call, lead: Lead): Promise<boolean> {
+  const { atWork } = call.host;
+  const alone = Promise.withResolvers<void>();
+  let isAlone = false;
+  const wait: Wait = {
+    kind: "answer",
+    waiter: call,
+    holders: () => [lead.call],
+    giveWay: () => {
+      isAlone = true;
+      alone.resolve();
+    },
+  };
+  atWork.wait(wait);
+  await untilAborted(Promise.race([lead.over, alone.promise]), call.signal);
+  atWork.end(wait);
+  return !isAlone && call.signal?.aborted !== true;
 }
 
 async function cacheKeyOf(call: Call): Promise<CacheKey> {

@@ -7,7 +7,8 @@ import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
 import { encode } from "../../util/encode.ts";
-import { type Call, executedHash } from "../call.ts";
+import { type Call, callsAround, executedHash } from "../call.ts";
+import type { Wait } from "../calls-at-work.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
 import { cameLate, outputOf } from "../recovery/decide.ts";
@@ -81,6 +82,9 @@ async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
 
 /** Waits for the holder of the key, no longer than the call itself might take. */
 async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
+  const { atWork } = call.host;
+  const wait: Wait = { kind: "call", waiter: call, holders: () => atWork.withKey(row.key) };
+  if (!atWork.wait(wait)) return refuse(cycle(call));
   try {
     await waitForOwner(call, row, { includesPending: true });
     return undefined;
@@ -88,6 +92,8 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
     if (call.signal?.aborted === true) return aborted(call.signal);
     if (ToolwrightError.is(error) && error.code === "TOOL_TIMEOUT") return refuse(error);
     throw error;
+  } finally {
+    atWork.end(wait);
   }
 }
 
@@ -101,10 +107,7 @@ async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined>
 }
 
 function isAncestor(call: Call): boolean {
-  for (let outer = call.scope.parent; outer !== undefined; outer = outer.scope.parent) {
-    if (outer.idempotencyKey === call.idempotencyKey) return true;
-  }
-  return false;
+  return [...callsAround(call)].some(({ idempotencyKey }) => idempotencyKey === call.idempotencyKey);
 }
 
 function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
@@ -140,7 +143,7 @@ function forgotten(
 function cycle(call: Call): ToolwrightError {
   return new ToolwrightError(
     "TOOL_CALL_CYCLE",
-    `Tool "${call.spec.name}" was called from inside a call that holds the same business key; it would wait for itself.`,
+    `Tool "${call.spec.name}" would wait for itself: the call that holds the same business key is around it, or waits for it.`,
     { details: { tool: call.spec.name }, effect: "none" },
   );
 }

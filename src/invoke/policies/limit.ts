@@ -9,38 +9,54 @@ import {
   readReservations,
   readUsage,
   releaseReservation,
+  type Reservation,
   reserve,
 } from "../../store/usage.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { Call } from "../call.ts";
+import { type Call, callsAround, keysAround } from "../call.ts";
 import type { Limits } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, MustWait, type Policy, Refused, refuse } from "../policy.ts";
+import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
+import { COST, Spending } from "../spending.ts";
 
 export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
   const isLimited = limits !== undefined || call.spec.maxExecutionsPerRun !== undefined;
-  return isLimited && call.mode === "run" && !call.spec.isExempt ? limited(call, limits, next) : next();
+  return isLimited && call.mode === "run" && !call.spec.isExempt ? limited(call, limits ?? {}, next) : next();
 };
 
-async function limited(call: Call, limits: Limits | undefined, next: () => Promise<Result>): Promise<Result> {
-  const runId = call.scope.budgetId;
+async function limited(call: Call, limits: Limits, next: () => Promise<Result>): Promise<Result> {
+  const { budgets } = call.host;
+  const { budgetId } = call.scope;
+  // Given back when the outcome is stored: what it says about a breaker counts for the next in the queue.
+  call.cleanups.push(() => budgets.freePlace(call));
+  const spending = limits.maxCostUsd === undefined ? undefined : new Spending(call);
+  call.spending = spending;
+  const beginMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
+  const endMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
+  const unstoredUsd = new Once(() => spending?.takeUnstoredUsd() ?? 0);
+  call.guards.set("limit", () => takeBudgets(call, limits, beginMs));
+  call.settlers.set("limit", () => settleBudgets(call, limits, endMs, unstoredUsd));
   try {
-    if (limits?.maxParallelTools !== undefined && call.scope.parent === undefined) {
-      const free = await call.host.budgets.acquire(runId, limits.maxParallelTools, call.signal);
-      // Given back when the outcome is on record: what it says about a breaker counts for the next in the queue.
-      call.cleanups.push(free);
-    }
-    call.guards.set("limit", () => takeBudgets(call, limits ?? {}));
-    // Handed out once, however often the transaction is run.
-    let activeMs: number | undefined;
-    const takeActiveMs = (): number =>
-      (activeMs ??= call.host.budgets.takeUnrecordedMs(runId, call.host.clock.now()));
-    call.settlers.set("limit", () => settleBudgets(call, limits ?? {}, takeActiveMs));
-    return await next();
-  } catch (error) {
-    if (call.signal?.aborted === true && error === call.signal.reason) return aborted(call.signal);
-    throw error;
+    const result = await next();
+    await spending?.whenStored();
+    return result;
+  } finally {
+    if (!call.begun) budgets.giveBackMs(budgetId, beginMs.value ?? 0);
+  }
+}
+
+/** Something that is handed out once, however often the transaction that stores it is run. */
+class Once {
+  readonly #take: () => number;
+  value: number | undefined;
+
+  constructor(take: () => number) {
+    this.#take = take;
+  }
+
+  take(): number {
+    return (this.value ??= this.#take());
   }
 }
 
@@ -55,30 +71,36 @@ function limitsOf(call: Call): Limits | undefined {
   );
 }
 
-function* takeBudgets(call: Call, limits: Limits): Transaction<void> {
-  const runId = call.scope.budgetId;
-  // A call that goes on, after an interruption or after an inner call was decided, was counted when it began.
-  const isCounted = call.row?.status === "unknown" || (call.row?.waitsFor ?? null) !== null;
-  if (!isCounted) {
+/** What refuses the call comes first: it must not wait for what it would not get. */
+function* takeBudgets(call: Call, limits: Limits, activeMs: Once): Transaction<void> {
+  if (limits.maxWallClockMs !== undefined) yield* takeTime(call, limits.maxWallClockMs, activeMs);
+  // Every other entry counts, also that of a call whose process was killed in it: it has used what it has used.
+  if (!call.isReentry) {
     yield* takeCount(call, "maxToolCalls", "calls", limits.maxToolCalls);
     yield* takeCount(call, "maxExecutionsPerRun", `tool:${call.spec.name}`, call.spec.maxExecutionsPerRun);
   }
-  yield* takeAmount(
-    call,
-    "maxTotalOutputBytes",
-    limits.maxTotalOutputBytes,
-    call.host.settings.maxOutputBytes,
-  );
+  const { maxOutputBytes } = call.host.settings;
+  yield* takeAmount(call, "maxTotalOutputBytes", limits.maxTotalOutputBytes, maxOutputBytes);
   yield* takeAmount(call, "maxCostUsd", limits.maxCostUsd, Infinity);
-  if (limits.maxParallelTools !== undefined && call.scope.parent === undefined) {
+  if (limits.maxParallelTools !== undefined && !isInsideRun(call)) {
     yield* takePlace(call, limits.maxParallelTools);
   }
-  if (limits.maxWallClockMs !== undefined) {
-    const { used } = yield* readUsage(runId, "maxWallClockMs");
-    const left = limits.maxWallClockMs - used - call.host.budgets.unrecordedMs(runId, call.host.clock.now());
-    if (left <= 0) throw exceeded(call, "maxWallClockMs", limits.maxWallClockMs);
-    call.wallDeadlineMs = call.host.clock.now() + left;
-  }
+}
+
+/** A call that is made inside another one of the same run uses its place. */
+function isInsideRun(call: Call): boolean {
+  return [...callsAround(call)].some(({ scope }) => scope.budgetId === call.scope.budgetId);
+}
+
+/** Stores the time up to now with the intent: a process that dies after it has used that much. */
+function* takeTime(call: Call, max: number, activeMs: Once): Transaction<void> {
+  const { host, scope } = call;
+  const { used } = yield* readUsage(scope.budgetId, "maxWallClockMs");
+  const left = max - used - activeMs.take() - host.budgets.unrecordedMs(scope.budgetId);
+  if (left <= 0) throw exceeded(call, "maxWallClockMs", max);
+  yield* addUsage(scope.budgetId, "maxWallClockMs", activeMs.take());
+  host.budgets.markTimed(scope.budgetId);
+  call.wallDeadlineMs = host.clock.monotonic() + left;
 }
 
 function* takeCount(call: Call, limitName: string, name: string, max: number | undefined): Transaction<void> {
@@ -105,46 +127,51 @@ function* takeAmount(
   if (used >= max) throw exceeded(call, name, max);
   const ofTool = yield* peekUsage(runId, `${name}:${call.spec.name}`);
   const estimate = Math.min(ofTool?.peak ?? unknown, max);
-  const held = yield* readReservations(runId, name);
-  // What the calls around this one hold, they hold for it as well.
-  const own = keysAround(call);
-  const reserved = held
-    .filter(({ callKey }) => !own.has(callKey))
-    .reduce((sum, { amount }) => sum + amount, 0);
-  if (reserved > 0 && used + reserved + estimate > max) throw new MustWait("budget");
+  const others = othersOf(call, yield* readReservations(runId, name));
+  const reserved = others.reduce((sum, { amount }) => sum + amount, 0);
+  if (reserved > 0 && used + reserved + estimate > max) mustWait(call, others);
   yield* reserve(runId, name, { callKey: call.key, ownerId: call.host.ownerId, amount: estimate });
 }
 
-/** The call and those that it is made inside of. */
-function keysAround(call: Call): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (let one: Call | undefined = call; one !== undefined; one = one.scope.parent) keys.add(one.key);
-  return keys;
-}
-
+/** In the store for all processes, and in memory for a queue in order. */
 function* takePlace(call: Call, max: number): Transaction<void> {
   const runId = call.scope.budgetId;
   yield* readUsage(runId, "maxParallelTools");
-  const held = yield* readReservations(runId, "maxParallelTools");
-  if (held.filter(({ callKey }) => callKey !== call.key).length >= max) throw new MustWait("budget");
+  const others = othersOf(call, yield* readReservations(runId, "maxParallelTools"));
+  if (!call.mustNotWait && !call.host.budgets.tryTakePlace(call, max)) {
+    throw new MustWait({ what: "place", max });
+  }
+  if (others.length >= max) mustWait(call, others);
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-function* settleBudgets(call: Call, limits: Limits, takeActiveMs: () => number): Transaction<void> {
+/** What the calls around this one hold, they hold for it as well. */
+function othersOf(call: Call, held: readonly Reservation[]): readonly Reservation[] {
+  const own = keysAround(call);
+  return held.filter(({ callKey }) => !own.has(callKey));
+}
+
+function mustWait(call: Call, others: readonly Reservation[]): void {
+  if (call.mustNotWait) return;
+  throw new MustWait({ what: "budget", holders: others.map(({ callKey }) => callKey) });
+}
+
+function* settleBudgets(call: Call, limits: Limits, activeMs: Once, unstoredUsd: Once): Transaction<void> {
   const runId = call.scope.budgetId;
   const { spec } = call;
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
-  const outputBytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
-  const amounts = { maxTotalOutputBytes: outputBytes, maxCostUsd: call.costUsd } as const;
-  for (const name of ["maxTotalOutputBytes", "maxCostUsd"] as const) {
-    if (limits[name] === undefined) continue;
-    yield* releaseReservation(runId, name, call.key);
-    yield* addUsage(runId, name, amounts[name]);
-    yield* addUsage(runId, `${name}:${spec.name}`, amounts[name]);
+  if (limits.maxTotalOutputBytes !== undefined) {
+    const bytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
+    yield* releaseReservation(runId, "maxTotalOutputBytes", call.key);
+    yield* addUsage(runId, "maxTotalOutputBytes", bytes);
+    yield* addUsage(runId, `maxTotalOutputBytes:${spec.name}`, bytes);
   }
-  if (limits.maxWallClockMs !== undefined) {
-    yield* addUsage(runId, "maxWallClockMs", takeActiveMs());
+  if (limits.maxCostUsd !== undefined) {
+    yield* releaseReservation(runId, COST, call.key);
+    yield* addUsage(runId, COST, unstoredUsd.take());
+    yield* addUsage(runId, `${COST}:${spec.name}`, call.costUsd);
   }
+  if (limits.maxWallClockMs !== undefined) yield* addUsage(runId, "maxWallClockMs", activeMs.take());
 }
 
 function exceeded(call: Call, name: string, max: number): Refused {

@@ -7,15 +7,13 @@ import type { ToolwrightError } from "../../errors.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
-import { retryAfterMs } from "../retry-after.ts";
+import { LONGEST_WAIT_MS, retryAfterMs } from "../retry-after.ts";
 import { refusalOfBreaker } from "./breaker.ts";
 import { wallLeft } from "./timeout.ts";
 
 const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_MAX_BACKOFF_MS = 30_000;
 const JITTER = 0.25;
-/** A service that asks for more is not waited for: the error is the better answer. */
-const LONGEST_WAIT_MS = 3_600_000;
 
 export const retry: Policy = (call, next) => {
   const { maxRetries = 0 } = call.spec.retry;

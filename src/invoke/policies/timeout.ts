@@ -39,7 +39,7 @@ function limitOf(call: Call): TimeLimit | undefined {
 /** What the run's time budget leaves this call, with all its tries. */
 export function wallLeft(call: Call): number | undefined {
   const { wallDeadlineMs, host } = call;
-  return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.now());
+  return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.monotonic());
 }
 
 async function race(

@@ -4,8 +4,8 @@ import type { Result } from "../outcome.ts";
 
 /** `null` where nobody can tell. */
 export function effectOf(call: Call, result: Result): "none" | "happened" | null {
-  // What was never entered has not happened.
-  if (!call.executed) return "none";
+  // What was never entered has not happened, unless an earlier try of the same call did it.
+  if (!call.executed) return call.mayHaveHappened ? null : "none";
   switch (result.kind) {
     case "success":
       return "happened";

@@ -22,15 +22,21 @@ export async function recordAnswer(call: Call, result: Result, isDecided: boolea
   if (result.kind === "error" && result.error.code === "TOOL_ATTEMPT_STALE") return result;
   if (result.kind === "recorded" && result.attempt !== call.scope.attempt)
     call.note = replayNote(call, result.attempt);
-  const isOpen = result.kind === "error" && result.error.code === "TOOL_OUTCOME_UNKNOWN";
-  // An interrupted call stays interrupted until somebody knows better; being told so does not end it.
-  if (!(isOpen && call.row !== undefined)) {
+  // An interrupted call stays interrupted until its outcome is known: neither saying so nor refusing to run it again ends it.
+  if (!(isOpen(call, result) && call.row !== undefined)) {
     await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
   }
   emitAnswer(call, result);
   return result.kind === "recorded"
     ? { kind: "success", output: decode(result.outputJson), replayed: true }
     : result;
+}
+
+function isOpen(call: Call, result: Result): boolean {
+  if (result.kind !== "error" || result.error.effect === "happened") return false;
+  return (
+    result.error.code === "TOOL_OUTCOME_UNKNOWN" || (call.mayHaveHappened && call.row?.status === "unknown")
+  );
 }
 
 function* writeAnswer(call: Call, result: Result): Transaction<void> {
@@ -75,7 +81,7 @@ function answerFields(call: Call, result: Result) {
     case "error":
       return {
         status: result.error.code === "TOOL_OUTCOME_UNKNOWN" ? "unknown" : "error",
-        effect: result.error.effect ?? (result.error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none"),
+        effect: effectOfRefusal(call, result.error),
         errorJson: encodeError(result.error, call),
         lateJson: call.lateJson,
       } as const;
@@ -84,6 +90,12 @@ function answerFields(call: Call, result: Result) {
     default:
       throw new ToolwrightError("TOOL_EXECUTION_FAILED", `a call cannot be recorded as "${result.kind}"`);
   }
+}
+
+/** That nothing was run now says nothing about what was run before. */
+function effectOfRefusal(call: Call, error: ToolwrightError): "none" | "happened" | null {
+  if (error.effect === "happened") return "happened";
+  return call.mayHaveHappened || error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none";
 }
 
 function isReplay(result: Result): boolean {

@@ -2,6 +2,7 @@
 import { forgetResponses } from "../../store/responses.ts";
 import { finishCall, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
+import { releaseReservationsOf } from "../../store/usage.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { callsByKey } from "../../store/calls.ts";
 import { type Call, inFlightName, tell, watchesKey } from "../call.ts";
@@ -56,6 +57,7 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
     const isMade = row?.status === end.status && row.finishedAtMs === end.finishedAtMs;
     if (isMade && row.ownerId === host.ownerId) return true;
     yield* recordLate(at, lateOf(call, result));
+    yield* releaseReservationsOf(call.key, host.ownerId);
     return false;
   }
   if (end.lateJson !== null) yield* recordLate(at, { effect: end.effect, json: end.lateJson });

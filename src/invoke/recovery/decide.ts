@@ -120,6 +120,7 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
   if (row.attempt === call.scope.attempt) call.row = row;
   await restoreSpentApproval(call, row);
   if (row.effect === "none") return undefined;
+  call.mayHaveHappened = true;
   if (row.effect === null) return resolveUnknown(call, row);
   if (row.lateJson !== null) return cameLate(call, row, row.lateJson);
   // It happened, and what it brought could not be kept: nobody runs it again.
@@ -155,6 +156,7 @@ export async function cameLate(call: Call, row: CallRow, lateJson: string): Prom
 async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
   if (row.waitsFor !== null) {
+    call.mayHaveHappened = true;
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
@@ -164,6 +166,7 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
       return interrupted(call, row);
     }
     call.approvedBefore = true;
+    call.isReentry = true;
     // The outer call is entered again once the inner one is decided; what it has done inside is on record.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
   }

@@ -9,6 +9,7 @@ import { type CallRow } from "../../store/calls.ts";
 import { closeCall } from "../../store/write-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import { hasUnreadKey } from "../../store/unread-keys.ts";
+import { msLeft } from "../../util/clock.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { explainRefusal } from "../record/rows.ts";
 import { truncateJson } from "../../util/truncate.ts";
@@ -64,8 +65,8 @@ async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> 
   if (!(await hasSettled(call, row))) return undefined;
   // A request of a process that died, or of a try that has just settled, may still be on its way.
   const sinceMs = row.executing === false ? (row.finishedAtMs ?? row.startedAtMs) : row.startedAtMs;
-  const ageMs = host.clock.now() - sinceMs;
-  if (ageMs < spec.settleMs) await settle(call, spec.settleMs - ageMs);
+  const leftMs = msLeft(sinceMs, spec.settleMs, host.clock.now());
+  if (leftMs > 0) await settle(call, leftMs);
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;

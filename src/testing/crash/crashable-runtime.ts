@@ -45,6 +45,7 @@ function watchStore(store: Store): Store {
     dialect: store.dialect,
     secret: store.secret,
     transaction: (work, level) => store.transaction(() => watchTransaction(work()), level),
+    commitNow: () => store.commitNow?.(),
     read: (work) => store.read(work),
     close: () => store.close(),
   };

@@ -5,13 +5,14 @@ import { readCache, writeCache } from "../../store/cache.ts";
 import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
 import {
   addUsage,
-  dropReservationsOf,
-  ownersOfReservations,
+  holdersOfReservations,
   peekUsage,
   readReservations,
   readUsage,
   releaseReservation,
+  releaseReservationsOf,
   reserve,
+  spendReservation,
 } from "../../store/usage.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
 
@@ -81,10 +82,17 @@ export const policyCases: readonly StoreCase[] = [
       await hold("key-2", "owner-2", 0.25);
       await hold("key-3", "owner-2", 4);
       assert.deepEqual(await held(), ["key-1 2", "key-2 0.25", "key-3 4"]);
-      assert.deepEqual((await store.read(ownersOfReservations)).toSorted(), ["owner-1", "owner-2"]);
+      const holders = (await store.read(holdersOfReservations)).map((one) => `${one.ownerId} ${one.callKey}`);
+      assert.deepEqual(holders.toSorted(), ["owner-1 key-1", "owner-2 key-2", "owner-2 key-3"]);
+      await commit(store, () => spendReservation("run-1", "usd", "key-3", 1.5));
+      await commit(store, () => spendReservation("run-1", "usd", "key-2", 9));
+      assert.deepEqual(await held(), ["key-1 2", "key-2 0", "key-3 2.5"]);
       assert.equal(await commit(store, () => releaseReservation("run-1", "usd", "key-3")), 1);
       assert.equal(await commit(store, () => releaseReservation("run-1", "other", "key-1")), 0);
-      assert.equal(await commit(store, () => dropReservationsOf("owner-2")), 1);
+      const release = (ownerId: string, callKey: string): Promise<number> =>
+        commit(store, () => releaseReservationsOf(callKey, ownerId));
+      assert.equal(await release("owner-1", "key-2"), 0);
+      assert.equal(await release("owner-2", "key-2"), 1);
       assert.deepEqual(await held(), ["key-1 2"]);
     },
   },
