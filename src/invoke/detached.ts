@@ -56,6 +56,7 @@ const detachedHost: Host = {
   budgets: new RunBudgets(),
   cutOff: new Set(),
   unsettled: new Unsettled(noStore),
+  keyReaders: new Set(),
   runsAtWork: new Set(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,

@@ -68,6 +68,7 @@ export class StoreRuntime {
       budgets: new RunBudgets(),
       cutOff: new Set(),
       unsettled,
+      keyReaders: new Set(),
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities),

@@ -45,7 +45,7 @@ async function limited(call: Call, limits: Limits | undefined, next: () => Promi
 }
 
 /** The stricter of the runtime's and the run's limits counts. */
-function limitsOf(call: Call): Limits | undefined {
+export function limitsOf(call: Call): Limits | undefined {
   const { limits: ofRuntime } = call.host;
   const { limits: ofRun } = call.scope.root;
   const names = [...Object.keys(ofRuntime), ...Object.keys(ofRun)] as (keyof Limits)[];
@@ -147,7 +147,7 @@ function* settleBudgets(call: Call, limits: Limits, takeActiveMs: () => number):
   }
 }
 
-function exceeded(call: Call, name: string, max: number): Refused {
+export function exceeded(call: Call, name: string, max: number): Refused {
   const whose = name === "maxExecutionsPerRun" ? `Tool "${call.spec.name}"` : "The run";
   return new Refused(
     refuse(
