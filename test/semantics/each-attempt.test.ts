@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, never, until, type World } from "./harness.ts";
+import { createWorld, until, type World } from "./harness.ts";
 
 const task = { runId: "r1" };
 type Own = ToolPolicies<{ n: number }, string, object>;
 
-function createStep(behave: (runs: number) => unknown, policies: Own = {}) {
+function createStep(behave: (runs: number, signal: AbortSignal) => unknown, policies: Own = {}) {
   let runs = 0;
   const step = defineTool({
     name: "step",
@@ -19,7 +19,7 @@ function createStep(behave: (runs: number) => unknown, policies: Own = {}) {
     idempotent: false,
     replay: "run",
     ...policies,
-    execute: async () => (await behave((runs += 1))) as string,
+    execute: async (_args, ctx) => (await behave((runs += 1), ctx.signal)) as string,
   });
   return { step, runs: () => runs };
 }
@@ -94,6 +94,13 @@ it("rule 20: an approved call that failed runs again without a second approval",
   expect(runs()).toBe(2);
 });
 
+/** Stops when it is told to, as commands do. */
+function untilStopped(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("stopped")));
+  });
+}
+
 /** Cut off by the abort of its run, as Ctrl-C and the timeout of a task do. */
 async function cut(world: World, tool: object, args: object, isInside: () => boolean): Promise<void> {
   const stop = new AbortController();
@@ -105,7 +112,8 @@ async function cut(world: World, tool: object, args: object, isInside: () => boo
 }
 
 describe("cut off in its first attempt", () => {
-  const hangFirst = (runs: number): unknown => (runs === 1 ? never() : "done");
+  const hangFirst = (runs: number, signal: AbortSignal): unknown =>
+    runs === 1 ? untilStopped(signal) : "done";
 
   it("rule 16: asks in the same attempt where no model reads the answer, and continues after the decision", async () => {
     const world = await createWorld();

@@ -33,8 +33,8 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   }
   if (question !== undefined) return { kind: "pending", approval: question };
   const way = await wayOf(call, row);
-  // A try that was cut off and is still at work may answer by itself; beside it, nothing may run.
-  if (way === "run" || way === "ask") await hasSettled(call, row);
+  // Nothing may run beside a try that was cut off and is still at work.
+  if (way === "run") await hasSettled(call, row);
   switch (way) {
     case "run":
       return runAgain(call, row, (await passesKeyOn(call, row)) ? "key" : "tool", undefined);
