@@ -3,12 +3,13 @@
  * the store's word counts: what is written down of the state has no decision in it.
  */
 import type { ApprovalDecision } from "../runtime/approvals.ts";
+import { verdictOn } from "../runtime/decision.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentState } from "./state.ts";
 
 export interface ToolApprovalResolution extends Pick<
   ApprovalDecision,
-  "approved" | "approvedArgs" | "decidedBy" | "comment" | "happened"
+  "approved" | "resolution" | "output" | "approvedArgs" | "decidedBy" | "comment" | "happened"
 > {
   readonly id: string;
 }
@@ -24,13 +25,16 @@ export class Decisions {
     if (typeof resolution !== "object" || resolution === null)
       throw refusal(
         "of resolveToolApproval",
-        "must be a state and a decision such as { id, approved: true }",
+        'must be a state and a decision such as { id, approved: true } or { id, resolution: "run-again" }',
       );
-    const { id, approved } = resolution;
-    const isShown =
-      Array.isArray(state?.pendingApprovals) && state.pendingApprovals.some((one) => one?.id === id);
-    if (!isShown)
+    const { id } = resolution;
+    const shown = Array.isArray(state?.pendingApprovals)
+      ? state.pendingApprovals.find((one) => one?.id === id)
+      : undefined;
+    if (shown === undefined)
       throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
+    // At once, not when the state is used: a bare yes about an interrupted call decides nothing.
+    const { approved } = verdictOn(shown, resolution);
     const before = this.written(state);
     const pendingApprovals = state.pendingApprovals.map((one) =>
       one.id === id ? { ...one, status: approved ? ("approved" as const) : ("rejected" as const) } : one,

@@ -1,5 +1,6 @@
 /** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
 import { type Approval, toApproval } from "../invoke/approval.ts";
+import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/resolutions.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";
@@ -170,6 +171,7 @@ function toPending({ approval: request, topKey }: Request, calls: readonly Found
     kind: request.kind,
     prompt: request.prompt,
     defaults: request.defaults,
+    ...(request.kind === "replay" ? { resolutions: APPROVAL_RESOLUTIONS } : {}),
     executionId: request.callKey,
     parentExecutionId: request.parentKey,
     requestedAt: new Date(request.requestedAtMs).toISOString(),

@@ -2,6 +2,7 @@
  * The state of an agent: JSON, to be kept anywhere and sent anywhere. It says where to go on and shows what was done. It
  * decides nothing: what a person decided, what was run and what is spent stand in the store.
  */
+import type { ApprovalResolution } from "../invoke/approvals/resolutions.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentMessage } from "./messages.ts";
 
@@ -47,10 +48,12 @@ export interface PendingToolApproval {
   readonly toolName: string;
   readonly args: unknown;
   readonly status: "pending" | "approved" | "rejected";
-  /** `replay`: it was interrupted, and nobody knows whether it happened. */
+  /** `replay`: it was interrupted. `resolution` answers it: `"happened"`, `"run-again"` or `"give-up"`. */
   readonly kind: "call" | "replay" | "task";
   readonly prompt: string;
   readonly defaults: unknown;
+  /** The answers by name, where a yes or no is none. */
+  readonly resolutions?: readonly ApprovalResolution[];
   readonly executionId: string;
   /** The call that it is made inside of, such as a sub-agent's. */
   readonly parentExecutionId: string | undefined;

@@ -1,9 +1,13 @@
-/** Puts a person's decision on record, and says what comes next. */
+/** Records a person's decision and says what comes next. */
+import { type Approval, toApproval } from "../invoke/approval.ts";
 import type { ApprovalDecision } from "../runtime/approvals.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { readApproval } from "../store/approvals.ts";
 import { readRun } from "../store/workflow-runs.ts";
+import { systemClock } from "../util/clock.ts";
 import { userName } from "../util/user-name.ts";
+import { answerSteps, stepLines } from "./answer-lines.ts";
 import { approvalRow } from "./approval-row.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
@@ -16,32 +20,58 @@ export interface DecisionOptions extends CommonOptions {
   readonly comment?: string;
 }
 
+/** @param bare what a command without an answer by name means, where the request is not about an interrupted call */
 export async function decide(
   screen: Screen,
   options: DecisionOptions,
   named: string,
-  decision: Pick<ApprovalDecision, "approved" | "approvedArgs" | "happened">,
+  bare: boolean,
+  answer: Pick<ApprovalDecision, "resolution" | "output" | "approvedArgs">,
 ): Promise<number> {
   assertStoreExists(options.store);
   await using runtime = createRuntime({ store: options.store });
-  const id = await requestOf(runtime, named);
+  const request = await requestOf(runtime, named);
+  if (request?.status === "pending") assertAnswers(request, answer, options.store);
+  const id = request?.id ?? named;
   const settled = await runtime.resolveToolApproval(id, {
-    ...decision,
+    ...answer,
+    ...(answer.resolution === undefined ? { approved: bare } : {}),
     decidedBy: options.by ?? userName(),
     comment: options.comment,
   });
   screen.tell(approvalRow(settled));
-  screen.say(
-    `${decision.approved ? screen.paint("green", "approved") : screen.paint("red", "denied")} ${id}`,
-  );
+  screen.say(`${wordFor(screen, settled)} ${id}`);
   const open = await runtime.approvals({ status: "pending", runId: settled.runId });
   if (open.length > 0) screen.say(`  Run ${settled.runId} waits for ${open.length} more.`);
-  else screen.say(`  Go on with:  ${await howToGoOn(runtime, settled.runId, options.store)}`);
+  else screen.say(`  Continue with:  ${await howToContinue(runtime, settled.runId, options.store)}`);
   return EXIT.finished;
 }
 
-/** A workflow is resumed; a call of a command or a program is made again, and found. */
-async function howToGoOn(runtime: Runtime, runId: string, store: string): Promise<string> {
+/** Says which answers there are, as commands, before the library refuses the wrong ones in its own words. */
+function assertAnswers(
+  request: Approval,
+  { resolution }: Pick<ApprovalDecision, "resolution">,
+  store: string,
+): void {
+  const isInterrupted = request.kind === "replay";
+  if (isInterrupted === (resolution !== undefined)) return;
+  const steps = stepLines(answerSteps(store, request), "").join("\n  ");
+  throw new CliError(
+    "TOOL_OPTION_INVALID",
+    isInterrupted
+      ? `The request ${request.id} is about an interrupted call of "${request.toolName}": a bare approve or deny does not answer it. Choose one of three answers.`
+      : `The request ${request.id} is not about an interrupted call, so --${resolution} does not answer it.`,
+    steps,
+  );
+}
+
+function wordFor(screen: Screen, { status, resolution }: Approval): string {
+  const word = resolution ?? status;
+  return screen.paint(status === "approved" ? "green" : "red", word);
+}
+
+/** A workflow is resumed. A call of a command or a program is made again, and continues. */
+async function howToContinue(runtime: Runtime, runId: string, store: string): Promise<string> {
   const host = await hostOf(runtime);
   const run = await host.store.read(() => readRun(runId));
   return run === undefined
@@ -49,12 +79,13 @@ async function howToGoOn(runtime: Runtime, runId: string, store: string): Promis
     : nextCommand(store, "resume", runId);
 }
 
-/** A request, or a run that waits for one thing only. */
-async function requestOf(runtime: Runtime, named: string): Promise<string> {
+/** A request by its id, or the only one that a run waits for. An id wins over a run of the same name. */
+async function requestOf(runtime: Runtime, named: string): Promise<Approval | undefined> {
+  const host = await hostOf(runtime);
+  const row = await host.store.read(() => readApproval(named, systemClock.now()));
+  if (row !== undefined) return toApproval(row);
   const waiting = await runtime.approvals({ status: "pending", runId: named });
-  const [only] = waiting;
-  if (only === undefined) return named;
-  if (waiting.length === 1) return only.id;
+  if (waiting.length <= 1) return waiting[0];
   throw new CliError(
     "CLI_USAGE",
     `Run "${named}" waits for ${waiting.length} decisions.`,

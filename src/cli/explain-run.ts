@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
 import type { WorkflowRunRow } from "../store/workflow-runs.ts";
 import { systemClock } from "../util/clock.ts";
+import { answerSteps, type NextStep } from "./answer-lines.ts";
 import { nextCommand } from "./command-name.ts";
 import { errorOf } from "./describe-run.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
@@ -14,30 +15,26 @@ import { toAge, toDuration, toShortText } from "./screen.ts";
 export interface Explanation {
   readonly status: WorkflowRunRow["status"];
   readonly because: readonly string[];
-  /** Commands, as they can be typed. */
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
 }
 
 export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const { runId, status } = run;
-  const resume = nextCommand(path, "resume", runId);
+  const resume: NextStep = { command: nextCommand(path, "resume", runId) };
   const name = `Run ${runId} of "${run.workflow}"`;
   switch (status) {
     case "finished": {
       const took = toDuration((run.finishedAtMs ?? run.updatedAtMs) - run.createdAtMs);
       const because = [`${name} has finished after ${took}; nothing is left to do.`];
-      return { status, because, next: [nextCommand(path, "inspect", runId)] };
+      return { status, because, next: [{ command: nextCommand(path, "inspect", runId) }] };
     }
     case "waiting-approval": {
       const pending = await readApprovals({ store, clock: systemClock }, { runId, status: "pending" });
       if (pending.length === 0) {
-        const because = [`${name} waited for a person, and everything it asked has been decided.`];
+        const because = [`${name} waited for approval, and everything has been decided.`];
         return { status, because, next: [resume] };
       }
-      const next = pending.flatMap(({ id }) => [
-        nextCommand(path, "approve", id),
-        nextCommand(path, "deny", id),
-      ]);
+      const next = pending.flatMap((request) => answerSteps(path, request));
       return {
         status,
         because: [`${name} waits for a person.`, ...pending.map(asking)],
@@ -46,8 +43,14 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
     }
     case "failed": {
       const because = [`${name} has failed: ${errorOf(run.errorJson)?.message ?? "no reason is on record"}`];
-      const next = [nextCommand(path, "calls", runId), resume];
-      return { status, because: [...because, ...(await failures(store, run))], next };
+      const tasks = (await store.read(() => readTasks(runId))).filter((task) => task.status === "failed");
+      const stuck = tasks.flatMap((task) => repeatedEnd(task));
+      const calls: NextStep = { command: nextCommand(path, "calls", runId) };
+      return {
+        status,
+        because: [...because, ...(await failures(store, run, tasks)), ...stuck],
+        next: stuck.length === 0 ? [calls, resume] : [calls],
+      };
     }
     case "cancelled": {
       const because = [`${name} was stopped ${toAge(run.updatedAtMs)}. It goes on where it was.`];
@@ -69,24 +72,33 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       return {
         status,
         because,
-        next: [nextCommand(path, "inspect", runId), nextCommand(path, "cancel", runId)],
+        next: [
+          { command: nextCommand(path, "inspect", runId) },
+          { command: nextCommand(path, "cancel", runId) },
+        ],
       };
     }
   }
 }
 
 function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
-  const what =
-    kind === "replay"
-      ? `a call of "${toolName}" was interrupted, and nobody knows whether it happened`
-      : `"${toolName}" asks`;
+  const what = kind === "replay" ? `an interrupted call of "${toolName}"` : `"${toolName}" asks`;
   const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
   return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
 }
 
-async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
-  const tasks = await store.read(() => readTasks(run.runId));
-  const failed = tasks.filter((task) => task.status === "failed");
+/** Ends that a resume meets again: nothing that it does changes them. */
+function repeatedEnd(task: TaskRow): string[] {
+  const error = errorOf(task.errorJson);
+  if (error?.code === "TOOL_APPROVAL_DENIED")
+    return [`The denial stands: a resume of task ${nameOf(task)} gets it again. Start a new run instead.`];
+  // Of another kind, such an end is decided by a person, and then a resume continues.
+  if (error?.code === "TOOL_OUTCOME_UNKNOWN" && error.hint.includes('onUnknown: "fail"'))
+    return [`A resume of task ${nameOf(task)} ends in the same way as long as the tool is defined so.`];
+  return [];
+}
+
+async function failures(store: Store, run: WorkflowRunRow, failed: readonly TaskRow[]): Promise<string[]> {
   const calls = await store.read(() => readCallLog({ runId: run.runId }));
   return failed.flatMap((task) => {
     const error = errorOf(task.errorJson);

@@ -46,7 +46,7 @@ export async function addProjectTools(program: Command): Promise<void> {
       });
       return { runtime, [Symbol.asyncDispose]: () => runtime[Symbol.asyncDispose]() };
     },
-    approveCommand: ({ id }, values) => nextCommand(shownStore(storeOf(config, values)), "approve", id),
+    decideCommand: (words, values) => nextCommand(shownStore(storeOf(config, values)), ...words),
   });
 }
 

@@ -85,10 +85,18 @@ export interface ToolPolicies<Args, Output, Capabilities> {
     | undefined;
   /** What an equal call in a later attempt gets. */
   readonly replay?: "recorded" | "run" | undefined;
-  /** Whether `execute` passes `ctx.idempotencyKey` on to a service that honours it. Default: it takes `ctx`. */
+  /**
+   * Whether `execute` passes `ctx.idempotencyKey` on to a service that honours it. Default: `true` if the text of
+   * `execute` names the key, or a logged call of the tool has read it.
+   */
   readonly acceptsIdempotencyKey?: boolean | undefined;
   /** How old an interrupted call must be before `reconcile` is asked. Default 1,000. */
   readonly settleMs?: number | undefined;
+  /**
+   * What happens to an equal call when an earlier one was interrupted. `"run"`: it runs again. `"ask"`: a person decides.
+   * `"tell"`: the model reads `outcome_unknown`; where no model reads the answer, a person decides. `"fail"`: it ends with
+   * TOOL_OUTCOME_UNKNOWN. Default: "ask", or "run" for tools that are idempotent or pass their key on.
+   */
   readonly onUnknown?: OnUnknown | undefined;
   readonly costOf?: ((call: { readonly model: string; readonly usage: unknown }) => number) | undefined;
   readonly redact?: RedactOptions | undefined;

@@ -19,7 +19,7 @@ export interface ToolSpec {
   readonly idempotent: boolean;
   readonly replay: "recorded" | "run";
   readonly onUnknown: OnUnknown | undefined;
-  /** Whether `execute` can pass the key on, as far as the definition tells. */
+  /** Whether the definition says, or the text of `execute` shows, that it passes the idempotency key on. */
   readonly takesKey: boolean;
   readonly settleMs: number;
   readonly cache: CacheOptions<unknown> | undefined;
@@ -116,7 +116,7 @@ function resolve(
     idempotent,
     replay: options.replay ?? (sideEffect && !idempotent ? "recorded" : "run"),
     onUnknown: options.onUnknown,
-    takesKey: options.acceptsIdempotencyKey ?? declaresContext,
+    takesKey: options.acceptsIdempotencyKey ?? namesKey(parts.execute),
     settleMs: options.settleMs ?? DEFAULT_SETTLE_MS,
     cache: options.cache === true ? {} : options.cache === false ? undefined : options.cache,
     retry: options.retry ?? {},
@@ -142,9 +142,24 @@ function resolve(
   };
 }
 
+/** Merely taking `ctx` proves nothing: it may be there for `ctx.log`. */
+function namesKey(execute: ToolParts["execute"]): boolean {
+  return /\b(?:idempotencyKey|getToolIdempotencyKey)\b/.test(Function.prototype.toString.call(execute));
+}
+
 function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {
   if (terminal === undefined || terminal === false) return false;
   return terminal === true ? { status: "complete" } : terminal;
+}
+
+/** Whether an equal call of a later attempt runs again, whatever became of the earlier one. A business key wins. */
+export function runsInEachAttempt(spec: ToolSpec): boolean {
+  return spec.replay === "run" && spec.idempotencyKey === undefined;
+}
+
+/** A function with `ctx` may hand it to another one, which reads the key. */
+export function mayPassKeyOn({ options, takesKey, declaresContext }: ToolSpec): boolean {
+  return options.acceptsIdempotencyKey ?? (takesKey || declaresContext);
 }
 
 /** A non-idempotent side effect: what must never happen twice. */

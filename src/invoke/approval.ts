@@ -1,6 +1,9 @@
 /** An approval request as callers see it: decoded, and without what only the store needs. */
 import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/approvals.ts";
+import type { JsonSchema } from "../definition/json-schema.ts";
 import { decode } from "../util/encode.ts";
+import { decodeContract } from "./approvals/contract.ts";
+import { type ApprovalResolution, resolutionOf } from "./approvals/resolutions.ts";
 
 export interface Approval {
   readonly id: string;
@@ -24,6 +27,15 @@ export interface Approval {
   readonly decidedBy: string | undefined;
   readonly comment: string | undefined;
   readonly approvedArgs: unknown;
+  /** How a question about an interrupted call (`kind: "replay"`) was answered. */
+  readonly resolution: ApprovalResolution | undefined;
+  /** Of such a question: what the call returns, as JSON Schema. `undefined` where it may be anything, or nothing. */
+  readonly outputSchema: JsonSchema | undefined;
+}
+
+function expectedOutput({ contractJson }: ApprovalRow): JsonSchema | undefined {
+  const { output, mayReturnNothing } = decodeContract(contractJson);
+  return output === null || mayReturnNothing ? undefined : output;
 }
 
 export function toApproval(row: ApprovalRow): Approval {
@@ -47,5 +59,7 @@ export function toApproval(row: ApprovalRow): Approval {
     decidedBy: row.decidedBy ?? undefined,
     comment: row.comment ?? undefined,
     approvedArgs: row.approvedArgsJson === null ? undefined : decode(row.approvedArgsJson),
+    resolution: resolutionOf(row),
+    outputSchema: row.kind === "replay" ? expectedOutput(row) : undefined,
   };
 }

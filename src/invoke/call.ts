@@ -25,6 +25,10 @@ export interface CallOptions {
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
   /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
   readonly batch?: object | undefined;
+  /** A model reads the answer and can find out what became of an interrupted call. Default: the call has a `toolCallId`. */
+  readonly readByModel?: boolean | undefined;
+  /** The name that the model called, where it may differ from the tool's own. */
+  readonly modelName?: string | undefined;
   /** For calls outside any run, which have no log to count in. */
   readonly seq?: number | undefined;
   /** A decision that stands in the message history. Counts only where the runtime trusts it. */
@@ -54,6 +58,8 @@ export interface Call extends Progress {
   readonly mode: "run" | "ask";
   readonly messageDecision: CallOptions["messageDecision"];
   readonly capabilities: CallOptions["capabilities"];
+  readonly isReadByModel: boolean;
+  readonly modelName: string | undefined;
 
   /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
   sent: unknown;
@@ -128,6 +134,8 @@ export function createCall(
     mode,
     messageDecision: options.messageDecision,
     capabilities: options.capabilities,
+    isReadByModel: options.readByModel ?? toolCallId !== undefined,
+    modelName: options.modelName,
     ...newProgress(),
     sent: undefined,
     input: undefined,

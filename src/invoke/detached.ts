@@ -58,6 +58,7 @@ const detachedHost: Host = {
   budgets: new RunBudgets(() => performance.now()),
   cutOff: new Set(),
   unsettled: new Unsettled(noStore),
+  keyReaders: new Set(),
   runsAtWork: new Set(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,

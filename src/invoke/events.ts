@@ -1,5 +1,6 @@
 /** What a runtime tells its listeners. Named noun-verb. For people and programs that watch; nothing depends on them. */
 import type { ErrorCode } from "../errors.ts";
+import type { ApprovalResolution } from "./approvals/resolutions.ts";
 
 interface CallEvent {
   readonly runId: string;
@@ -44,6 +45,8 @@ export type RuntimeEvent =
       readonly approvalId: string;
       readonly runId: string;
       readonly approved: boolean;
+      /** The answer to a question about an interrupted call. */
+      readonly resolution: ApprovalResolution | undefined;
       readonly at: number;
     };
 

@@ -58,6 +58,8 @@ export interface Host {
   readonly cutOff: Set<Promise<void>>;
   /** What could not be committed, and is written as soon as the store answers. */
   readonly unsettled: Unsettled;
+  /** Tools of which a logged call has read its idempotency key. */
+  readonly keyReaders: Set<string>;
   /** Workflow runs that this runtime is at work on: it may own others, whose work ended with their record. */
   readonly runsAtWork: Set<string>;
   /** Fires when this runtime has lost its lease. */

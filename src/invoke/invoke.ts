@@ -167,7 +167,7 @@ function toOutcome(call: Call, result: Result): Outcome {
     case "cut":
       return {
         status: "error",
-        error: toldCopy(cleanError(result.error, call)),
+        error: toldCopy(withNote(cleanError(result.error, call), call.note)),
         key,
         replayed: result.kind === "error" && result.replayed === true,
       };
@@ -188,15 +188,34 @@ function toOutcome(call: Call, result: Result): Outcome {
   }
 }
 
-function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
-  const comment =
-    approval.comment === null || approval.comment === "" ? "" : ` They said: ${approval.comment}`;
-  const message =
-    approval.kind === "replay"
-      ? `An interrupted call of "${spec.name}" was given up by a person.${comment}`
-      : `A person decided that "${spec.name}" may not run with these arguments.${comment}`;
-  return new ToolwrightError("TOOL_APPROVAL_DENIED", message, {
-    details: { tool: spec.name, approvalId: approval.id },
-    effect: approval.kind === "replay" ? undefined : "none",
+/** An error has no place for a note, and its hint is what the model reads next. */
+function withNote(error: ToolwrightError, note: string | undefined): ToolwrightError {
+  if (note === undefined) return error;
+  const { code, message, details, retryable, effect, cause } = error;
+  const copy = new ToolwrightError(code, message, {
+    details,
+    hint: `${error.hint} ${note}`.trim(),
+    retryable,
+    effect,
+    cause,
   });
+  if (error.stack !== undefined) copy.stack = error.stack;
+  return copy;
+}
+
+function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
+  const comment = approval.comment === null || approval.comment === "" ? "" : ` Comment: ${approval.comment}`;
+  const details = { tool: spec.name, approvalId: approval.id };
+  if (approval.kind !== "replay") {
+    const message = `The call of "${spec.name}" with these arguments was denied.${comment}`;
+    return new ToolwrightError("TOOL_APPROVAL_DENIED", message, { details, effect: "none" });
+  }
+  return new ToolwrightError(
+    "TOOL_APPROVAL_DENIED",
+    `An interrupted call of "${spec.name}" was given up. It may have happened; it was not run again.${comment}`,
+    {
+      details: { ...details, resolution: "give-up" },
+      hint: "Do not repeat the call. Check outside whether it happened before you do anything that depends on it.",
+    },
+  );
 }

@@ -44,6 +44,12 @@ export type Result =
   | { readonly kind: "pending"; readonly approval: ApprovalRow }
   | { readonly kind: "denied"; readonly approval: ApprovalRow; readonly replayed?: boolean }
   /** The effect is on record, from an earlier attempt or from another call with the same business key. */
-  | { readonly kind: "recorded"; readonly outputJson: string; readonly attempt: number }
+  | {
+      readonly kind: "recorded";
+      readonly outputJson: string;
+      readonly attempt: number;
+      /** It is the result of another call, under the same business key. */
+      readonly isElsewhere?: boolean;
+    }
   /** Asked only whether it may run: it may, or it would answer at once. */
   | { readonly kind: "clear" };

@@ -14,6 +14,7 @@ import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
 import { Try } from "./try.ts";
+import { recordKeyRead } from "./record/record-key-read.ts";
 
 /**
  * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after
@@ -150,7 +151,10 @@ function watchKey(call: Call, context: BaseToolContext): void {
     enumerable: true,
     configurable: true,
     get: () => {
-      call.keyRead = true;
+      if (!call.keyRead) {
+        call.keyRead = true;
+        recordKeyRead(call);
+      }
       return idempotencyKey;
     },
   });

@@ -17,18 +17,9 @@ import type { Transaction } from "../store/store.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
+import { type ApprovalDecision, verdictOn } from "./decision.ts";
 
-export interface ApprovalDecision {
-  readonly approved: boolean;
-  /** What to run in the place of the requested arguments. Validated; a redaction mark means the original value. */
-  readonly approvedArgs?: unknown;
-  readonly decidedBy?: string | undefined;
-  readonly comment?: string | undefined;
-  /** For an interrupted call that was approved: it has happened, with this output, and is not run again. */
-  readonly happened?: { readonly output: unknown } | undefined;
-  /** If given, the decision counts only for exactly these arguments. */
-  readonly argsHash?: string | undefined;
-}
+export type { ApprovalDecision } from "./decision.ts";
 
 export async function readApprovals(
   host: Pick<Host, "store" | "clock">,
@@ -39,40 +30,37 @@ export async function readApprovals(
 }
 
 export async function decideApproval(host: Host, id: string, decision: ApprovalDecision): Promise<Approval> {
-  if (typeof decision?.approved !== "boolean") {
-    throw new ToolwrightError(
-      "TOOL_OPTION_INVALID",
-      "A decision needs `approved: true` or `approved: false`.",
-    );
-  }
   const now = host.clock.now();
   const row = await host.store.transaction(function* () {
     const current = yield* readApproval(id, now);
     assertOpen(current, id, decision);
+    const { approved, happened } = verdictOn(current, decision);
+    if (happened !== undefined) assertOutput(current, happened.output);
     yield* settleApproval(id, {
-      status: decision.approved ? "approved" : "denied",
+      status: approved ? "approved" : "denied",
       decidedAtMs: now,
       decidedBy: decision.decidedBy ?? null,
       comment: decision.comment ?? null,
       approvedArgsJson: decision.approvedArgs === undefined ? null : encode(decision.approvedArgs),
       approvedHash:
         decision.approvedArgs === undefined ? null : yield* hashOf(current, decision.approvedArgs),
-      outputJson:
-        decision.happened === undefined ? null : reportedOutput(host, current, decision.happened.output),
+      outputJson: happened === undefined ? null : reportedOutput(host, current, happened.output),
     });
     const settled = yield* readApproval(id, now);
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     return settled;
   }, "full");
   if (row === undefined) throw notFound(id);
+  const approval = toApproval(row);
   host.emit({
     type: "approval-settled",
     approvalId: id,
     runId: row.runId,
-    approved: decision.approved,
+    approved: row.status === "approved",
+    resolution: approval.resolution,
     at: now,
   });
-  return toApproval(row);
+  return approval;
 }
 
 /** As a later attempt derives it that asks for the edited arguments. */
@@ -95,7 +83,7 @@ function assertOpen(
   if (row.status === "expired") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_EXPIRED",
-      `The request ${id} has expired; the decision comes too late.`,
+      `The request ${id} has expired. The decision comes too late.`,
       { details },
     );
   }
@@ -118,15 +106,7 @@ function assertOpen(
       { details },
     );
   }
-  if (decision.happened !== undefined && row.kind !== "replay") {
-    throw new ToolwrightError(
-      "TOOL_OPTION_INVALID",
-      `The request ${id} is about a call that has not begun; it cannot have happened.`,
-      { details },
-    );
-  }
   if (decision.approvedArgs !== undefined) assertArguments(row, decision.approvedArgs);
-  if (decision.happened !== undefined) assertOutput(row, decision.happened.output);
 }
 
 /** Checked against the contract that was recorded with the request, so that any process can say no at once. */
@@ -152,16 +132,38 @@ function assertArguments(row: ApprovalRow, args: unknown): void {
   );
 }
 
-/** What a person saw happen has to be what the tool would have returned. */
+/** What is reported as the output has to be what the tool would have returned. */
 function assertOutput(row: ApprovalRow, output: unknown): void {
-  const { output: schema } = decodeContract(row.contractJson);
-  const problems = schema === null ? undefined : problemsWith(schema, output, "the output");
-  if (problems === undefined) return;
-  throw new ToolwrightError(
-    "TOOL_OUTPUT_INVALID",
-    `This is not what "${row.toolName}" returns: ${problems}. The request stays open.`,
-    { details: { approvalId: row.id, tool: row.toolName } },
-  );
+  const contract = decodeContract(row.contractJson);
+  if (output === undefined && contract.output !== null && !contract.mayReturnNothing) {
+    throw outputError(
+      row,
+      `"${row.toolName}" returns a value, so "happened" needs it as output. Expected: ${shortJson(contract.output)}`,
+    );
+  }
+  const problems =
+    contract.output === null || output === undefined
+      ? undefined
+      : problemsWith(contract.output, output, "the output");
+  if (problems !== undefined)
+    throw outputError(
+      row,
+      `This is not what "${row.toolName}" returns: ${problems}. Expected: ${shortJson(contract.output)}`,
+    );
+}
+
+function outputError(row: ApprovalRow, problem: string): ToolwrightError {
+  return new ToolwrightError("TOOL_OUTPUT_INVALID", `${problem}. The request stays open.`, {
+    hint: "Report what the call returned, or choose another answer.",
+    details: { approvalId: row.id, tool: row.toolName },
+  });
+}
+
+const LONGEST_SCHEMA = 500;
+
+function shortJson(schema: unknown): string {
+  const text = JSON.stringify(schema);
+  return text.length <= LONGEST_SCHEMA ? text : `${text.slice(0, LONGEST_SCHEMA).toWellFormed()}…`;
 }
 
 function notFound(id: string): ToolwrightError {

@@ -214,7 +214,16 @@ const KNOWN = {
   "runtime.gc": ["olderThanMs", "replayOlderThanMs", "dryRun"],
   "runtime.calls": ["runId", "nodeId", "toolName", "status", "limit"],
   "runtime.approvals": ["runId", "status"],
-  "a decision": ["approved", "approvedArgs", "decidedBy", "comment", "happened", "argsHash"],
+  "a decision": [
+    "approved",
+    "resolution",
+    "output",
+    "approvedArgs",
+    "decidedBy",
+    "comment",
+    "happened",
+    "argsHash",
+  ],
 } as const;
 
 /** A misspelt option would cost what it was meant to bring: a run id that is not one, arguments that were not edited. */

@@ -82,11 +82,11 @@ async function runCall<Call extends RequestedCall>(
 function callTool(
   spec: ToolSpec,
   args: unknown,
-  { id, malformed }: RequestedCall,
+  { id, name, malformed }: RequestedCall,
   batch: readonly RequestedCall[],
   { scope, signal }: CallsOptions,
 ): Promise<Outcome> {
-  const how = { toolCallId: id, signal, batch };
+  const how = { toolCallId: id, signal, batch, modelName: name, readByModel: true };
   if (malformed === undefined) return invoke(scope, spec, args, how);
   // Nobody knows where in it the fields are that must not be stored.
   const isSecret = spec.redactInput.length > 0 || spec.digestInput !== undefined;

@@ -75,6 +75,7 @@ export class StoreRuntime {
       budgets: new RunBudgets(clock.monotonic),
       cutOff: new Set(),
       unsettled,
+      keyReaders: new Set(),
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>

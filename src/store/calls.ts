@@ -30,6 +30,10 @@ export interface NewCall {
   readonly waitsFor: string | null;
   readonly lateJson: string | null;
   readonly note: string | null;
+  /** Whether an equal call of a later attempt runs again. `null` where it is not known, or does no harm. */
+  readonly reruns: boolean | null;
+  /** The name that the model called, where it is not the tool's own. */
+  readonly modelName: string | null;
 }
 
 export interface CallRow extends NewCall {
@@ -102,6 +106,7 @@ export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<
 export function toCallRow(row: Row): CallRow {
   const keyRead = integerOrNull(row, "key_read");
   const executing = integerOrNull(row, "executing");
+  const reruns = integerOrNull(row, "reruns");
   return {
     scopeId: integer(row, "scope_id"),
     attempt: integer(row, "attempt"),
@@ -128,6 +133,8 @@ export function toCallRow(row: Row): CallRow {
     approvalId: textOrNull(row, "approval_id"),
     waitsFor: textOrNull(row, "waits_for"),
     note: textOrNull(row, "note"),
+    reruns: reruns === null ? null : reruns === 1,
+    modelName: textOrNull(row, "model_name"),
     ownerId: textOrNull(row, "owner_id"),
   };
 }

@@ -1,17 +1,26 @@
 /** Calls of a task's earlier attempts whose effects must not be repeated by mistake. */
-import { integer, oneOf, text, textOrNull } from "./columns.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
 import { CALL_STATUSES, type CallStatus } from "./calls.ts";
 import { all, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
 export interface EarlierCall {
   readonly attempt: number;
+  /** The name that the model called it by. */
   readonly toolName: string;
+  /** Whether an equal call of a later attempt runs again. `null`: not known, as in rows of version 0.1. */
+  readonly reruns: boolean | null;
+  /** Made by a tool or a sub-agent: the model itself has not called it. */
+  readonly isInner: boolean;
+  readonly effect: "happened" | null;
   readonly status: CallStatus;
   readonly inputJson: string | null;
   readonly outputJson: string | null;
   readonly errorJson: string | null;
 }
+
+const COLUMNS = `c.attempt, c.seq, c.tool_name, c.model_name, c.reruns, c.effect, c.input_json, c.output_json, c.error_json,
+       c.status, s.parent_key`;
 
 const UNREPEATABLE = `c.unrepeatable = 1 AND c.replayed_from IS NULL
        AND (c.effect IS NULL OR c.effect <> 'none') AND c.status IN ('started', 'success', 'error', 'unknown')`;
@@ -22,7 +31,7 @@ export function* listEarlierCalls(
   attempt: number,
 ): Transaction<EarlierCall[]> {
   const rows = yield* all(
-    `SELECT c.attempt, c.seq, c.tool_name, c.input_json, c.output_json, c.error_json, c.status
+    `SELECT ${COLUMNS}
      FROM toolwright_calls c JOIN toolwright_scopes s ON s.id = c.scope_id
      WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND c.attempt < ?4
        AND ${UNREPEATABLE}
@@ -32,7 +41,7 @@ export function* listEarlierCalls(
     task.path,
     attempt,
   );
-  return rows.map(toEarlierCall);
+  return rows.map((row) => toEarlierCall(row, ""));
 }
 
 /**
@@ -40,11 +49,11 @@ export function* listEarlierCalls(
  * @param claimed keys of calls that were made again
  */
 export function* listUnclaimedCalls(
-  scope: { readonly id: number; readonly attempt: number },
+  scope: { readonly id: number; readonly attempt: number; readonly identity: { readonly parentKey: string } },
   claimed: ReadonlySet<string>,
 ): Transaction<EarlierCall[]> {
   const rows = yield* all(
-    `SELECT c.attempt, c.seq, c.tool_name, c.input_json, c.output_json, c.error_json, c.status, c.key, s.parent_key
+    `SELECT ${COLUMNS}, c.key
      FROM toolwright_calls c JOIN toolwright_scopes s ON s.id = c.scope_id
      WHERE (s.id = ?1 OR s.parent_key IN (SELECT o.key FROM toolwright_calls o WHERE o.scope_id = ?1))
        AND c.attempt = ?2 AND ${UNREPEATABLE}
@@ -54,13 +63,19 @@ export function* listUnclaimedCalls(
   );
   const isClaimed = (row: Row): boolean =>
     claimed.has(text(row, "key")) || claimed.has(text(row, "parent_key"));
-  return rows.filter((row) => !isClaimed(row)).map(toEarlierCall);
+  const { parentKey } = scope.identity;
+  return rows.filter((row) => !isClaimed(row)).map((row) => toEarlierCall(row, parentKey));
 }
 
-function toEarlierCall(row: Row): EarlierCall {
+/** @param parentKey the call that the model works in, `""` for none */
+function toEarlierCall(row: Row, parentKey: string): EarlierCall {
+  const reruns = integerOrNull(row, "reruns");
   return {
     attempt: integer(row, "attempt"),
-    toolName: text(row, "tool_name"),
+    toolName: textOrNull(row, "model_name") ?? text(row, "tool_name"),
+    reruns: reruns === null ? null : reruns === 1,
+    isInner: text(row, "parent_key") !== parentKey,
+    effect: row["effect"] === "happened" ? "happened" : null,
     status: oneOf(row, "status", CALL_STATUSES),
     inputJson: textOrNull(row, "input_json"),
     outputJson: textOrNull(row, "output_json"),

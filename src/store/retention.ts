@@ -6,7 +6,7 @@ import { integer, integerOrNull, text, textOrNull } from "./columns.ts";
 import { all, change, first } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 import { buryRun } from "./tombstones.ts";
-import { keepUnreadKeys } from "./unread-keys.ts";
+import { keepKeyReads } from "./key-reads.ts";
 import type { RunStatus } from "./workflow-runs.ts";
 
 const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
@@ -160,7 +160,7 @@ export function* listOpenTurnsBefore(beforeMs: number, after: string): Transacti
 
 /** Deletes a run and leaves a tombstone. The number of calls that went with it. */
 export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
-  yield* keepUnreadKeys(runId);
+  yield* keepKeyReads(runId);
   yield* change(
     `UPDATE toolwright_claims SET deleted_at_ms = ?2, happened = CASE WHEN EXISTS (SELECT 1 FROM toolwright_calls c
        WHERE c.scope_id = toolwright_claims.scope_id AND c.key = toolwright_claims.call_key

@@ -38,18 +38,18 @@ export interface CallEnd {
 const INSERT = `INSERT INTO toolwright_calls (
   scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status, effect,
   input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
-  tries, isolation, waits_for, late_json, note)
+  tries, isolation, waits_for, late_json, note, reruns, model_name)
 SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ?9, ?10,
   ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19,
-  CAST(?20 AS BIGINT), ?21, ?22, ?23, ?26
+  CAST(?20 AS BIGINT), ?21, ?22, ?23, ?26, CAST(?27 AS BIGINT), ?28
 FROM toolwright_scopes WHERE id = ?24 AND attempt = ?2 AND (CAST(?25 AS BIGINT) IS NULL OR epoch = ?25) {share}
 ON CONFLICT DO NOTHING`;
 
 const INSERT_STARTED = `INSERT INTO toolwright_calls (
   scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status,
-  input_json, started_at_ms, approval_id, owner_id, tries)
+  input_json, started_at_ms, approval_id, owner_id, tries, reruns, model_name)
 SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), 'started',
-  ?9, CAST(?10 AS BIGINT), ?11, ?12, 1
+  ?9, CAST(?10 AS BIGINT), ?11, ?12, 1, CAST(?15 AS BIGINT), ?16
 FROM toolwright_scopes WHERE id = ?13 AND attempt = ?2 AND (CAST(?14 AS BIGINT) IS NULL OR epoch = ?14) {share}
 ON CONFLICT DO NOTHING`;
 
@@ -74,6 +74,8 @@ export function insertStarted(
     call.ownerId,
     writer.rootScopeId,
     writer.epoch,
+    bit(call.reruns),
+    call.modelName,
   );
 }
 
@@ -107,6 +109,24 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
     writer.rootScopeId,
     writer.epoch,
     call.note,
+    bit(call.reruns),
+    call.modelName,
+  );
+}
+
+function bit(value: boolean | null): 0 | 1 | null {
+  return value === null ? null : value ? 1 : 0;
+}
+
+/** Before the call ends: its process may die, and then this is the only trace that it passed its key on. */
+export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transaction<number> {
+  return change(
+    `UPDATE toolwright_calls SET key_read = 1
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND owner_id = ?4 AND status = 'started'`,
+    at.scopeId,
+    at.key,
+    at.attempt,
+    at.ownerId,
   );
 }
 
@@ -158,7 +178,7 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
     end.errorJson,
     end.finishedAtMs,
     end.tries,
-    end.keyRead === null ? null : end.keyRead ? 1 : 0,
+    bit(end.keyRead),
     end.isolation,
     end.waitsFor,
     end.note,

@@ -4,7 +4,13 @@ import { checkUnknownOptions } from "../definition/check-options.ts";
 import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
 import type { Awaitable, DefineToolOptions, ToolPolicies } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
-import { createBuiltInSpec, createToolSpec, isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import {
+  createBuiltInSpec,
+  createToolSpec,
+  isUnrepeatable,
+  mayPassKeyOn,
+  type ToolSpec,
+} from "../definition/tool-spec.ts";
 import { createCallable } from "./create-callable.ts";
 import type { AnyTool, Tool } from "./tool.ts";
 
@@ -112,12 +118,13 @@ function define(options: Omit<AnyOptions, "execute">, execute: AnyOptions["execu
 // Warned about once per name and process, however often a module is evaluated.
 const warned = new Set<string>();
 
-/** Almost always a mistake: without the key, nothing outside can tell a repetition from a second order. */
+/** Almost always a mistake: without the key, no service can tell a repetition from a second order. */
 export function warnAboutKey(spec: ToolSpec): void {
-  if (!isUnrepeatable(spec) || spec.takesKey || spec.reconcile !== undefined || warned.has(spec.name)) return;
+  if (!isUnrepeatable(spec) || mayPassKeyOn(spec) || spec.reconcile !== undefined || warned.has(spec.name))
+    return;
   warned.add(spec.name);
   console.warn(
     `toolwright: tool "${spec.name}" is a non-idempotent side effect, but its execute takes no ctx. ` +
-      `Take ctx and pass ctx.idempotencyKey on, or a crash will leave it to a person to say whether it happened.`,
+      `Take ctx and pass ctx.idempotencyKey on; otherwise a person has to decide after a crash whether it happened.`,
   );
 }

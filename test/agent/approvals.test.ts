@@ -261,7 +261,7 @@ describe("approvals", () => {
       { output: { is_error: true, error_type: "approval_denied" } },
       { output: { is_error: true, error_type: "execution_failed" } },
       { output: 1 },
-      { output: { sku: "prune" } },
+      { output: { note: expect.stringMatching(/edited.*"prune"/), result: { sku: "prune" } } },
     ]);
     expect(
       done.state.toolHistory.map(({ tool_call_id, status, fromCache }) => [tool_call_id, status, fromCache]),

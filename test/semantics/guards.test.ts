@@ -84,7 +84,7 @@ describe("an approval", () => {
     const one = await world.runtime();
     const asked = await one.call(quick, args, { ...task, callKey: "k" });
     if (asked.status !== "pending") throw new Error(asked.status);
-    await one.resolveToolApproval(asked.approval.id, { approved: true });
+    await one.resolveToolApproval(asked.approval.id, { resolution: "run-again" });
     isHolding = true;
     const late = one.call(slow, args, { ...task, callKey: "k" });
     await until(() => held > 0);
@@ -266,7 +266,8 @@ it("rule 20: an approval that a refusal left unspent does not count for another 
       execute: (_args, ctx) => void runs.push(ctx.idempotencyKey),
     });
   const runtime = await world.runtime();
-  const pending = await runtime.call(make({}, 0), args, { ...task, callKey: "k" });
+  // Another process has used up the budget while the request was open.
+  const pending = await runtime.call(make({}, 1), args, { ...task, callKey: "k" });
   if (pending.status !== "pending") throw new Error(pending.status);
   await runtime.resolveToolApproval(pending.approval.id, { approved: true });
   expect(await runtime.call(make({}, 0), args, { ...task, callKey: "k" })).toMatchObject({

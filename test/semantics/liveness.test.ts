@@ -199,7 +199,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     await cut;
     const pending = await runtime.call(charge, args, task);
     if (pending.status !== "pending") throw new Error(pending.status);
-    await runtime.resolveToolApproval(pending.approval.id, { approved: true });
+    await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
     const again = runtime.call(charge, args, task);
     answer.resolve({ id: "ch_late" });
     expect(await again).toMatchObject({ status: "success", output: { id: "ch_late" } });

@@ -171,7 +171,7 @@ it("rule 20: a person who lets an interrupted call run again lets run what was a
   const asking = await world.runtime();
   const replay = await asking.call(charge, args, task);
   expect(replay).toMatchObject({ status: "pending", approval: { kind: "replay" } });
-  await asking.resolveToolApproval(idOf(replay), { approved: true });
+  await asking.resolveToolApproval(idOf(replay), { resolution: "run-again" });
   expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
   expect(effects).toEqual([5, 5]);
 });

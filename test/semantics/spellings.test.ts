@@ -181,7 +181,8 @@ describe.each(Object.entries(spellings))("%s", (_name, spell) => {
       { reconcile: () => ({ happened: true, output: { id: "seen", count: 1 } }), settleMs: 0 },
       { output: { id: "seen", count: 1 } },
     ],
-    ["onUnknown: tell", { onUnknown: "tell" }, { error: { code: "TOOL_OUTCOME_UNKNOWN" } }],
+    ["onUnknown: fail", { onUnknown: "fail" }, { error: { code: "TOOL_OUTCOME_UNKNOWN" } }],
+    ["onUnknown: tell", { onUnknown: "tell" }, { status: "pending", approval: { kind: "replay" } }],
     ["onUnknown: run", { onUnknown: "run" }, { output: { id: "second" } }],
     [
       "acceptsIdempotencyKey: false",

@@ -54,7 +54,7 @@ describe("what died between intent and outcome", () => {
     expect(outcome).not.toHaveProperty("note");
   });
 
-  it("rule 16: asks a person where the tool takes no ctx, and runs nothing meanwhile", async () => {
+  it("rule 16: asks a person where the tool says that it passes no key on, and runs nothing meanwhile", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({}, dieFirst);
     await interrupt(world, charge);
@@ -97,19 +97,59 @@ describe("what died between intent and outcome", () => {
     expect(await world.rows("SELECT key_read FROM toolwright_calls")).toEqual([{ key_read: 0 }]);
   });
 
-  it.each(["tell", "fail"] as const)(
-    "rule 16: onUnknown %s answers outcome_unknown, and the call stays unknown",
-    async (onUnknown) => {
+  it.each([
+    ["tell", { toolCallId: "c1" }],
+    ["fail", { toolCallId: "c1" }],
+    ["fail", {}],
+  ] as const)(
+    "rule 16: onUnknown %s answers outcome_unknown (%j), and the call stays unknown",
+    async (onUnknown, options) => {
       const world = await createWorld();
       const { charge, effects } = createCharge({ onUnknown }, dieFirst);
       await interrupt(world, charge);
-      const outcome = await (await world.runtime()).call(charge, args, task);
+      const outcome = await (await world.runtime()).call(charge, args, { ...task, ...options });
+      expect(await (await world.runtime()).approvals()).toEqual([]);
       expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
       expect(outcome.status === "error" && outcome.error.toModel().error_type).toBe("outcome_unknown");
       expect(effects).toHaveLength(1);
       expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
     },
   );
+
+  it("rule 16: onUnknown tell asks a person where no model reads the answer, and the call continues after each answer", async () => {
+    for (const [decision, expected, runs] of [
+      [{ resolution: "run-again" }, { status: "success", output: { id: "ch_2" } }, 2],
+      [{ resolution: "happened", output: { id: "ch_1" } }, { status: "success", output: { id: "ch_1" } }, 1],
+      [{ resolution: "give-up" }, { status: "denied", error: { code: "TOOL_APPROVAL_DENIED" } }, 1],
+    ] as const) {
+      const world = await createWorld();
+      const { charge, effects } = createBlindCharge({ onUnknown: "tell" }, dieFirst);
+      await interrupt(world, charge);
+      const runtime = await world.runtime();
+      expect(await runtime.call(charge, args, task)).toMatchObject({
+        status: "pending",
+        approval: { kind: "replay" },
+      });
+      const [request] = await runtime.approvals({ status: "pending" });
+      await runtime.resolveToolApproval(request?.id ?? "", decision);
+      expect(await (await world.runtime()).call(charge, args, task)).toMatchObject(expected);
+      expect(effects).toHaveLength(runs);
+    }
+  });
+
+  it("rule 16: what a person was asked binds a model that calls the tool later", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge({ onUnknown: "tell" }, dieFirst);
+    await interrupt(world, charge);
+    const runtime = await world.runtime();
+    await runtime.call(charge, args, task);
+    const asModel = async () => (await world.runtime()).call(charge, args, { ...task, toolCallId: "c1" });
+    expect(await asModel()).toMatchObject({ status: "pending" });
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { resolution: "happened", output: { id: "seen" } });
+    expect(await asModel()).toMatchObject({ status: "success", output: { id: "seen" } });
+    expect(effects).toHaveLength(1);
+  });
 
   it("rule 16: onUnknown run runs even a tool that takes no key", async () => {
     const world = await createWorld();
@@ -132,8 +172,11 @@ describe("what died between intent and outcome", () => {
     const { charge, effects } = createCharge({ onUnknown: "tell" }, dieFirst);
     await interrupt(world, charge);
     const runtime = await world.runtime();
-    await runtime.call(charge, args, task);
-    expect(await runtime.call(charge, args, task)).toMatchObject({ status: "success" });
+    const told = await runtime.call(charge, args, { ...task, toolCallId: "c1" });
+    expect(told).toMatchObject({ error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+    expect(await runtime.call(charge, args, { ...task, toolCallId: "c2" })).toMatchObject({
+      status: "success",
+    });
     expect(effects).toHaveLength(2);
     expect(effects[0]?.key).not.toBe(effects[1]?.key);
   });
@@ -211,21 +254,78 @@ describe("reconcile", () => {
     ],
     ["does not know", (): Reconciled<{ id: string }> => undefined],
   ])(
-    "rule 16: a service that %s leaves it unknown, and it is asked again the next time",
+    "rule 16: a reconcile that %s leaves it unknown: a person is asked once, and it is asked again the next time",
     async (_name, answer) => {
       const world = await createWorld();
       asked.length = 0;
       const { charge, effects } = reconciling(answer);
       await interrupt(world, charge);
+      const ids = new Set<string>();
       for (let times = 0; times < 2; times += 1) {
         const outcome = await (await world.runtime()).call(charge, args, task);
-        expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+        expect(outcome).toMatchObject({ status: "pending", approval: { kind: "replay" } });
+        if (outcome.status === "pending") ids.add(outcome.approval.id);
       }
       expect(asked).toEqual([7, 7]);
+      expect(ids.size).toBe(1);
       expect(effects).toHaveLength(1);
-      expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
     },
   );
+
+  it("rule 16: a reconcile that knows in the end needs no answer any more", async () => {
+    const world = await createWorld();
+    let isKnown = false;
+    const { charge, effects } = reconciling(() =>
+      isKnown ? { happened: true, output: { id: "ch_seen" } } : undefined,
+    );
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "pending" });
+    isKnown = true;
+    const runtime = await world.runtime();
+    expect(await runtime.call(charge, args, task)).toMatchObject({ output: { id: "ch_seen" } });
+    expect(await runtime.approvals()).toMatchObject([{ status: "void" }]);
+    expect(effects).toHaveLength(1);
+  });
+
+  it("rule 17: an answer counts without asking reconcile again", async () => {
+    const world = await createWorld();
+    asked.length = 0;
+    const { charge, effects } = reconciling(() => undefined);
+    await interrupt(world, charge);
+    const runtime = await world.runtime();
+    await runtime.call(charge, args, task);
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { resolution: "run-again" });
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ output: { id: "ch_2" } });
+    expect(asked).toEqual([7]);
+    expect(effects).toHaveLength(2);
+  });
+
+  it.each([
+    ["tell", { status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } }],
+    ["fail", { status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } }],
+    ["run", { status: "success", output: { id: "ch_2" } }],
+    ["ask", { status: "pending" }],
+  ] as const)("rule 16: where reconcile does not know, onUnknown %s decides", async (onUnknown, expected) => {
+    const world = await createWorld();
+    const { charge } = reconciling(() => undefined, { onUnknown });
+    await interrupt(world, charge);
+    const outcome = await (await world.runtime()).call(charge, args, { ...task, toolCallId: "c1" });
+    expect(outcome).toMatchObject(expected);
+  });
+
+  it("rule 16: a clock that was set back does not make reconcile wait longer than settleMs", async () => {
+    const world = await createWorld();
+    const late = createClock(10_000_000);
+    const { charge } = reconciling(() => ({ happened: false }), { settleMs: 1_000 });
+    await interrupt(world, charge, {}, late);
+    const clock = createClock();
+    const again = (await world.runtime({ clock })).call(charge, args, task);
+    await until(() => clock.sleeps.length > 0);
+    expect(clock.sleeps).toEqual([1_000]);
+    await clock.advance(1_000);
+    expect(await again).toMatchObject({ status: "success" });
+  });
 
   it("rule 16: an answer that does not fit the output schema is no answer", async () => {
     const world = await createWorld();
@@ -245,7 +345,7 @@ describe("reconcile", () => {
     });
     await interrupt(world, order);
     const outcome = await (await world.runtime()).call(order, args, task);
-    expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+    expect(outcome).toMatchObject({ status: "pending", approval: { kind: "replay" } });
     expect(hung).toHaveLength(1);
   });
 

@@ -104,7 +104,7 @@ describe("an interrupted call whose fate a person has settled", () => {
     await runtime.run(task, async () => {
       const pending = await runtime.call(charge, args);
       if (pending.status !== "pending") throw new Error(pending.status);
-      await runtime.resolveToolApproval(pending.approval.id, { approved: false });
+      await runtime.resolveToolApproval(pending.approval.id, { resolution: "give-up" });
       expect(await runtime.call(charge, args)).toMatchObject({ status: "denied" });
     });
     expect(effects).toHaveLength(1);

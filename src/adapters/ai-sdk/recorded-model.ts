@@ -5,6 +5,7 @@ import {
   recordedResponsesByRequest,
   recordedResponsesOf,
 } from "../../invoke/recorded-responses.ts";
+import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
@@ -80,12 +81,16 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
     const slot = await responses.next(sha256(canonicalText({ way, ...asked(request) })));
-    if (slot.recorded !== undefined) return slot.recorded.value;
+    if (slot.recorded !== undefined) {
+      noteModelNames(scope, callsIn(slot.recorded.value));
+      return slot.recorded.value;
+    }
     if (slot.hasDiverged) {
       const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
       notes.set(scope, { text, place: Array.isArray(request.prompt) ? request.prompt.length : 0 });
     }
     const response = await ask(withNote(request, notes.get(scope)));
+    noteModelNames(scope, callsIn(response));
     return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
 
@@ -150,6 +155,21 @@ function withoutCalls(parts: readonly unknown[]): unknown[] {
   const said = parts.filter((part) => !isOfType("tool-call")(part));
   if (said.some(isOfType("error"))) return said;
   return [...said, { type: "error", error: new Error("The stream ended before the response was complete.") }];
+}
+
+/** Of an answer in one piece, or of the parts of a stream. */
+function callsIn(response: unknown): NamedCall[] {
+  const parts: unknown = Array.isArray(response)
+    ? response
+    : (response as { content?: unknown } | undefined)?.content;
+  if (!Array.isArray(parts)) return [];
+  return (parts as unknown[]).filter(isNamedCall);
+}
+
+function isNamedCall(part: unknown): part is NamedCall {
+  if (!isOfType("tool-call")(part)) return false;
+  const { toolCallId, toolName } = part as Record<string, unknown>;
+  return typeof toolCallId === "string" && typeof toolName === "string";
 }
 
 function isOfType(type: string): (part: unknown) => boolean {

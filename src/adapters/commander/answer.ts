@@ -65,25 +65,27 @@ export function answerError(thrown: unknown, { command, isDebug }: AnswerContext
 
 export interface OpenRequest {
   readonly approval: Approval;
-  /** What settles it. */
-  readonly command: string;
+  /** What settles it, and what each command does. */
+  readonly answers: readonly { readonly label: string; readonly command: string }[];
 }
 
-/** The rows stay where they are: whoever may decide types the one command, and the caller the other. */
+/** The rows stay where they are: whoever may decide types one of the commands, and the caller the other. */
 export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn: string): Answer {
   const ids = requests.map(({ approval }) => approval.id);
-  const commands = requests.map(({ command }) => `"${command}"`).join(" and ");
+  const commands = requests.map(hintFor).join(" Then: ");
   const { runId } = requests[0]?.approval ?? {};
-  const lines = requests.flatMap(({ approval: { prompt, toolName, args }, command }) => [
+  const lines = requests.flatMap(({ approval: { kind, prompt, toolName, args }, answers }) => [
     `waiting: ${prompt}`,
     `  ${toolName} ${JSON.stringify(args)}`,
-    `  Approve it:  ${command}`,
+    ...(kind === "replay"
+      ? answers.flatMap(({ label, command }) => [`  ${label}:`, `    ${command}`])
+      : answers.map(({ label, command }) => `  ${`${label}:`.padEnd(13)}${command}`)),
   ]);
   return {
     exitCode: EXIT_CODES.waiting,
     json: {
       ...pendingError(specOf(tool), ids[0] ?? "").toModel(),
-      next_action_hint: `Approve it with ${commands}, then run the same command again with ${goOn}.`,
+      next_action_hint: `${commands} Then run the same command again with ${goOn}.`,
       approval_id: ids[0],
       approval_ids: ids,
       run_id: runId,
@@ -94,6 +96,15 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
       process.stderr,
     ),
   };
+}
+
+function hintFor({ approval: { kind }, answers }: OpenRequest): string {
+  const listed = answers.map(({ label, command }) =>
+    kind === "replay" ? `"${command}" (${label})` : `"${command}"`,
+  );
+  return kind === "replay"
+    ? `Answer with one of: ${listed.join("; ")}.`
+    : `Approve it with ${listed[0] ?? ""}, or deny it with ${listed[1] ?? ""}.`;
 }
 
 function errorText(message: string, hint: string): string {

@@ -2,6 +2,7 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
+import { RESOLUTION_LABELS } from "../../invoke/approvals/resolutions.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import type { ApprovalDecision } from "../../runtime/approvals.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
@@ -77,7 +78,10 @@ async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<bo
   }
 }
 
-type Decision = Pick<ApprovalDecision, "approved" | "approvedArgs" | "happened"> | "again" | undefined;
+type Decision =
+  | Pick<ApprovalDecision, "approved" | "approvedArgs" | "resolution" | "output">
+  | "again"
+  | undefined;
 
 async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decision> {
   const word = await ask("Run it? [y]es, [N]o, [e]dit the arguments: ");
@@ -108,24 +112,27 @@ async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decis
 
 /** A call was interrupted, and only a person can tell whether it happened. Enter decides nothing. */
 async function askWhatBecame(ask: Ask): Promise<Decision> {
-  const word = await ask("[r]un it again, it [h]appened, [g]ive up, or Enter to leave it open: ");
-  switch (word?.trim().toLowerCase()) {
-    case undefined:
-    case "":
-      return undefined;
-    case "r":
-      return { approved: true };
-    case "h": {
-      const output = await askJson(ask, "its output> ", null);
-      return output === undefined || output === "again"
-        ? output
-        : { approved: true, happened: { output: output.value } };
-    }
-    case "g":
-      return { approved: false };
-    default:
-      return "again";
-  }
+  for (const [key, resolution] of KEYS) say(`  [${key}] ${RESOLUTION_LABELS[resolution]}`);
+  const word = await ask("[h]appened, [r]un again, [g]ive up, or Enter to leave it open: ");
+  const typed = word?.trim().toLowerCase();
+  if (typed === undefined || typed === "") return undefined;
+  const resolution = KEYS.find(([key, name]) => typed === key || typed === name)?.[1];
+  if (resolution === undefined) return "again";
+  return resolution === "happened" ? askOutput(ask) : { resolution };
+}
+
+const KEYS = [
+  ["h", "happened"],
+  ["r", "run-again"],
+  ["g", "give-up"],
+] as const;
+
+async function askOutput(ask: Ask): Promise<Decision> {
+  const text = await ask("its output as JSON, or Enter for none> ");
+  if (text === undefined) return undefined;
+  if (text.trim() === "") return { resolution: "happened" };
+  const output = parseJson(text);
+  return output === "again" ? output : { resolution: "happened", output: output.value };
 }
 
 async function askJson(
@@ -134,7 +141,10 @@ async function askJson(
   start: unknown,
 ): Promise<{ value: unknown } | "again" | undefined> {
   const text = await ask(question, JSON.stringify(start));
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : parseJson(text);
+}
+
+function parseJson(text: string): { value: unknown } | "again" {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {

@@ -1,5 +1,4 @@
 /** What the commands of one program share. */
-import type { Approval } from "../../invoke/approval.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 
 /** An option that is not a field of the tool. Where a field has its name, it is spelled `--tool-<name>`. */
@@ -22,8 +21,8 @@ export interface CommandSettings {
   readonly ownOptions: readonly OwnOption[];
   /** What a call runs in; disposed after it. */
   open(values: OwnValues): OpenedRuntime | Promise<OpenedRuntime>;
-  /** The command that settles a request from elsewhere. */
-  approveCommand(approval: Approval, values: OwnValues, runtime: Runtime): string | Promise<string>;
+  /** A command of `toolwright` that settles a request from elsewhere. @param words what follows its name */
+  decideCommand(words: readonly string[], values: OwnValues, runtime: Runtime): string | Promise<string>;
 }
 
 export const INPUT: OwnOption = {

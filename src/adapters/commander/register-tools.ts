@@ -33,8 +33,8 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
     reserved: namesOfOptions(program),
     ownOptions: [INPUT, RUN_ID],
     open: () => opened(runtime),
-    approveCommand: async ({ id }, _values, used) =>
-      ["npx toolwright approve", id, ...(await storeWords(used))].join(" "),
+    decideCommand: async (words, _values, used) =>
+      ["npx toolwright", ...words.map(quoted), ...(await storeWords(used))].join(" "),
   };
   addToolCommands(program, planCommands(registry.all()), settings);
 }

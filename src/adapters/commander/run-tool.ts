@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
+import { answersTo } from "../../invoke/approvals/answers.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -84,8 +85,8 @@ async function callAndAnswer(
     await using opened = await settings.open(values);
     const outcome = await callUntilDecided(opened.runtime, given.tool, args, { runId, signal });
     if (outcome.status !== "pending") return answerOutcome(outcome, context);
-    const requests = await openRequests(opened.runtime, outcome.approval, (approval) =>
-      settings.approveCommand(approval, values, opened.runtime),
+    const requests = await openRequests(opened.runtime, outcome.approval, (words) =>
+      settings.decideCommand(words, values, opened.runtime),
     );
     return answerPending(given.tool, requests, `${optionOf(given, RUN_ID.name)} ${runId}`);
   } catch (error) {
@@ -109,11 +110,18 @@ function nothingLeft({ name }: Tool): ToolwrightError {
 async function openRequests(
   runtime: Runtime,
   first: Approval,
-  commandFor: (approval: Approval) => string | Promise<string>,
+  commandFor: (words: readonly string[]) => string | Promise<string>,
 ): Promise<OpenRequest[]> {
   const others = await runtime.approvals({ status: "pending", runId: first.runId });
   const all = [first, ...others.filter(({ id }) => id !== first.id)];
-  return Promise.all(all.map(async (approval) => ({ approval, command: await commandFor(approval) })));
+  return Promise.all(
+    all.map(async (approval) => ({
+      approval,
+      answers: await Promise.all(
+        answersTo(approval).map(async ({ label, words }) => ({ label, command: await commandFor(words) })),
+      ),
+    })),
+  );
 }
 
 interface CallPlace {

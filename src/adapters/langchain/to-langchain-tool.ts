@@ -46,6 +46,7 @@ function convert(name: string, tool: Tool, { onPending }: LangChainToolOptions):
     const { toolCall, signal } = config;
     const outcome = await callHere(spec, fromObjectInput(inputJsonSchema, input), {
       toolCallId: toolCall?.id ?? config.toolCallId,
+      modelName: name,
       signal,
       capabilities: { runnableConfig: config },
     });

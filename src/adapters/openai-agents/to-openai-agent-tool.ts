@@ -53,6 +53,8 @@ function convert(name: string, tool: Tool): OpenAIAgentTool {
           needsApproval: (runContext: RunContext, input: unknown, callId?: string) =>
             needsApprovalHere(spec, fromObjectInput(inputJsonSchema, input), {
               toolCallId: callId,
+              modelName: name,
+              readByModel: true,
               capabilities: { runContext },
             }),
         }),
@@ -60,6 +62,8 @@ function convert(name: string, tool: Tool): OpenAIAgentTool {
       const { signal, toolCall } = details ?? {};
       const outcome = await callHere(spec, fromObjectInput(inputJsonSchema, input), {
         toolCallId: toolCall?.callId,
+        modelName: name,
+        readByModel: true,
         signal,
         messageDecision: stateDecision(name, runContext, toolCall?.callId),
         capabilities: { runContext },

@@ -1,6 +1,7 @@
 /** `toolwright approvals`: what waits for a person. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { answerSteps, stepLines } from "../answer-lines.ts";
 import { nextCommand } from "../command-name.ts";
 import { type CommonOptions, toAge, toShortText } from "../screen.ts";
 
@@ -48,8 +49,7 @@ export function addApprovalsCommand(program: Command): void {
           // Nobody should agree to what they have not seen.
           if (isCut(prompt) || isCut(args))
             screen.say(`  All of it: ${nextCommand(options.store, "approvals", "--run", runId, "--json")}`);
-          screen.say(`  ${nextCommand(options.store, "approve", id)}`);
-          screen.say(`  ${nextCommand(options.store, "deny", id)}`);
+          for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
         }
         return EXIT.finished;
       }),

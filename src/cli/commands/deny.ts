@@ -1,22 +1,32 @@
-/** `toolwright deny <id>`: decides against what was asked. */
+/** `toolwright deny <id>`: denies a request, or gives up an interrupted call. */
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import type { DecisionOptions } from "../decide.ts";
 
+interface DenyOptions extends DecisionOptions {
+  readonly giveUp?: boolean;
+}
+
 export function addDenyCommand(program: Command): void {
   const command = program
     .command("deny")
-    .summary("decide against a request")
-    .description("Decides against a request. The comment is told to the agent that asked.")
+    .summary("deny a request")
+    .description(
+      "Denies a request. The agent that asked reads the comment. A request about an interrupted call needs --give-up.",
+    )
     .argument("<id>", "the id of the request, or of a run that waits for one thing only")
+    .option("--give-up", "do not run an interrupted call again; the caller reads that it may have happened")
     .option("--by <name>", "who decides (default: the user of this system)")
     .option("--comment <text>", "why");
   withCommonOptions(command)
-    .addHelpText("after", examples(`toolwright deny ID --comment "too expensive"`))
+    .addHelpText(
+      "after",
+      examples(`toolwright deny ID --comment "too expensive"`, "toolwright deny ID --give-up"),
+    )
     .action(
-      acting(async ({ screen, options }: Acting<DecisionOptions>, id: string) => {
+      acting(async ({ screen, options }: Acting<DenyOptions>, id: string) => {
         const { decide } = await import("../decide.ts");
-        return decide(screen, options, id, { approved: false });
+        return decide(screen, options, id, false, options.giveUp === true ? { resolution: "give-up" } : {});
       }),
     );
 }

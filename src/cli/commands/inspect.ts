@@ -1,5 +1,6 @@
 /** `toolwright inspect <run-id>`: all that is on record of a run. */
 import type { Command } from "commander";
+import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
@@ -50,6 +51,9 @@ export function addInspectCommand(program: Command): void {
         }
         for (const request of found.approvals) {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
+          // A yes or no does not answer it, so the three answers are shown.
+          if (request.kind === "replay")
+            for (const line of stepLines(answerSteps(options.store, request), "    ")) screen.say(line);
         }
         return EXIT.finished;
       }),

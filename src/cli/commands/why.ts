@@ -1,5 +1,6 @@
 /** `toolwright why <run-id>`: in words, why a run stands as it does, and which command comes next. */
 import type { Command } from "commander";
+import { stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import type { CommonOptions } from "../screen.ts";
 
@@ -18,10 +19,10 @@ export function addWhyCommand(program: Command): void {
         const { status, because, next } = await withRun(options.store, runId, (store, run) =>
           explainRun(store, run, options.store),
         );
-        screen.tell({ runId, status, because, next });
+        screen.tell({ runId, status, because, next: next.map(({ command }) => command) });
         for (const sentence of because) screen.say(sentence);
         if (next.length > 0) screen.say("Next:");
-        for (const line of next) screen.say(`  ${line}`);
+        for (const line of stepLines(next)) screen.say(line);
         return EXIT.finished;
       }),
     );

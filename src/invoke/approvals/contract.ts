@@ -6,6 +6,8 @@ import type { ToolSpec } from "../../definition/tool-spec.ts";
 const contractSchema = z.object({
   input: z.record(z.string(), z.unknown()),
   output: z.record(z.string(), z.unknown()).nullable(),
+  /** JSON Schema has no word for it. Requests of version 0.1 do not say. */
+  mayReturnNothing: z.boolean().default(false),
   redactInput: z.array(z.string()),
   redactOutput: z.array(z.string()),
 });
@@ -15,7 +17,17 @@ export type Contract = z.output<typeof contractSchema>;
 export function encodeContract(spec: ToolSpec): string {
   const { outputSchema, inputJsonSchema, redactInput, redactOutput } = spec;
   const output: JsonSchema | null = outputSchema === undefined ? null : toOutputJsonSchema(outputSchema);
-  return JSON.stringify({ input: inputJsonSchema, output, redactInput, redactOutput });
+  const mayReturnNothing = outputSchema !== undefined && acceptsNothing(outputSchema);
+  return JSON.stringify({ input: inputJsonSchema, output, mayReturnNothing, redactInput, redactOutput });
+}
+
+function acceptsNothing(schema: z.ZodType): boolean {
+  try {
+    return schema.safeParse(undefined).success;
+  } catch {
+    // An asynchronous schema: the call itself validates.
+    return false;
+  }
 }
 
 export function decodeContract(json: string): Contract {

@@ -18,19 +18,29 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { explainRefusal, insertRow } from "../record/rows.ts";
 import { withToolContext } from "../tool-context.ts";
 
-/** @param previous an earlier request about this call, which the new one replaces */
+/**
+ * @param previous an earlier request about this call, which the new one replaces
+ * @param question what is asked, where it is not the tool's own prompt
+ */
 export async function requestApproval(
   call: Call,
   kind: "call" | "replay",
   previous: ApprovalRow | undefined,
+  question?: string,
 ): Promise<ApprovalRow> {
   const { host, row } = call;
-  const approval = await describe(call, kind, (previous?.round ?? 0) + 1);
+  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
   const stored = await host.store.transaction(function* () {
-    if (previous?.status === "approved" || previous?.status === "pending") yield* voidApproval(previous.id);
+    // The approval that an interrupted call was run on stays what it is.
+    const isReplaced =
+      previous?.kind === kind && (previous.status === "approved" || previous.status === "pending");
+    if (isReplaced) yield* voidApproval(previous.id);
     yield* insertApproval(approval);
-    // A question about an interrupted call leaves the approval that it was run on in its place.
-    const waits = kind === "replay" ? { waitsFor: approval.id } : { approvalId: approval.id };
+    // It also says with which arguments the call ran, so a question about the call does not take its place in the row.
+    const waits =
+      kind === "replay"
+        ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
+        : { approvalId: approval.id };
     if (row === undefined) {
       yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, ...waits });
     } else {
@@ -56,7 +66,12 @@ export async function requestApproval(
   return stored;
 }
 
-async function describe(call: Call, kind: "call" | "replay", round: number): Promise<NewApproval> {
+async function describe(
+  call: Call,
+  kind: "call" | "replay",
+  round: number,
+  question: string | undefined,
+): Promise<NewApproval> {
   const { spec, scope, host } = call;
   const { runId, nodeId, iteration, parentKey } = scope.identity;
   const now = host.clock.now();
@@ -76,7 +91,7 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
     fingerprint: fingerprintOf(spec),
     argsJson: encode(maskInput(spec, call.args, host.store.secret)),
     argsHash: argumentsHash(call),
-    prompt: await promptOf(call, kind),
+    prompt: question ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
     contractJson: encodeContract(spec),
     hasClearArgs: spec.digestInput !== undefined,
@@ -85,11 +100,8 @@ async function describe(call: Call, kind: "call" | "replay", round: number): Pro
   };
 }
 
-async function promptOf(call: Call, kind: "call" | "replay"): Promise<string> {
+async function promptOf(call: Call): Promise<string> {
   const { spec } = call;
-  if (kind === "replay") {
-    return `A call of "${spec.name}" was interrupted, and nobody can tell whether it happened. Did it happen, shall it run again, or give up?`;
-  }
   const { approvalPrompt } = spec;
   const fallback = `May "${spec.name}" run with these arguments?`;
   if (approvalPrompt === undefined) return fallback;

@@ -8,11 +8,15 @@ import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { argumentsHash, type Call } from "../call.ts";
+import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { type Policy, refuse } from "../policy.ts";
 import { withToolContext } from "../tool-context.ts";
+import { refusalOfBreaker } from "./breaker.ts";
+import { refusalOfLimits } from "./refuse-early.ts";
 
 export const approve: Policy = (call, next) => {
+  if (isEdited(call)) addNote(call, editNote(call.inputJson));
   if (call.approvedBefore) return next();
   if (call.approval !== undefined) return nextWith(call, call.approval, next);
   return call.spec.needsApproval === undefined ? next() : ask(call, next);
@@ -25,6 +29,9 @@ async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   const denial = await host.store.read(() => denialOf(scope.id, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next();
+  // Nobody decides about a call that would be refused all the same.
+  const refusal = (await refusalOfLimits(call)) ?? (await refusalOfBreaker(call));
+  if (refusal !== undefined) return refusal;
   const previous = await host.store.read(() => approvalOfCall(call.key, now));
   const approval = await settleByMessage(call, await requestApproval(call, "call", previous));
   if (approval.status === "denied") return { kind: "denied", approval };
@@ -56,7 +63,7 @@ async function needsApproval(call: Call): Promise<boolean> {
   try {
     return await withToolContext(call, async (ctx) => rule(call.input, ctx));
   } catch {
-    // Who cannot tell asks.
+    // A rule that throws has not said that the call is harmless: fail closed.
     return true;
   }
 }

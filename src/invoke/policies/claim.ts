@@ -99,11 +99,16 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
 
 async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.status === "success" || row.effect === "happened") {
-    call.note = `This was done before under the same business key; it was not done again.`;
-    if (row.status !== "success") return cameLate(call, row, row.lateJson ?? encode(undefined));
-    return { kind: "recorded", outputJson: await outputOf(call, row), attempt: row.attempt };
+    call.note = `This was done before under the same business key. It was not done again.`;
+    if (row.status !== "success")
+      return elsewhere(await cameLate(call, row, row.lateJson ?? encode(undefined)));
+    return elsewhere({ kind: "recorded", outputJson: await outputOf(call, row), attempt: row.attempt });
   }
-  return row.effect === "none" ? undefined : resolveUnknown(call, row);
+  return row.effect === "none" ? undefined : elsewhere(await resolveUnknown(call, row));
+}
+
+function elsewhere(result: Result | undefined): Result | undefined {
+  return result?.kind === "recorded" ? { ...result, isElsewhere: true } : result;
 }
 
 function isAncestor(call: Call): boolean {

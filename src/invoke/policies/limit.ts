@@ -61,7 +61,7 @@ class Once {
 }
 
 /** The stricter of the runtime's and the run's limits counts. */
-function limitsOf(call: Call): Limits | undefined {
+export function limitsOf(call: Call): Limits | undefined {
   const { limits: ofRuntime } = call.host;
   const { limits: ofRun } = call.scope.root;
   const names = [...Object.keys(ofRuntime), ...Object.keys(ofRun)] as (keyof Limits)[];
@@ -174,7 +174,7 @@ function* settleBudgets(call: Call, limits: Limits, activeMs: Once, unstoredUsd:
   if (limits.maxWallClockMs !== undefined) yield* addUsage(runId, "maxWallClockMs", activeMs.take());
 }
 
-function exceeded(call: Call, name: string, max: number): Refused {
+export function exceeded(call: Call, name: string, max: number): Refused {
   const whose = name === "maxExecutionsPerRun" ? `Tool "${call.spec.name}"` : "The run";
   return new Refused(
     refuse(

@@ -7,7 +7,7 @@ import { type Call, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { replayNote } from "../recovery/replay-note.ts";
+import { replayNote } from "../call-notes.ts";
 import { maskOutput } from "../redact.ts";
 import { explainRefusal, insertRow, logText } from "./rows.ts";
 
@@ -20,8 +20,8 @@ export async function recordAnswer(call: Call, result: Result, isDecided: boolea
   }
   // Its attempt may not write any more, not even that it was refused.
   if (result.kind === "error" && result.error.code === "TOOL_ATTEMPT_STALE") return result;
-  if (result.kind === "recorded" && result.attempt !== call.scope.attempt)
-    call.note = replayNote(call, result.attempt);
+  if (result.kind === "recorded" && result.attempt !== call.scope.attempt && result.isElsewhere !== true)
+    call.note = [replayNote(call, result.attempt), call.note].filter((text) => text !== undefined).join(" ");
   // An interrupted call stays interrupted until its outcome is known: neither saying so nor refusing to run it again ends it.
   if (!(isOpen(call, result) && call.row !== undefined)) {
     await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));

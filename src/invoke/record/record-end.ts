@@ -1,4 +1,5 @@
 /** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
+import { mayPassKeyOn } from "../../definition/tool-spec.ts";
 import { forgetResponses } from "../../store/responses.ts";
 import { finishCall, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -85,10 +86,10 @@ function* settleAll(call: Call, result: Result): Transaction<void> {
 function noticeUnreadKey(call: Call): void {
   const { host, spec } = call;
   tell(call, { type: "key-unread" });
-  if (!spec.takesKey || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
+  if (!mayPassKeyOn(spec) || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
   host.warnOnce(
     `key-unread ${spec.name}`,
-    `Tool "${spec.name}" is a non-idempotent side effect and ended without reading ctx.idempotencyKey. After a crash a person will be asked whether it happened. Pass the key to the service, or give the tool a reconcile function.`,
+    `tool "${spec.name}" is a non-idempotent side effect and ended without reading ctx.idempotencyKey. After a crash a person has to decide whether it happened. Pass the key to the service, or give the tool a reconcile function.`,
   );
 }
 
@@ -121,18 +122,20 @@ function endOf(call: Call, result: Result): End {
     waitsFor: null,
     note: call.note ?? null,
   };
+  // Of a try that has not ended, only that it has read its key says something.
+  const keyRead = common.keyRead === true ? true : null;
   switch (result.kind) {
     case "success":
       return { ...common, status: "success", effect: "happened", outputJson: storedOutput(call) };
     case "pending":
-      return { ...common, status: "pending", effect: null, keyRead: null, waitsFor: result.approval.id };
+      return { ...common, status: "pending", effect: null, keyRead, waitsFor: result.approval.id };
     case "cut":
       return {
         ...common,
         status: "unknown",
         effect: effectOf(call, result),
         errorJson: encodeError(result.error, call),
-        keyRead: null,
+        keyRead,
         executing: isAtWork,
       };
     case "error": {
@@ -143,6 +146,8 @@ function endOf(call: Call, result: Result): End {
         effect,
         errorJson: encodeError(result.error, call),
         executing: effect === null ? isAtWork : null,
+        // A try that is still at work may read it yet.
+        keyRead: isAtWork === true ? keyRead : common.keyRead,
         // An output that failed validation is the only trace of an effect that happened.
         lateJson: effect === "happened" && call.outputJson !== undefined ? storedOutput(call) : null,
       };

@@ -1,5 +1,5 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
-import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { type CallStatus } from "../../store/calls.ts";
 import { insertCall, insertStarted } from "../../store/write-calls.ts";
@@ -8,6 +8,7 @@ import { readScope } from "../../store/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
 import { truncateJson } from "../../util/truncate.ts";
 import { type Call, takeSeq } from "../call.ts";
+import { modelNameOf } from "../model-names.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 
@@ -84,6 +85,8 @@ function* commonFields(call: Call) {
     idempotencyKey: call.idempotencyKey === call.key ? null : call.idempotencyKey,
     toolName: spec.name,
     unrepeatable: isUnrepeatable(spec),
+    reruns: isUnrepeatable(spec) ? runsInEachAttempt(spec) : null,
+    modelName: modelNameOf(call),
     toolCallId: call.toolCallId ?? null,
     inputJson: yield* logText(call, "input", call.inputJson),
   };

@@ -19,8 +19,10 @@ import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { explainRefusal } from "../record/rows.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
+import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
+import { addNote, editNote } from "../call-notes.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
-import { waitForOwner } from "./wait-for-owner.ts";
+import { hasSettled, waitForOwner } from "./wait-for-owner.ts";
 
 export async function decide(call: Call): Promise<Result | undefined> {
   for (;;) {
@@ -71,10 +73,17 @@ async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefi
   const { spec } = call;
   switch (row.status) {
     case "success":
+      await noteEdits(call, row);
       return happenedBefore(call, row, await outputOf(call, row));
     case "error":
-      if (row.effect !== "none" && spec.sideEffect && !spec.idempotent) return interrupted(call, row);
-      await restoreUnspentApproval(call, row);
+      if (row.effect === "none" || !isUnrepeatable(spec)) {
+        await restoreUnspentApproval(call, row);
+        return undefined;
+      }
+      if (!runsInEachAttempt(spec)) return interrupted(call, row);
+      // It would run again after a success, so it does after an error; not beside a try that was cut off.
+      await hasSettled(call, row);
+      await restoreSpentApproval(call, row);
       return undefined;
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row) };
@@ -90,7 +99,8 @@ async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefi
 /** The call around this one tries again: what failed inside is tried again with it, where that is safe. */
 function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
-  const isSafe = row.effect === "none" || call.spec.idempotent || !call.spec.sideEffect;
+  const { spec } = call;
+  const isSafe = row.effect === "none" || !isUnrepeatable(spec) || runsInEachAttempt(spec);
   return isSafe ? Promise.resolve(undefined) : interrupted(call, row);
 }
 
@@ -98,7 +108,8 @@ function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefine
 async function restoreUnspentApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   const approval = await readDecision(call, row.approvalId);
-  const isUnspent = approval?.status === "approved" && approval.redeemedAtMs === null;
+  const isUnspent =
+    approval?.kind === "call" && approval.status === "approved" && approval.redeemedAtMs === null;
   if (isUnspent && approval.fingerprint === fingerprintOf(call.spec)) runOn(call, approval);
 }
 
@@ -110,8 +121,10 @@ function runOn(call: Call, approval: ApprovalRow): void {
 }
 
 function happenedBefore(call: Call, row: CallRow, outputJson: string): Result | undefined {
-  const { spec } = call;
-  if (spec.replay === "run" && spec.idempotencyKey === undefined) return undefined;
+  if (runsInEachAttempt(call.spec)) {
+    call.note = undefined;
+    return undefined;
+  }
   return { kind: "recorded", outputJson, attempt: row.replayedFrom ?? row.attempt };
 }
 
@@ -133,6 +146,13 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   call.approvedBefore = true;
   call.approvalId = row.approvalId;
   call.editedArgsJson = (await readDecision(call, row.approvalId))?.approvedArgsJson ?? null;
+}
+
+/** A result of an earlier attempt may be that of other arguments than the model sends now. */
+async function noteEdits(call: Call, row: CallRow): Promise<void> {
+  if (row.approvalId === null) return;
+  const decision = await readDecision(call, row.approvalId);
+  if ((decision?.approvedArgsJson ?? null) !== null) addNote(call, editNote(row.inputJson));
 }
 
 /** What came late, or did not fit the schema then, is the truth about the effect: it happened. */

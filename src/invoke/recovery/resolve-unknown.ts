@@ -1,177 +1,120 @@
 /**
  * An interrupted call: its process died between intent and outcome, or it failed in a way that leaves open whether
- * anything happened. Runs it again where that is harmless, asks the world or a person where it is not.
+ * anything happened. Runs it again where that is safe; otherwise asks the outside world or a person.
  */
-import { isUnrepeatable } from "../../definition/tool-spec.ts";
-import { ToolwrightError } from "../../errors.ts";
-import { approvalOfCall, type ApprovalRow } from "../../store/approvals.ts";
+import type { OnUnknown } from "../../definition/tool-options.ts";
+import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
+import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
 import { type CallRow } from "../../store/calls.ts";
-import { closeCall } from "../../store/write-calls.ts";
-import { savePayload } from "../../store/payloads.ts";
-import { hasUnreadKey } from "../../store/unread-keys.ts";
-import { msLeft } from "../../util/clock.ts";
-import { decode, encode } from "../../util/encode.ts";
-import { explainRefusal } from "../record/rows.ts";
-import { truncateJson } from "../../util/truncate.ts";
-import { requestApproval } from "../approvals/request.ts";
+import { hasReadKey, hasUnreadKey } from "../../store/key-reads.ts";
+import { decode } from "../../util/encode.ts";
 import { type Call, tell } from "../call.ts";
+import { addNote } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
-import { redeemGuard } from "../approvals/redeem.ts";
-import { parseOutput, prepareInput } from "../policies/validate.ts";
-import { messageOf } from "../error-record.ts";
-import { createScrubber, holdsMark, maskOutput } from "../redact.ts";
-import { withToolContext } from "../tool-context.ts";
+import { parseOutput } from "../policies/validate.ts";
+import { holdsMark } from "../redact.ts";
+import { askPerson, openQuestion, runOnAnswer } from "./ask-person.ts";
+import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
+import { reconcile } from "./reconcile.ts";
+import { recordHappened } from "./record-happened.ts";
 import { hasSettled } from "./wait-for-owner.ts";
 
 /** `undefined` means: run it (again), with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
   const { spec } = call;
-  if (spec.onUnknown === undefined && !isUnrepeatable(spec)) return rerun(call, "it is safe to repeat");
+  const question = await openQuestion(call);
+  // An answer binds every caller, whatever the tool says by now.
+  if (question !== undefined && question.status !== "pending") return answered(call, row, question);
+  if (spec.onUnknown === undefined && !isUnrepeatable(spec)) return runAgain(call, row, "safe", question);
   if (spec.reconcile !== undefined) {
-    const answer = await reconcile(call, row);
-    if (answer !== undefined) return answer.happened ? happened(call, row, answer.outputJson) : undefined;
-    if (spec.onUnknown === undefined) return { kind: "error", error: stillUnknown(call, row) };
+    const found = await reconcile(call, row);
+    if (found?.happened === true) return recordHappened(call, row, found.outputJson, question);
+    if (found?.happened === false) return closeQuestion(call, question);
   }
-  switch (spec.onUnknown ?? ((await passesKeyOn(call)) ? "run" : "ask")) {
+  if (question !== undefined) return { kind: "pending", approval: question };
+  const way = await wayOf(call, row);
+  // Nothing may run beside a try that was cut off and is still at work.
+  if (way === "run") await hasSettled(call, row);
+  switch (way) {
     case "run":
-      return rerun(call, "it passes its key on, so that the service can tell");
+      return runAgain(call, row, (await passesKeyOn(call, row)) ? "key" : "tool", undefined);
     case "ask":
       return askPerson(call, row);
     case "tell":
     case "fail":
-      return { kind: "error", error: stillUnknown(call, row) };
+      return { kind: "error", error: outcomeUnknown(call, row, way) };
   }
 }
 
-function rerun(call: Call, reason: string): undefined {
-  tell(call, { type: "call-rerun", reason });
-  if (isUnrepeatable(call.spec)) {
-    call.note = `An earlier try of this call was interrupted; it was made again with the same idempotency key.`;
-  }
+async function wayOf(call: Call, row: CallRow): Promise<OnUnknown> {
+  const { spec } = call;
+  // Had it succeeded, it would run again in this attempt: not knowing whether it did changes nothing.
+  const runsAnyway = runsInEachAttempt(spec) && row.attempt < call.scope.attempt;
+  if (spec.onUnknown === "tell" && !call.isReadByModel) return runsAnyway ? "run" : "ask";
+  if (spec.onUnknown !== undefined) return spec.onUnknown;
+  if (runsAnyway) return "run";
+  // A tool that can ask the service relies on its answer. Without one, only a person can tell.
+  if (spec.reconcile !== undefined) return "ask";
+  return (await passesKeyOn(call, row)) ? "run" : "ask";
 }
 
-/** A tool passes its key on if it says so, by default if it takes `ctx`; no longer once it has been seen not to. */
-async function passesKeyOn(call: Call): Promise<boolean> {
-  const { spec, host } = call;
-  return spec.takesKey && !(await host.store.read(() => hasUnreadKey(spec.name)));
+/** Whether the service can recognise a repetition by the idempotency key. */
+async function passesKeyOn({ spec, host }: Call, row: CallRow): Promise<boolean> {
+  if (spec.options.acceptsIdempotencyKey === false) return false;
+  return host.store.read(function* () {
+    if (yield* hasUnreadKey(spec.name)) return false;
+    return spec.takesKey || row.keyRead === true || (yield* hasReadKey(spec.name));
+  });
 }
 
-type Answer = { readonly happened: true; readonly outputJson: string } | { readonly happened: false };
-
-/** Asks the outside world. `undefined` when it does not know either. */
-async function reconcile(call: Call, row: CallRow): Promise<Answer | undefined> {
-  const { spec, host } = call;
-  // The world cannot say yet what a try that is still at work will do.
-  if (!(await hasSettled(call, row))) return undefined;
-  // A request of a process that died, or of a try that has just settled, may still be on its way.
-  const sinceMs = row.executing === false ? (row.finishedAtMs ?? row.startedAtMs) : row.startedAtMs;
-  const leftMs = msLeft(sinceMs, spec.settleMs, host.clock.now());
-  if (leftMs > 0) await settle(call, leftMs);
-  const input = await prepareInput(call);
-  try {
-    call.seq = row.seq;
-    const answer = await withToolContext(call, async (ctx) => spec.reconcile?.(input, ctx));
-    if (answer === undefined || answer === null) return undefined;
-    if (!answer.happened) return { happened: false };
-    return { happened: true, outputJson: await parseOutput(call, answer.output) };
-  } catch (error) {
-    tell(call, {
-      type: "call-logged",
-      level: "warn",
-      message: createScrubber(spec, call.args, call.input)(`reconcile failed: ${messageOf(error)}`),
-      data: undefined,
-    });
-    return undefined;
-  }
-}
-
-async function settle(call: Call, ms: number): Promise<void> {
-  try {
-    await call.host.clock.sleep(ms, call.signal);
-  } catch (cause) {
-    throw new ToolwrightError(
-      "TOOL_ABORTED",
-      "The call was cut off before it was known whether it had happened.",
-      {
-        cause,
-      },
-    );
-  }
-}
-
-/** Puts what is known now on record in the place of what was not. */
-async function happened(call: Call, row: CallRow, clearJson: string): Promise<Result> {
-  const { host, scope, spec } = call;
-  const outputJson =
-    spec.redactOutput.length === 0
-      ? clearJson
-      : encode(maskOutput(spec, decode(clearJson), host.store.secret));
-  await host.store.transaction(function* () {
-    const short = truncateJson(outputJson, host.settings.maxOutputBytes);
-    if (short.truncated) yield* savePayload(row.key, row.attempt, "output", outputJson);
-    const changes = yield* closeCall(
-      row,
-      {
-        status: "success",
-        effect: "happened",
-        outputJson: short.text,
-        errorJson: null,
-        finishedAtMs: host.clock.now(),
-      },
-      scope.writer,
-    );
-    if (changes === 0) yield* explainRefusal(call);
-  }, "normal");
-  if (row.key === call.key && row.attempt === scope.attempt) {
-    return { kind: "success", output: decode(outputJson), replayed: true };
-  }
-  return { kind: "recorded", outputJson, attempt: row.attempt };
-}
-
-/** A person decides between: it happened, run it again, give up. */
-async function askPerson(call: Call, row: CallRow): Promise<Result | undefined> {
-  const latest = await call.host.store.read(() => approvalOfCall(call.key, call.host.clock.now()));
-  const asked = latest?.kind === "replay" && latest.redeemedAtMs === null ? latest : undefined;
-  switch (asked?.status) {
-    case "pending":
-      return { kind: "pending", approval: asked };
-    case "approved":
-      return decided(call, row, asked);
-    case "denied":
-      return { kind: "denied", approval: asked };
-    default:
-      await prepareInput(call);
-      return { kind: "pending", approval: await requestApproval(call, "replay", latest) };
-  }
-}
-
-async function decided(call: Call, row: CallRow, approval: ApprovalRow): Promise<Result | undefined> {
-  if (approval.outputJson !== null) {
-    const { outputJson } = approval;
-    return happened(
-      call,
-      row,
-      holdsMark(outputJson) ? outputJson : await parseOutput(call, decode(outputJson)),
-    );
+async function answered(call: Call, row: CallRow, question: ApprovalRow): Promise<Result | undefined> {
+  if (question.status === "denied") return { kind: "denied", approval: question };
+  const { outputJson } = question;
+  if (outputJson !== null) {
+    // A mark stands for a value that was checked before it was redacted.
+    const checked = holdsMark(outputJson) ? outputJson : await parseOutput(call, decode(outputJson));
+    return recordHappened(call, row, checked, question);
   }
   await hasSettled(call, row);
-  call.approvedBefore = true;
-  call.guards.set("replay", () => redeemGuard(call, approval));
-  return rerun(call, "a person said so");
+  // Answered while the try was still at work: what it has done since, the person could not know.
+  const isOutdated = row.executing === false && (row.finishedAtMs ?? 0) >= (question.decidedAtMs ?? 0);
+  if (isOutdated) return askPerson(call, row);
+  runOnAnswer(call, question);
+  return runAgain(call, row, (await passesKeyOn(call, row)) ? "person-key" : "person", undefined);
 }
 
-function stillUnknown(call: Call, row: CallRow): ToolwrightError {
-  const { spec } = call;
-  return new ToolwrightError(
-    "TOOL_OUTCOME_UNKNOWN",
-    `An earlier call of "${spec.name}" with these arguments was interrupted (attempt ${row.attempt}), and nobody can tell whether it happened.`,
-    {
-      details: {
-        tool: spec.name,
-        key: row.key,
-        attempt: row.attempt,
-        onUnknown: spec.onUnknown ?? "reconcile",
-      },
-    },
-  );
+const REASONS = {
+  safe: "it is safe to repeat",
+  key: "it passes its idempotency key on",
+  tool: "the tool allows it",
+  person: "a person decided so",
+  "person-key": "a person decided so",
+} as const;
+
+const NOTES: Readonly<Record<keyof typeof REASONS, string>> = {
+  safe: "",
+  key: "It was run again with the same idempotency key.",
+  tool: "It was run again.",
+  person: "A person decided to run it again, so it may have happened twice.",
+  "person-key": "A person decided to run it again; it was run with the same idempotency key.",
+};
+
+function runAgain(
+  call: Call,
+  row: CallRow,
+  why: keyof typeof REASONS,
+  question: ApprovalRow | undefined,
+): undefined {
+  tell(call, { type: "call-rerun", reason: REASONS[why] });
+  if (isUnrepeatable(call.spec))
+    addNote(call, `An earlier try of this call ${howItEnded(row)}. ${NOTES[why]}`.trim());
+  return closeQuestion(call, question);
+}
+
+/** The call runs without the answer: nothing is left to decide. */
+function closeQuestion(call: Call, question: ApprovalRow | undefined): undefined {
+  if (question === undefined) return;
+  call.guards.set("question", function* () {
+    yield* voidPending(question.id);
+  });
 }

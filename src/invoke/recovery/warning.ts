@@ -1,4 +1,4 @@
-/** What an agent is told that begins anew: which calls were made before that must not be made twice. */
+/** The warning before a retried prompt: which calls were made before, and what a repetition of each gets. */
 import type { ScopeIdentity } from "../../definition/call-key.ts";
 import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/earlier-calls.ts";
 import type { Host } from "../host.ts";
@@ -14,43 +14,67 @@ export async function warnAboutEarlierCalls(
   attempt: number,
 ): Promise<string> {
   const calls = await host.store.read(() => listEarlierCalls(scope, attempt));
-  return compose("Earlier attempts of this task made these calls", calls);
+  return compose("Earlier attempts of this task made these calls", calls, "later");
 }
 
 /**
- * The same for a loop that goes another way than on record: it does not know what it did before.
+ * The same for a loop that takes another way than the recorded one: it does not know what it did before.
  * @param claimed keys of calls that it has made again
  */
 export async function warnAboutUnclaimedCalls(scope: Scope, claimed: ReadonlySet<string>): Promise<string> {
   const calls = await scope.host.store.read(() => listUnclaimedCalls(scope, claimed));
-  return compose("Before it was interrupted, this task made these calls", calls);
+  return compose("Before it was interrupted, this task made these calls", calls, "this");
 }
 
-function compose(what: string, calls: readonly EarlierCall[]): string {
+/** In the attempt that made a call, its end is final. A later one runs some calls again. */
+type Attempt = "this" | "later";
+
+function compose(what: string, calls: readonly EarlierCall[], attempt: Attempt): string {
   if (calls.length === 0) return "";
   const head =
-    `${what}, which must not be repeated by mistake. They are done; they are not done now. ` +
-    "Calling one again with the same arguments returns its recorded result. To do it once more, call it once more.";
+    `${what}. They were made then, not now, and must not be repeated by mistake. Each line says what the same call with ` +
+    "the same arguments gets now. Where the outcome is unknown, verify the external state before you repeat the call. " +
+    "To do something once more on purpose, call it once more after you got its recorded result.";
   const lines: string[] = [];
   let left = MAX_CHARACTERS - head.length - 80;
   // From the newest back, so that what is left out is the oldest.
   for (const call of calls.toReversed()) {
-    const line = describe(call);
+    const line = describe(call, attempt);
     if (line.length + 1 > left) break;
     left -= line.length + 1;
     lines.unshift(line);
   }
   const omitted = calls.length - lines.length;
-  return [head, ...(omitted === 0 ? [] : [`(${omitted} earlier calls are left out here.)`]), ...lines].join(
-    "\n",
-  );
+  const note = `(${omitted} earlier calls are left out here. Verify the external state before you repeat any of them.)`;
+  return [head, ...(omitted === 0 ? [] : [note]), ...lines].join("\n");
 }
 
-function describe({ attempt, toolName, status, inputJson, outputJson, errorJson }: EarlierCall): string {
+function describe(call: EarlierCall, attempt: Attempt): string {
+  const { toolName, status, inputJson, outputJson, errorJson } = call;
   const result = outputJson ?? errorJson ?? "";
   const shown = result === "" ? "" : ` -> ${shorten(result)}`;
-  return `- attempt ${attempt}: ${toolName}(${shorten(inputJson ?? "")}) ${status === "started" ? "unknown" : status}${shown}`;
+  const ended = status === "started" ? "unknown" : status;
+  return `- attempt ${call.attempt}: ${toolName}(${shorten(inputJson ?? "")}) ${ended}${shown} [${repeat(call, attempt)}]`;
 }
+
+/** What an equal call gets. Says no more than holds for every tool that the row can stand for. */
+function repeat({ status, reruns, isInner, effect }: EarlierCall, attempt: Attempt): string {
+  if (isInner) return "made inside another call; verify the external state before you make it yourself";
+  const hasHappened = status === "success" || effect === "happened";
+  if (attempt === "this") {
+    if (status === "success") return "a repeat returns this recorded result";
+    if (status === "error") return "a repeat returns this recorded error and runs nothing";
+    return UNKNOWN;
+  }
+  if (status !== "unknown" && status !== "started") {
+    if (reruns === true) return "a repeat runs again";
+    if (reruns === null) return hasHappened ? "verify the external state: a repeat may run again" : UNKNOWN;
+  }
+  if (status === "success") return "a repeat returns this recorded result";
+  return hasHappened ? "it happened; a repeat does not run it again" : UNKNOWN;
+}
+
+const UNKNOWN = "outcome unknown: verify the external state first";
 
 function shorten(value: string): string {
   return value.length <= MAX_PART ? value : `${value.slice(0, MAX_PART).toWellFormed()}…`;

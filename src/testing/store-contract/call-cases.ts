@@ -12,7 +12,7 @@ import {
   startAgain,
 } from "../../store/write-calls.ts";
 import { readPayload, savePayload } from "../../store/payloads.ts";
-import { hasUnreadKey } from "../../store/unread-keys.ts";
+import { hasUnreadKey } from "../../store/key-reads.ts";
 import type { Store } from "../../store/store.ts";
 import { takeScope } from "../../store/scopes.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";

@@ -40,6 +40,8 @@ export function sampleCall(scope: ScopeRow, fields: Partial<NewCall> = {}): NewC
     waitsFor: null,
     lateJson: null,
     note: null,
+    reruns: false,
+    modelName: null,
     ...fields,
   };
 }

@@ -8,10 +8,12 @@ import type {
 } from "@modelcontextprotocol/server";
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
+import { answersTo } from "../../../invoke/approvals/answers.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { quoted } from "../../../util/shell-word.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
@@ -98,11 +100,14 @@ function wait(
   });
 }
 
-function pending(tool: Tool, { id, kind, prompt }: Approval, key: string): ToolwrightError {
-  const decide =
-    kind === "replay"
-      ? `toolwright approve ${id} (run it again), toolwright approve ${id} --happened <output as JSON>, or toolwright deny ${id}`
-      : `toolwright approve ${id}, or toolwright deny ${id}`;
+function pending(tool: Tool, approval: Approval, key: string): ToolwrightError {
+  const { id, kind, prompt } = approval;
+  const decide = answersTo(approval)
+    .map(({ label, words }) => {
+      const command = ["toolwright", ...words.map(quoted)].join(" ");
+      return kind === "replay" ? `${command} (${label})` : command;
+    })
+    .join(kind === "replay" ? "; or " : ", or ");
   return new ToolwrightError(
     "TOOL_APPROVAL_PENDING",
     `Tool "${tool.name}" waits for a person's decision (request ${id}): ${prompt}`,
@@ -110,7 +115,7 @@ function pending(tool: Tool, { id, kind, prompt }: Approval, key: string): Toolw
       details: { tool: tool.name, approvalId: id },
       hint:
         `A person decides with: ${decide}. After that make the same call again, with the same arguments and ` +
-        `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it goes on where it waits.`,
+        `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
       effect: "none",
     },
   );

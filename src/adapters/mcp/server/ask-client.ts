@@ -16,6 +16,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
+import { APPROVAL_RESOLUTIONS, RESOLUTION_LABELS } from "../../../invoke/approvals/resolutions.ts";
+import type { ApprovalDecision } from "../../../runtime/approvals.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 
 const LONGEST_SHOWN = 4_000;
@@ -29,10 +31,9 @@ export function canAsk(server: McpServer, ctx: ServerContext): boolean {
   return elicitation.form !== undefined || Object.keys(elicitation).length === 0;
 }
 
-/** Those that the client's person can decide with a yes or a no. An interrupted call needs more than that. */
 export async function questionsOf(runtime: Runtime, runId: string): Promise<Approval[]> {
   const open = await runtime.approvals({ status: "pending", runId });
-  return open.filter(({ kind }) => kind === "call");
+  return open.filter(({ kind }) => kind !== "task");
 }
 
 /** @param key comes back with the answer, so that the same request goes on */
@@ -41,20 +42,55 @@ export function askClient(questions: readonly Approval[], key: string): InputReq
     inputRequests: Object.fromEntries(
       questions.map((approval) => [
         approval.id,
-        inputRequired.elicit({
-          message: `${approval.prompt}\n\n${approval.toolName} ${shown(approval.args)}`,
-          requestedSchema: {
-            type: "object",
-            properties: {
-              approved: { type: "boolean", title: "Approve this call", default: true },
-              comment: { type: "string", title: "Comment" },
-            },
-          },
-        }),
+        inputRequired.elicit(approval.kind === "replay" ? interruptedForm(approval) : approvalForm(approval)),
       ]),
     ),
     requestState: key,
   });
+}
+
+function approvalForm(approval: Approval) {
+  return {
+    message: messageOf(approval),
+    requestedSchema: {
+      type: "object" as const,
+      properties: {
+        approved: { type: "boolean" as const, title: "Approve this call", default: true },
+        comment: COMMENT,
+      },
+    },
+  };
+}
+
+/** A yes could mean "it happened" or "run it again", so the answer is chosen by name and has no default. */
+function interruptedForm(approval: Approval) {
+  const answers = APPROVAL_RESOLUTIONS.map((name) => `${name}: ${RESOLUTION_LABELS[name]}`);
+  return {
+    message: `${messageOf(approval)}\n\n${answers.join("\n")}`,
+    requestedSchema: {
+      type: "object" as const,
+      properties: {
+        resolution: {
+          type: "string" as const,
+          title: "Answer",
+          description: answers.join("; "),
+          enum: [...APPROVAL_RESOLUTIONS],
+        },
+        output: {
+          type: "string" as const,
+          title: "Output as JSON",
+          description: "Only if it happened: what the call returned.",
+        },
+        comment: COMMENT,
+      },
+    },
+  };
+}
+
+const COMMENT = { type: "string" as const, title: "Comment" };
+
+function messageOf({ prompt, toolName, args }: Approval): string {
+  return `${prompt}\n\n${toolName} ${shown(args)}`;
 }
 
 export type Answers = "none" | "settled" | "put off";
@@ -67,14 +103,20 @@ export async function takeAnswers(
   ctx: ServerContext,
 ): Promise<Answers> {
   let found: Answers = "none";
-  for (const { id, argsHash } of questions) {
+  for (const { id, kind, argsHash } of questions) {
     const answer = inputResponse(ctx.mcpReq.inputResponses, id);
     if (answer.kind !== "elicit") continue;
     if (answer.action === "cancel") return "put off";
-    const { approved, comment } = answer.content ?? {};
+    const { comment } = answer.content ?? {};
+    const isAccepted = answer.action === "accept";
+    const decision =
+      kind === "replay"
+        ? resolutionIn(isAccepted ? answer.content : undefined)
+        : { approved: isAccepted && isApproved(answer.content) };
+    // Whoever names none of the three answers has decided nothing.
+    if (decision === undefined) return "put off";
     await settle(runtime, id, {
-      // The form's field may be left as it was; whatever is no yes in it is a no.
-      approved: answer.action === "accept" && (approved === undefined || approved === true),
+      ...decision,
       argsHash,
       decidedBy: `MCP client ${clientName(server, ctx)}`.trim(),
       comment: typeof comment === "string" && comment !== "" ? comment : undefined,
@@ -82,6 +124,31 @@ export async function takeAnswers(
     found = "settled";
   }
   return found;
+}
+
+type Content = Readonly<Record<string, unknown>> | undefined;
+
+/** The form's field may be left as it was; whatever is no yes in it is a no. */
+function isApproved(content: Content): boolean {
+  const approved = content?.["approved"];
+  return approved === undefined || approved === true;
+}
+
+/** @throws TOOL_OUTPUT_INVALID where the output is not JSON */
+function resolutionIn(content: Content): Pick<ApprovalDecision, "resolution" | "output"> | undefined {
+  const resolution = APPROVAL_RESOLUTIONS.find((name) => name === content?.["resolution"]);
+  if (resolution === undefined) return undefined;
+  const output = content?.["output"];
+  if (resolution !== "happened" || typeof output !== "string" || output.trim() === "") return { resolution };
+  try {
+    return { resolution, output: JSON.parse(output) as unknown };
+  } catch (cause) {
+    throw new ToolwrightError(
+      "TOOL_OUTPUT_INVALID",
+      "The output of the answer is not JSON. The request stays open.",
+      { hint: 'Make the same call again and answer with JSON, such as {"id": 7}.', cause },
+    );
+  }
 }
 
 async function settle(

@@ -5,6 +5,8 @@
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { textOfCall } from "../../../invoke/call.ts";
+import { scopeHere } from "../../../invoke/call-here.ts";
+import { invoke } from "../../../invoke/invoke.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { hostOf } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -29,13 +31,13 @@ const LONGEST_PAUSE_MS = 250;
 
 /** @throws TOOL_IDEMPOTENCY_CONFLICT where the key was used for another call */
 export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise<Outcome> {
-  const { tool, args, key, signal } = request;
+  const { key, signal } = request;
   const runId = runIdOf(key);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     try {
       return await runtime.run({ runId }, async () => {
         await refuseOtherCall(runtime, runId, request);
-        return runtime.call(tool, args, { callKey: key, signal });
+        return callForModel(runtime, request);
       });
     } catch (error) {
       if (!ToolwrightError.is(error) || error.code !== "TOOL_RUN_CONFLICT") throw error;
@@ -43,6 +45,14 @@ export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise
     // The same request is at work elsewhere: its answer is waited for.
     await systemClock.sleep(ms, signal);
   }
+}
+
+/** What comes back is read by the client's model, which can find out what became of an interrupted call. */
+async function callForModel(runtime: Runtime, { tool, args, key, signal }: KeyedRequest): Promise<Outcome> {
+  const scope = scopeHere();
+  // A runtime of another kind runs calls in its own way.
+  if (scope === undefined) return runtime.call(tool, args, { callKey: key, signal });
+  return invoke(scope, specOf(tool), args, { callKey: key, signal, readByModel: true });
 }
 
 async function refuseOtherCall(

@@ -1,0 +1,24 @@
+/** The commands that decide a request, as they can be typed. */
+import type { Approval } from "../invoke/approval.ts";
+import { answersTo } from "../invoke/approvals/answers.ts";
+import { nextCommand } from "./command-name.ts";
+
+export interface NextStep {
+  /** What it does, where the command alone does not say it. */
+  readonly label?: string | undefined;
+  readonly command: string;
+}
+
+export function answerSteps(store: string, request: Approval): NextStep[] {
+  return answersTo(request).map(({ label, words }) => ({
+    ...(request.kind === "replay" ? { label } : {}),
+    command: nextCommand(store, ...words),
+  }));
+}
+
+/** Each command on a line of its own, so that it can be copied; what it does stands above it. */
+export function stepLines(steps: readonly NextStep[], indent = "  "): string[] {
+  return steps.flatMap(({ label, command }) =>
+    label === undefined ? [`${indent}${command}`] : [`${indent}${label}:`, `${indent}  ${command}`],
+  );
+}

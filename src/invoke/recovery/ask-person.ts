@@ -1,0 +1,35 @@
+/** A person decides about an interrupted call: it happened, run it again, or give up. */
+import { type ApprovalRow, approvalOfCall } from "../../store/approvals.ts";
+import type { CallRow } from "../../store/calls.ts";
+import { redeemGuard } from "../approvals/redeem.ts";
+import { requestApproval } from "../approvals/request.ts";
+import type { Call } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import { prepareInput } from "../policies/validate.ts";
+import { questionAbout } from "./describe-interrupted.ts";
+
+/** The latest question about this call, if its answer still counts or is still open. */
+export async function openQuestion(call: Call): Promise<ApprovalRow | undefined> {
+  const latest = await latestRequest(call);
+  if (latest?.kind !== "replay" || latest.redeemedAtMs !== null) return undefined;
+  return latest.status === "expired" || latest.status === "void" ? undefined : latest;
+}
+
+export async function askPerson(call: Call, row: CallRow): Promise<Result> {
+  await prepareInput(call);
+  const previous = await latestRequest(call);
+  const approval = await requestApproval(call, "replay", previous, questionAbout(call, row));
+  return { kind: "pending", approval };
+}
+
+/** The call is going to run on this answer, which counts once. */
+export function runOnAnswer(call: Call, approval: ApprovalRow): void {
+  call.approvedBefore = true;
+  // An approval that it was run on before stays: it says with which arguments.
+  call.approvalId ??= approval.id;
+  call.guards.set("replay", () => redeemGuard(call, approval));
+}
+
+function latestRequest(call: Call): Promise<ApprovalRow | undefined> {
+  return call.host.store.read(() => approvalOfCall(call.key, call.host.clock.now()));
+}

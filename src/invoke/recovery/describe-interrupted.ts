@@ -1,0 +1,69 @@
+/** Words about a call whose outcome is not known. They name the error that is known of it, so that it is never hidden. */
+import type { OnUnknown } from "../../definition/tool-options.ts";
+import { ToolwrightError } from "../../errors.ts";
+import type { CallRow } from "../../store/calls.ts";
+import type { Call } from "../call.ts";
+import { decodeError } from "../error-record.ts";
+
+const LONGEST_REASON = 500;
+
+interface EarlierError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** `was interrupted`, or `failed (…)` where it ended with an error that leaves its effect open. */
+export function howItEnded(row: CallRow): string {
+  const error = earlierError(row);
+  if (error === undefined) return "was interrupted";
+  const { message } = error;
+  const reason =
+    message.length <= LONGEST_REASON ? message : `${message.slice(0, LONGEST_REASON).toWellFormed()}…`;
+  return isCut(error) ? `was interrupted (${reason})` : `failed (${reason})`;
+}
+
+/** What is known of the call's own end. The answer `outcome_unknown` that a later call got is not it. */
+function earlierError(row: CallRow): EarlierError | undefined {
+  if (row.errorJson === null) return undefined;
+  const { code, message, details } = decodeError(row.errorJson);
+  if (code !== "TOOL_OUTCOME_UNKNOWN") return { code, message };
+  const { earlier } = details;
+  return typeof earlier === "object" && earlier !== null ? (earlier as EarlierError) : undefined;
+}
+
+function isCut({ code }: EarlierError): boolean {
+  return code === "TOOL_ABORTED";
+}
+
+/** The answer of a call that neither runs nor asks. */
+export function outcomeUnknown(
+  call: Call,
+  row: CallRow,
+  way: Exclude<OnUnknown, "run" | "ask">,
+): ToolwrightError {
+  const { spec } = call;
+  const earlier = earlierError(row);
+  return new ToolwrightError(
+    "TOOL_OUTCOME_UNKNOWN",
+    `An earlier call of "${spec.name}" with these arguments ${howItEnded(row)} in attempt ${row.attempt}. It is not known whether it had its effect.`,
+    {
+      details: {
+        tool: spec.name,
+        key: row.key,
+        attempt: row.attempt,
+        onUnknown: way,
+        ...(earlier === undefined ? {} : { earlier }),
+      },
+      ...(way === "fail" && !call.isReadByModel ? { hint: FAIL_HINT } : {}),
+    },
+  );
+}
+
+const FAIL_HINT =
+  'Check outside whether the effect happened. The tool is defined with onUnknown: "fail", so every resume ends with this error; ' +
+  'start a new run, or define the tool with onUnknown: "ask" and resume to decide about this call.';
+
+/** The question that a person reads. */
+export function questionAbout(call: Call, row: CallRow): string {
+  return `A call of "${call.spec.name}" ${howItEnded(row)}, and it is not known whether it had its effect. Did it happen, should it run again, or do you give up?`;
+}

@@ -1,0 +1,61 @@
+/** Asks the outside world whether an interrupted call happened. */
+import { ToolwrightError } from "../../errors.ts";
+import type { CallRow } from "../../store/calls.ts";
+import { msLeft } from "../../util/clock.ts";
+import { type Call, tell } from "../call.ts";
+import { messageOf } from "../error-record.ts";
+import { parseOutput, prepareInput } from "../policies/validate.ts";
+import { createScrubber } from "../redact.ts";
+import { withToolContext } from "../tool-context.ts";
+import { hasSettled } from "./wait-for-owner.ts";
+
+export type Reconciliation =
+  | { readonly happened: true; readonly outputJson: string }
+  | { readonly happened: false };
+
+/** `undefined` when the tool does not know either: it said so, it threw, or what it said does not fit. */
+export async function reconcile(call: Call, row: CallRow): Promise<Reconciliation | undefined> {
+  const { spec } = call;
+  // The world cannot say yet what a try that is still at work will do.
+  if (!(await hasSettled(call, row))) return undefined;
+  await waitUntilSettled(call, row);
+  const input = await prepareInput(call);
+  try {
+    call.seq = row.seq;
+    const answer = await withToolContext(call, async (ctx) => spec.reconcile?.(input, ctx));
+    if (answer === undefined || answer === null) return undefined;
+    if (!answer.happened) return { happened: false };
+    return { happened: true, outputJson: await parseOutput(call, answer.output) };
+  } catch (error) {
+    // A reconcile that was cut off has not said anything about the call.
+    if (call.signal?.aborted === true) throw aborted(error);
+    tell(call, {
+      type: "call-logged",
+      level: "warn",
+      message: createScrubber(spec, call.args, call.input)(`reconcile failed: ${messageOf(error)}`),
+      data: undefined,
+    });
+    return undefined;
+  }
+}
+
+/** A request of a process that died, or of a try that has just settled, may still be on its way. */
+async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
+  const { spec, host } = call;
+  const sinceMs = row.executing === false ? (row.finishedAtMs ?? row.startedAtMs) : row.startedAtMs;
+  const leftMs = msLeft(sinceMs, spec.settleMs, host.clock.now());
+  if (leftMs <= 0) return;
+  try {
+    await host.clock.sleep(leftMs, call.signal);
+  } catch (cause) {
+    throw aborted(cause);
+  }
+}
+
+function aborted(cause: unknown): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_ABORTED",
+    "The call was aborted before it was known whether an earlier one had happened.",
+    { cause },
+  );
+}

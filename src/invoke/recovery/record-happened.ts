@@ -1,0 +1,69 @@
+/** Records that an interrupted call happened, in place of what was not known. */
+import { KEY_VERSION } from "../../definition/call-key.ts";
+import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
+import type { CallRow } from "../../store/calls.ts";
+import { readClaim, takeClaim } from "../../store/claims.ts";
+import { savePayload } from "../../store/payloads.ts";
+import type { Transaction } from "../../store/store.ts";
+import { closeCall } from "../../store/write-calls.ts";
+import { decode, encode } from "../../util/encode.ts";
+import { truncateJson } from "../../util/truncate.ts";
+import { type Call, executedHash } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import { explainRefusal } from "../record/rows.ts";
+import { maskOutput } from "../redact.ts";
+
+/** @param question what a person was asked about it, answered or not */
+export async function recordHappened(
+  call: Call,
+  row: CallRow,
+  clearJson: string,
+  question: ApprovalRow | undefined,
+): Promise<Result> {
+  const { host, scope, spec } = call;
+  const outputJson =
+    spec.redactOutput.length === 0
+      ? clearJson
+      : encode(maskOutput(spec, decode(clearJson), host.store.secret));
+  const isOwn = row.key === call.key && row.attempt === scope.attempt;
+  await host.store.transaction(function* () {
+    const short = truncateJson(outputJson, host.settings.maxOutputBytes);
+    if (short.truncated) yield* savePayload(row.key, row.attempt, "output", outputJson);
+    const changes = yield* closeCall(
+      row,
+      {
+        status: "success",
+        effect: "happened",
+        outputJson: short.text,
+        errorJson: null,
+        finishedAtMs: host.clock.now(),
+        approvalId: question?.status === "approved" ? question.id : null,
+      },
+      scope.writer,
+    );
+    if (changes === 0) yield* explainRefusal(call);
+    if (question?.status === "pending") yield* voidPending(question.id);
+    if (isOwn) yield* holdBusinessKey(call, row);
+  }, "normal");
+  return isOwn
+    ? { kind: "success", output: decode(outputJson), replayed: true }
+    : { kind: "recorded", outputJson, attempt: row.attempt };
+}
+
+/** What is known now is known to everybody who uses the same business key, not only to the call that asked. */
+function* holdBusinessKey(call: Call, row: CallRow): Transaction<void> {
+  if (row.idempotencyKey === null) return;
+  const held = yield* readClaim(row.idempotencyKey);
+  if (held === undefined || held.callKey === row.key || held.deleted !== undefined) return;
+  yield* takeClaim(
+    {
+      idempotencyKey: row.idempotencyKey,
+      toolName: call.spec.name,
+      argsHash: executedHash(call, KEY_VERSION),
+      scopeId: row.scopeId,
+      callKey: row.key,
+      attempt: row.attempt,
+    },
+    held,
+  );
+}

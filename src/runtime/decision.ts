@@ -1,0 +1,102 @@
+/** What a decision may say about which request. Refuses in words whatever would decide something else than was meant. */
+import { ToolwrightError } from "../errors.ts";
+import { APPROVAL_RESOLUTIONS, type ApprovalResolution } from "../invoke/approvals/resolutions.ts";
+import type { ApprovalKind } from "../store/approvals.ts";
+
+export interface ApprovalDecision {
+  /** Whether the call, or the task, may run. A question about an interrupted call takes `resolution` instead. */
+  readonly approved?: boolean | undefined;
+  /**
+   * The answer to a question about an interrupted call (`kind: "replay"`). `"happened"`: it happened, with `output`, and is
+   * not run again. `"run-again"`: it runs again. `"give-up"`: it does not run again and ends as denied.
+   */
+  readonly resolution?: ApprovalResolution | undefined;
+  /** With `resolution: "happened"`: what the call returned. */
+  readonly output?: unknown;
+  /** What to run in place of the requested arguments. Validated; a redaction mark means the original value. */
+  readonly approvedArgs?: unknown;
+  readonly decidedBy?: string | undefined;
+  readonly comment?: string | undefined;
+  /** The older form of `resolution: "happened"`, together with `approved: true`. */
+  readonly happened?: { readonly output: unknown } | undefined;
+  /** If given, the decision counts only for exactly these arguments. */
+  readonly argsHash?: string | undefined;
+}
+
+/** A decision that fits its request. */
+export interface Verdict {
+  readonly approved: boolean;
+  /** Set where an interrupted call happened. */
+  readonly happened: { readonly output: unknown } | undefined;
+}
+
+interface Request {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly toolName: string;
+}
+
+/** @throws TOOL_OPTION_INVALID */
+export function verdictOn(request: Request, decision: ApprovalDecision): Verdict {
+  checkTypes(decision);
+  const { resolution, approved, happened } = decision;
+  if (request.kind !== "replay") {
+    if (resolution !== undefined || happened !== undefined || decision.output !== undefined)
+      throw invalid(
+        request,
+        `is not about an interrupted call: decide it with { approved: true } or { approved: false }, not with ${resolution === undefined ? "an output" : `resolution "${resolution}"`}`,
+      );
+    if (approved === undefined) throw invalid(request, "needs { approved: true } or { approved: false }");
+    return { approved, happened: undefined };
+  }
+  if (decision.approvedArgs !== undefined)
+    throw invalid(
+      request,
+      `is about an interrupted call, whose arguments cannot be edited: leave approvedArgs out`,
+    );
+  if (approved === true && happened !== undefined && resolution === undefined)
+    return { approved: true, happened };
+  if (resolution === undefined || approved !== undefined || happened !== undefined) throw bare(request);
+  if (resolution !== "happened" && decision.output !== undefined)
+    throw invalid(request, `takes an output only with resolution "happened", not with "${resolution}"`);
+  return {
+    approved: resolution !== "give-up",
+    happened: resolution === "happened" ? { output: decision.output } : undefined,
+  };
+}
+
+function checkTypes(decision: ApprovalDecision): void {
+  const { approved, resolution } = decision;
+  if (approved !== undefined && typeof approved !== "boolean")
+    throw refused(`approved must be true or false, not ${JSON.stringify(approved)}.`);
+  if (resolution !== undefined && !APPROVAL_RESOLUTIONS.includes(resolution))
+    throw refused(`resolution must be ${LISTED}, not ${JSON.stringify(resolution)}.`);
+  if (approved === undefined && resolution === undefined)
+    throw refused(
+      `A decision needs approved: true or approved: false, or, about an interrupted call, resolution: ${LISTED}.`,
+    );
+}
+
+const LISTED = '"happened", "run-again" or "give-up"';
+
+/** Whoever says yes may mean "it happened" or "run it": the two must never be mixed up. */
+function bare(request: Request): ToolwrightError {
+  return invalid(
+    request,
+    `is about an interrupted call of "${request.toolName}", and a bare yes or no does not answer it. ` +
+      'Use { resolution: "happened", output } if it happened, { resolution: "run-again" } to run it again, ' +
+      'or { resolution: "give-up" } to leave it',
+  );
+}
+
+function invalid(request: Request, problem: string): ToolwrightError {
+  return refused(`The request ${request.id} ${problem}.`, {
+    approvalId: request.id,
+    kind: request.kind,
+    ...(request.kind === "replay" ? { resolutions: APPROVAL_RESOLUTIONS } : {}),
+  });
+}
+
+function refused(message: string, details: Readonly<Record<string, unknown>> = {}): ToolwrightError {
+  return new ToolwrightError("TOOL_OPTION_INVALID", message, { details });
+}
