@@ -217,6 +217,23 @@ export function* voidApprovalsOfTask(task: {
   for (const row of rows) yield* voidPending(text(row, "id"));
 }
 
+/** A cancelled run waits for no decision: a resume asks again. */
+export function voidApprovalsOfRun(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'void' WHERE run_id = ?1 AND status = 'pending'",
+    runId,
+  );
+}
+
+/** A request that was voided is asked again. */
+export function reopenApproval(id: string, nowMs: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'pending', requested_at_ms = ?2 WHERE id = ?1 AND status = 'void'",
+    id,
+    nowMs,
+  );
+}
+
 /** Changes nothing where somebody has decided. */
 export function voidPending(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1 AND status = 'pending'", id);
