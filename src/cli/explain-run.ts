@@ -8,7 +8,7 @@ import type { WorkflowRunRow } from "../store/workflow-runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { nextCommand } from "./command-name.ts";
 import { errorOf } from "./describe-run.ts";
-import { describeOwner, readLivingOwner } from "./owner.ts";
+import { describeOwner, ownersOf, readLivingOwner } from "./owner.ts";
 import { toAge, toDuration, toShortText } from "./screen.ts";
 
 export interface Explanation {
@@ -58,7 +58,9 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       const ends = await openEnds(store, run);
       if (owner === undefined) {
         const because = [
-          `${name} was interrupted: the process that ran it is gone. It goes on where it was.`,
+          run.isCancelRequested
+            ? `${name} was asked to stop, and its process ended before it did. The next resume ends it as cancelled.`
+            : `${name} was interrupted: the process that ran it is gone. A resume continues it where it was.`,
         ];
         return { status, because: [...because, ...ends], next: [resume] };
       }
@@ -87,7 +89,7 @@ function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: App
 async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
   const tasks = await store.read(() => readTasks(run.runId));
   const failed = tasks.filter((task) => task.status === "failed");
-  const calls = await store.read(() => readCallLog({ runId: run.runId }));
+  const calls = await readCallLog(store, { runId: run.runId }, ownersOf(store));
   return failed.flatMap((task) => {
     const error = errorOf(task.errorJson);
     const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
@@ -102,18 +104,23 @@ async function failures(store: Store, run: WorkflowRunRow): Promise<string[]> {
 /** What was begun and has not ended. */
 async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
   const tasks = await store.read(() => readTasks(run.runId));
-  const calls = await store.read(() => readCallLog({ runId: run.runId }));
+  const calls = await readCallLog(store, { runId: run.runId }, ownersOf(store));
   const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
   const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
   const started = calls.filter((call) => call.status === "started");
+  const unknown = calls.filter((call) => call.status === "unknown");
   return [
     `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
-    ...started.map((call) => `It was in a call of ${describeCall(call)}.`),
+    ...started.map((call) => `It is in a call of ${describeCall(call)}.`),
+    ...unknown.map(
+      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it was interrupted.`,
+    ),
   ];
 }
 
-function nameOf({ nodeId, iteration }: TaskRow): string {
-  return iteration === 0 ? `"${nodeId}"` : `"${nodeId}" (pass ${iteration + 1})`;
+function nameOf({ nodeId, path }: TaskRow): string {
+  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
+  return passes.every((pass) => pass === 1) ? `"${nodeId}"` : `"${nodeId}" (pass ${passes.join(".")})`;
 }
 
 function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {

@@ -2,6 +2,7 @@
  * Retention. What is at work or waits for a person is never touched; the rest goes when it is old enough, run by run,
  * each in a transaction of its own that looks again before it deletes.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Host } from "../invoke/host.ts";
 import {
   deleteExpiredCache,
@@ -54,6 +55,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   checkAge("olderThanMs", olderThanMs);
   checkAge("replayOlderThanMs", replayOlderThanMs);
   const sweep = new Sweep(host, dryRun);
+  await setImmediate();
   const now = host.clock.now();
   const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
   return {
@@ -166,6 +168,8 @@ class Sweep {
     work: () => Transaction<T>,
   ): Promise<T | undefined> {
     const { store, isOwnerAlive } = this.host;
+    // SQLite answers without leaving this turn of the event loop: timers, such as heartbeats, get theirs in between.
+    await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
       age !== undefined && age.lastActiveMs < before && mayChange(age);
     const seen = await store.read(() => readRunAge(runId));

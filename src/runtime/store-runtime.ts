@@ -183,7 +183,7 @@ export class StoreRuntime {
     if (filter.limit !== undefined && !(Number.isInteger(filter.limit) && filter.limit >= 0)) {
       throw refusal("limit", "must be a whole number from 0");
     }
-    return this.#store.read(() => readCallLog(filter));
+    return readCallLog(this.#store, filter, (ownerId) => this.#host.isOwnerAlive(ownerId));
   }
 
   async fullOutput(key: string): Promise<unknown> {

@@ -129,7 +129,7 @@ function nameOf(
   try {
     const keys = Object.keys(workflow.schemas);
     const states = new TaskStates();
-    const context = createWorkflowContext({ runId, input, iteration: 0, states, keys, reads: new Set() });
+    const context = createWorkflowContext({ runId, input, at: [], states, keys, reads: new Set() });
     return createPlan(workflow.render(context)).name;
   } catch {
     return file === undefined ? "workflow" : basename(file);

@@ -16,7 +16,8 @@ export function addInspectCommand(program: Command): void {
         const { withRun } = await import("../open.ts");
         const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
-        const { readCallLog } = await import("../../store/call-log.ts");
+        const { countCalls, readCallLog } = await import("../../store/call-log.ts");
+        const { ownersOf } = await import("../owner.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { decode } = await import("../../util/encode.ts");
         const { systemClock } = await import("../../util/clock.ts");
@@ -25,7 +26,17 @@ export function addInspectCommand(program: Command): void {
           input: decode(run.inputJson),
           options: decode(run.optionsJson),
           tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-          calls: (await store.read(() => readCallLog({ runId }))).length,
+          calls: await store.read(() => countCalls(runId)),
+          interruptedCalls: (await readCallLog(store, { runId, status: "unknown" }, ownersOf(store))).map(
+            ({ toolName, nodeId, path, attempt, seq, key }) => ({
+              toolName,
+              nodeId,
+              path,
+              attempt,
+              seq,
+              key,
+            }),
+          ),
           approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
         }));
         screen.tell(found);
@@ -39,10 +50,11 @@ export function addInspectCommand(program: Command): void {
           screen.say(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
         screen.say(`  input     ${toShortText(found.input)}`);
         screen.say(`  options   ${toShortText(found.options)}`);
-        screen.say(`  calls     ${found.calls}`);
+        const open = found.interruptedCalls.length;
+        screen.say(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
         screen.say(`  tasks     ${found.tasks.length}`);
         for (const task of found.tasks) {
-          const pass = task.iteration === 0 ? "" : `[${task.iteration}]`;
+          const pass = task.path === "" || task.path === "0" ? "" : `[${task.path}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
           const what =
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
