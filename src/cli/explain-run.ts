@@ -1,6 +1,7 @@
 /** Puts into words why a run stands as it does. Says only what is on record. */
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
+import { countApprovals } from "../store/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
@@ -18,6 +19,9 @@ export interface Explanation {
   readonly next: readonly string[];
 }
 
+/** A run may wait for thousands of decisions: `approvals` lists them all. */
+const MOST_REQUESTS = 20;
+
 export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const { runId, status } = run;
   const resume = nextCommand(path, "resume", runId);
@@ -29,7 +33,9 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       return { status, because, next: [nextCommand(path, "inspect", runId)] };
     }
     case "waiting-approval": {
-      const pending = await readApprovals({ store, clock: systemClock }, { runId, status: "pending" });
+      const filter = { runId, status: "pending" } as const;
+      const pending = await readApprovals({ store, clock: systemClock }, { ...filter, limit: MOST_REQUESTS });
+      const total = await store.read(() => countApprovals(filter, systemClock.now()));
       if (pending.length === 0) {
         const because = [`${name} waited for a person, and everything it asked has been decided.`];
         return { status, because, next: [resume] };
@@ -40,8 +46,16 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       ]);
       return {
         status,
-        because: [`${name} waits for a person.`, ...pending.map(asking)],
-        next: [...next, resume],
+        because: [
+          `${name} waits for a person.`,
+          ...pending.map(asking),
+          ...(total > pending.length ? [`${total - pending.length} more requests are not shown here.`] : []),
+        ],
+        next: [
+          ...next,
+          ...(total > pending.length ? [nextCommand(path, "approvals", "--run", runId)] : []),
+          resume,
+        ],
       };
     }
     case "failed": {

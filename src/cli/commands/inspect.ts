@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
+const MOST_REQUESTS = 20;
+
 export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
@@ -60,9 +62,11 @@ export function addInspectCommand(program: Command): void {
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
           screen.say(`    ${task.nodeId}${pass}  ${task.status}${attempt}  ${what}`.trimEnd());
         }
-        for (const request of found.approvals) {
+        for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
         }
+        if (found.approvals.length > MOST_REQUESTS)
+          screen.say(`  and for ${found.approvals.length - MOST_REQUESTS} more: approvals --run lists them`);
         return EXIT.finished;
       }),
     );
