@@ -82,7 +82,7 @@ export function* takeRun(
   const { runId } = judged;
   const current = yield* lockRun(runId);
   if (current === undefined) yield* assertNotDeleted(runId);
-  if (current?.epoch !== judged.epoch) return { kind: "lost" };
+  if (current?.epoch !== judged.epoch || current.status === "finished") return { kind: "lost" };
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
   }
