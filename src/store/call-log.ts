@@ -60,8 +60,8 @@ export async function readCallLog(
   const wanted = isJudged ? { ...rest, status: ["started", "unknown"] as const } : { ...filter, status };
   const read = () => store.read(() => selectCalls(wanted));
   const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
-  const calls = found.map(reported).filter((call) => !isJudged || call.status === status);
-  return calls.slice(0, limit).map(({ ownerId: _, ...call }) => call);
+  const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
+  return calls.filter((call) => !isJudged || call.status === status).slice(0, limit);
 }
 
 /** How many rows a run has. */
@@ -73,7 +73,9 @@ export function* countCalls(runId: string): Transaction<number> {
   return row === undefined ? 0 : integer(row, "calls");
 }
 
-interface StoredCall extends LoggedCall {
+interface StoredCall {
+  readonly call: LoggedCall;
+  readonly status: CallStatus;
   readonly ownerId: string | null;
 }
 
@@ -97,7 +99,10 @@ function* selectCalls(filter: StoredFilter): Transaction<StoredCall[]> {
     `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
     ...parameters,
   );
-  return rows.map((row) => ({ ...toLoggedCall(row), ownerId: textOrNull(row, "owner_id") }));
+  return rows.map((row) => {
+    const call = toLoggedCall(row);
+    return { call, status: call.status, ownerId: textOrNull(row, "owner_id") };
+  });
 }
 
 function toLoggedCall(row: Row): LoggedCall {

@@ -4,7 +4,6 @@ import { messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tasks.ts";
-import type { Transaction } from "../store/store.ts";
 import { endRun, readRun, releaseRun, type RunStatus } from "../store/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import type { StartOptions } from "./run-options.ts";

@@ -41,7 +41,10 @@ test("runtime.calls shows a call as started while its owner is alive, and as unk
   expect(await statuses({ status: "started" })).toEqual([]);
   expect(await statuses({ status: "unknown", limit: 1 })).toEqual(["hang unknown"]);
   expect(await statuses({ status: "success" })).toEqual(["done success"]);
-  expect((await world.log("r")).map(({ status }) => status).toSorted()).toEqual(["started", "success"]);
+  expect((await world.log("r")).map((row) => `${row["tool_name"]} ${row["status"]}`).toSorted()).toEqual([
+    "done success",
+    "hang started",
+  ]);
 });
 
 test("what get_tool_response shows of a call whose owner is dead is unknown", async () => {

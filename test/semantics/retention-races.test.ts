@@ -137,9 +137,9 @@ test(
     const { charge, effects } = createCharge({ ...key, timeoutMs: 20_000 });
     const runtimes = await Promise.all([1, 2, 3].map(() => world.runtime()));
     await using collector = await world.runtime();
-    let isOver = false;
+    const over = new AbortController();
     const collecting = (async () => {
-      while (!isOver) await collector.gc({ olderThanMs: 0, replayOlderThanMs: 0 });
+      while (!over.signal.aborted) await collector.gc({ olderThanMs: 0, replayOlderThanMs: 0 });
     })();
     const statuses = new Set<string>();
     for (let amount = 1; amount <= 60; amount += 1) {
@@ -153,7 +153,7 @@ test(
       for (const outcome of outcomes)
         statuses.add(outcome.status === "error" ? (outcome.error?.code ?? "") : outcome.status);
     }
-    isOver = true;
+    over.abort();
     await collecting;
     expect(effects.map(({ amount }) => amount)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
     expect([...statuses].filter((status) => !["success", "TOOL_RESULT_DELETED"].includes(status))).toEqual(

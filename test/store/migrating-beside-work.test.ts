@@ -55,17 +55,17 @@ test(
     const address = await freshPostgres();
     await createOldStore(address, 2);
     const tables = ["calls", "scopes", "approvals", "claims", "usage", "workflow_runs", "tasks", "runs"];
-    let isOver = false;
+    const over = new AbortController();
     const work = [1, 2, 3].map(async (step) => {
       const client = await connectTo(address);
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const order = tables.map((_, index) => tables[(index * step) % tables.length] ?? "runs");
         const statements = order.map((name) => `DELETE FROM toolwright_${name} WHERE false`);
         await client.query(["BEGIN", ...statements, "COMMIT"].join("; "));
       }
     });
     const opening = Array.from({ length: 4 }, () => openPostgresStore({ connectionString: address }));
-    const stores = await Promise.all(opening).finally(() => (isOver = true));
+    const stores = await Promise.all(opening).finally(() => over.abort());
     await Promise.all(work);
     for (const store of stores) await store.close();
     expect(new Set(stores.map(({ secret }) => secret))).toEqual(new Set(["old"]));

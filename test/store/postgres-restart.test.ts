@@ -21,17 +21,17 @@ test(
     const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 5)));
     await using runtime = createRuntime({ store: database() });
     await runtime.call(charge, { amount: 0 }, { runId: "r" });
-    let isRestarted = false;
+    const restarted = new AbortController();
     const calls: Promise<{ status: string }>[] = [];
     const load = (async () => {
-      for (let amount = 1; !isRestarted || amount < 40; amount += 1) {
+      for (let amount = 1; !restarted.signal.aborted || amount < 40; amount += 1) {
         calls.push(runtime.call(charge, { amount }, { runId: "r" }));
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     })();
     await server.stop();
     await server.start();
-    isRestarted = true;
+    restarted.abort();
     await load;
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set(["success"]));

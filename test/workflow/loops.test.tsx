@@ -436,9 +436,18 @@ it("in nested loops an iteration means that of the current outer pass, and paths
   });
   expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("finished");
   expect(seen).toEqual([
-    ...["before undefined", "inner undefined", "inner 1", "after 1"],
-    ...["before undefined", "inner undefined", "inner 3", "after 3"],
-    ...["before undefined", "inner undefined", "inner 5", "after 5"],
+    "before undefined",
+    "inner undefined",
+    "inner 1",
+    "after 1",
+    "before undefined",
+    "inner undefined",
+    "inner 3",
+    "after 3",
+    "before undefined",
+    "inner undefined",
+    "inner 5",
+    "after 5",
     // Outside the loops the latest pass counts.
     "last 5",
   ]);
