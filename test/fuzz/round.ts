@@ -86,7 +86,12 @@ class Round {
         // Business keys hold across runs.
         const item = used.kind === "business" ? `order-${random.below(3)}` : `${runId}-${stage}-${n}`;
         const isTwice = used.kind === "keyed" && random.chance(0.2);
-        return isTwice ? [{ used, item }, { used, item }] : [{ used, item }];
+        return isTwice
+          ? [
+              { used, item },
+              { used, item },
+            ]
+          : [{ used, item }];
       }).flat(),
     );
   }
@@ -122,7 +127,9 @@ class Round {
       await this.#decide(runId, random);
       if (random.chance(0.15)) attempt += 1;
     }
-    throw new Error(`${runId} did not come to its end in ${MOST_PASSES} passes: ${ends.slice(-5).join("; ")}`);
+    throw new Error(
+      `${runId} did not come to its end in ${MOST_PASSES} passes: ${ends.slice(-5).join("; ")}`,
+    );
   }
 
   async #runProgram(program: Program, process: Process): Promise<void> {
@@ -313,7 +320,9 @@ function isStale(error: unknown): boolean {
 }
 
 function isHeld(error: unknown): boolean {
-  return ToolwrightError.is(error) && (error.code === "TOOL_RUN_CONFLICT" || error.code === "TOOL_STORE_FAILED");
+  return (
+    ToolwrightError.is(error) && (error.code === "TOOL_RUN_CONFLICT" || error.code === "TOOL_STORE_FAILED")
+  );
 }
 
 function isDeleted(error: unknown): boolean {

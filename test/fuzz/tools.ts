@@ -56,7 +56,11 @@ function createTool(
       else if (kind !== "pure") outside.act(effectOf(item));
     };
     await behave(behaviours.fork(`${item} ${entry}`), act, ctx.signal);
-    const calls = children.map(({ tool }, index) => () => tool.execute({ item: `${item}/${index}` }));
+    const calls = children.map(
+      ({ tool }, index) =>
+        () =>
+          tool.execute({ item: `${item}/${index}` }),
+    );
     if (areParallel) await Promise.all(calls.map((call) => call()));
     else for (const call of calls) await call();
     return { item };
