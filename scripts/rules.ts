@@ -32,7 +32,9 @@ export function renderRules(page: string): string {
 }
 
 export function readRules(): Rule[] {
-  const numbers = readFileSync(PAGE, "utf8").split(/(?=^### )/m).flatMap((section) => numberOf(section) ?? []);
+  const numbers = readFileSync(PAGE, "utf8")
+    .split(/(?=^### )/m)
+    .flatMap((section) => numberOf(section) ?? []);
   return numbers.map((number) => ({ number, tests: testsOf(number) }));
 }
 

@@ -20,6 +20,7 @@ const PACKAGES: readonly SystemPackage[] = [
   { command: "unshare", apt: "util-linux", brew: null, why: "the second tier of the sandbox" },
   { command: "perl", apt: "perl", brew: null, why: "the third tier of the sandbox" },
   { command: "git", apt: "git", brew: "git", why: "snapshots of a work tree" },
+  { command: "pgbouncer", apt: "pgbouncer", brew: "pgbouncer", why: "tests of a store behind a pooler" },
   { command: "python3", apt: "python3", brew: null, why: attack },
   { command: "curl", apt: "curl", brew: null, why: attack },
   { command: "wget", apt: "wget", brew: null, why: attack },

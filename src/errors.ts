@@ -112,7 +112,7 @@ export const ERROR_CODES = {
   },
   TOOL_RESULT_DELETED: {
     meaning:
-      "The business key was used in a run that retention has deleted, so the result is no longer on record. Nothing was run.",
+      "The call, or one with the same business key, ran before, and its result was deleted by retention. Nothing was run.",
     hint: "Look up the result where the effect happened, or use another business key.",
   },
   TOOL_RUN_TAKEN: {

@@ -45,8 +45,14 @@ export async function driveFromStart(
   const { options, model } = agent;
   const { scope, messages, system, tell, signal, isStreamed } = how;
   const { triggerTokens, maxResultChars } = roomOf(options);
-  const { store } = scope.host;
-  const source = { store, runIds: how.runIds, here: scope.identity, maxChars: maxResultChars };
+  const { host } = scope;
+  const source = {
+    store: host.store,
+    isOwnerAlive: (ownerId: string) => host.isOwnerAlive(ownerId),
+    runIds: how.runIds,
+    here: scope.identity,
+    maxChars: maxResultChars,
+  };
   const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
   const sizeOf = await agent.sizeOf;
   const window = new ContextWindow(messages, {
@@ -58,7 +64,7 @@ export async function driveFromStart(
   });
   const history = new History(messages, {
     tools: tools.byName,
-    secret: store.secret,
+    secret: host.store.secret,
     hash: how.hash,
     memory: agent.memory,
     listener: window,

@@ -5,7 +5,7 @@ import { decodeError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";
 import { listCache } from "../store/cache.ts";
-import { readPayload } from "../store/payloads.ts";
+import { reportInterrupted } from "../store/report-interrupted.ts";
 import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/run-calls.ts";
 import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
@@ -14,7 +14,7 @@ import type { KeptResult } from "./kept-result.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentState, PendingToolApproval, ToolHistoryEntry } from "./state.ts";
-import { decoded } from "./tools/call-text.ts";
+import { decoded, wholeText } from "./tools/call-text.ts";
 
 export interface StatePlace {
   readonly host: Host;
@@ -33,22 +33,25 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
   const { host, scope, budgetId, turn, messages } = place;
   const now = host.clock.now();
   const isWaiting = kept.status === "waiting";
-  const read = await host.store.read(function* () {
-    const calls = yield* callsOfScope(scope);
-    const earlier = place.history === undefined ? yield* earlierCalls(scope) : [];
-    const requests = isWaiting ? yield* requestsOf(scope, now) : [];
-    return {
-      calls,
-      entries: yield* toEntries(calls),
-      earlier: yield* toEntries(earlier),
-      requests,
-      cache: yield* listCache(budgetId, now),
-    };
-  });
+  const readAll = () =>
+    host.store.read(function* () {
+      return {
+        calls: yield* callsOfScope(scope),
+        earlier: place.history === undefined ? yield* earlierCalls(scope) : [],
+        requests: isWaiting ? yield* requestsOf(scope, now) : [],
+        cache: yield* listCache(budgetId, now),
+      };
+    });
+  const { found: read, reported } = await reportInterrupted(
+    readAll,
+    ({ calls, earlier }) => [...calls, ...earlier],
+    (ownerId) => host.isOwnerAlive(ownerId),
+  );
+  const toEntries = (calls: readonly FoundCall[]) => calls.map((call) => toEntry(reported(call)));
   const own = new Set(read.calls.map(({ key }) => key));
-  const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? read.earlier;
+  const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? toEntries(read.earlier);
   const all = [...messages, ...kept.added.map((message) => place.memory.keep(message))];
-  const toolHistory = [...before, ...inOrder(read.entries, kept.added, place.asked)];
+  const toolHistory = [...before, ...inOrder(toEntries(read.calls), kept.added, place.asked)];
   return {
     runId: scope.runId,
     status: kept.status,
@@ -115,31 +118,14 @@ function inOrder(
   });
 }
 
-function* toEntries(calls: readonly FoundCall[]): Transaction<ToolHistoryEntry[]> {
-  const entries: ToolHistoryEntry[] = [];
-  for (const call of calls) {
-    const args = yield* valueOf(call, "input", call.inputJson);
-    const output = yield* valueOf(call, "output", call.outputJson);
-    entries.push(toEntry(call, args, output));
-  }
-  return entries;
-}
-
-/** A payload is there only for what the log shows truncated. */
-function* valueOf(call: FoundCall, part: "input" | "output", json: string | null): Transaction<unknown> {
-  const isCut = json?.startsWith('{"truncated":true,') === true;
-  const whole = isCut ? yield* readPayload(call.key, call.attempt, part) : undefined;
-  return jsonOf(decoded(whole ?? json));
-}
-
-function toEntry(call: FoundCall, args: unknown, output: unknown): ToolHistoryEntry {
+function toEntry(call: FoundCall): ToolHistoryEntry {
   const { startedAtMs, finishedAtMs } = call;
   const startedAt = new Date(startedAtMs).toISOString();
   return {
     executionId: call.key,
     toolName: call.toolName,
-    args,
-    output,
+    args: jsonOf(decoded(wholeText(call, "input"))),
+    output: jsonOf(decoded(wholeText(call, "output"))),
     status: call.status === "denied" ? "rejected" : call.status,
     ...(call.errorJson === null ? {} : { error: decodeError(call.errorJson).message }),
     fromCache: call.fromCache,

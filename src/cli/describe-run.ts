@@ -47,6 +47,7 @@ export function describeTask(task: TaskRow) {
   return {
     nodeId: task.nodeId,
     iteration: task.iteration,
+    path: task.path,
     attempt: task.attempt,
     status: task.status,
     outputKey: task.outputKey,

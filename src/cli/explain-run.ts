@@ -1,6 +1,7 @@
 /** Puts into words why a run stands as it does. Says only what is on record. */
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
+import { countApprovals } from "../store/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
@@ -9,7 +10,7 @@ import { systemClock } from "../util/clock.ts";
 import { answerSteps, type NextStep } from "./answer-lines.ts";
 import { nextCommand } from "./command-name.ts";
 import { errorOf } from "./describe-run.ts";
-import { describeOwner, readLivingOwner } from "./owner.ts";
+import { describeOwner, ownersOf, readLivingOwner } from "./owner.ts";
 import { toAge, toDuration, toShortText } from "./screen.ts";
 
 export interface Explanation {
@@ -17,6 +18,9 @@ export interface Explanation {
   readonly because: readonly string[];
   readonly next: readonly NextStep[];
 }
+
+/** A run may wait for thousands of decisions: `approvals` lists them all. */
+const MOST_REQUESTS = 20;
 
 export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const { runId, status } = run;
@@ -29,7 +33,9 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       return { status, because, next: [{ command: nextCommand(path, "inspect", runId) }] };
     }
     case "waiting-approval": {
-      const pending = await readApprovals({ store, clock: systemClock }, { runId, status: "pending" });
+      const filter = { runId, status: "pending" } as const;
+      const pending = await readApprovals({ store, clock: systemClock }, { ...filter, limit: MOST_REQUESTS });
+      const total = await store.read(() => countApprovals(filter, systemClock.now()));
       if (pending.length === 0) {
         const because = [`${name} waited for approval, and everything has been decided.`];
         return { status, because, next: [resume] };
@@ -37,8 +43,16 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       const next = pending.flatMap((request) => answerSteps(path, request));
       return {
         status,
-        because: [`${name} waits for a person.`, ...pending.map(asking)],
-        next: [...next, resume],
+        because: [
+          `${name} waits for approval.`,
+          ...pending.map(asking),
+          ...(total > pending.length ? [`${total - pending.length} more requests are not shown here.`] : []),
+        ],
+        next: [
+          ...next,
+          ...(total > pending.length ? [{ command: nextCommand(path, "approvals", "--run", runId) }] : []),
+          resume,
+        ],
       };
     }
     case "failed": {
@@ -61,7 +75,9 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
       const ends = await openEnds(store, run);
       if (owner === undefined) {
         const because = [
-          `${name} was interrupted: the process that ran it is gone. It goes on where it was.`,
+          run.isCancelRequested
+            ? `${name} was asked to stop, and its process ended before it did. The next resume ends it as cancelled.`
+            : `${name} was interrupted: the process that ran it is gone. A resume continues it where it was.`,
         ];
         return { status, because: [...because, ...ends], next: [resume] };
       }
@@ -99,7 +115,7 @@ function repeatedEnd(task: TaskRow): string[] {
 }
 
 async function failures(store: Store, run: WorkflowRunRow, failed: readonly TaskRow[]): Promise<string[]> {
-  const calls = await store.read(() => readCallLog({ runId: run.runId }));
+  const calls = await readCallLog(store, { runId: run.runId }, ownersOf(store));
   return failed.flatMap((task) => {
     const error = errorOf(task.errorJson);
     const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
@@ -114,18 +130,23 @@ async function failures(store: Store, run: WorkflowRunRow, failed: readonly Task
 /** What was begun and has not ended. */
 async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
   const tasks = await store.read(() => readTasks(run.runId));
-  const calls = await store.read(() => readCallLog({ runId: run.runId }));
+  const calls = await readCallLog(store, { runId: run.runId }, ownersOf(store));
   const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
   const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
   const started = calls.filter((call) => call.status === "started");
+  const unknown = calls.filter((call) => call.status === "unknown");
   return [
     `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
-    ...started.map((call) => `It was in a call of ${describeCall(call)}.`),
+    ...started.map((call) => `It is in a call of ${describeCall(call)}.`),
+    ...unknown.map(
+      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it was interrupted.`,
+    ),
   ];
 }
 
-function nameOf({ nodeId, iteration }: TaskRow): string {
-  return iteration === 0 ? `"${nodeId}"` : `"${nodeId}" (pass ${iteration + 1})`;
+function nameOf({ nodeId, path }: TaskRow): string {
+  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
+  return passes.every((pass) => pass === 1) ? `"${nodeId}"` : `"${nodeId}" (pass ${passes.join(".")})`;
 }
 
 function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { readCallLog } from "../store/call-log.ts";
+import { countCalls } from "../store/call-log.ts";
 import { assertNotDeleted } from "../store/tombstones.ts";
 import { readRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { CliError } from "./cli-error.ts";
@@ -46,8 +46,7 @@ export async function readKnownRun(store: Store, path: string, runId: string): P
   const run = await store.read(() => readRun(runId));
   if (run !== undefined) return run;
   await store.read(() => assertNotDeleted(runId));
-  const calls = await store.read(() => readCallLog({ runId }));
-  if (calls.length > 0) {
+  if ((await store.read(() => countCalls(runId))) > 0) {
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `Run "${runId}" is a program's, not a workflow's.`, {
       hint: `See its calls: ${nextCommand(path, "calls", runId)}`,
     });

@@ -21,6 +21,11 @@ export async function readLivingOwner(
   return isAlive ? { pid: owner.pid, isHere: owner.host === identifyProcess().host } : undefined;
 }
 
+/** For readers of calls. */
+export function ownersOf(store: Store): (ownerId: string) => Promise<boolean> {
+  return async (ownerId) => (await readLivingOwner(store, ownerId)) !== undefined;
+}
+
 export function describeOwner({ pid, isHere }: LivingOwner): string {
   return isHere ? `process ${pid} on ${hostname()}` : `process ${pid} on another machine`;
 }

@@ -33,6 +33,10 @@ export async function resumeRun(
         "Wait until it has ended, or stop that process; nothing was changed here.",
       );
     }
+    if (run.isCancelRequested && (run.status === "running" || run.status === "waiting-approval"))
+      screen.say(
+        `Run "${runId}" was asked to stop before its process ended: it is cancelled now. Resume it again to continue.`,
+      );
     return run.file;
   });
   return runFile(screen, {

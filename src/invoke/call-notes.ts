@@ -1,4 +1,5 @@
 /** What a model should know about a result beyond the result itself. Notes are stored: nothing redacted may stand in one. */
+import { KEY_VERSION } from "../definition/call-key.ts";
 import { type Call, argumentsHash, executedHash } from "./call.ts";
 import { modelNameOf } from "./model-names.ts";
 
@@ -27,5 +28,8 @@ export function editNote(inputJson: string | null): string {
 
 /** Whether what runs differs from what was sent. */
 export function isEdited(call: Call): boolean {
-  return call.editedArgsJson !== null && executedHash(call, call.scope.keyVersion) !== argumentsHash(call);
+  return (
+    call.editedArgsJson !== null &&
+    executedHash(call, call.scope.keyVersion ?? KEY_VERSION) !== argumentsHash(call)
+  );
 }

@@ -90,7 +90,7 @@ function assertOpen(
   if (row.status === "void") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_SETTLED",
-      `The request ${id} is "void": its task has ended, or a newer request has taken its place. There is nothing left to decide.`,
+      `The request ${id} is "void": its run was cancelled, its task has ended, or a newer request has replaced it. There is nothing left to decide.`,
       { details },
     );
   }

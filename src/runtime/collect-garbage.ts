@@ -2,6 +2,7 @@
  * Retention. What is at work or waits for a person is never touched; the rest goes when it is old enough, run by run,
  * each in a transaction of its own that looks again before it deletes.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Host } from "../invoke/host.ts";
 import {
   deleteExpiredCache,
@@ -17,6 +18,7 @@ import {
   type RunAge,
 } from "../store/retention.ts";
 import type { Transaction } from "../store/store.ts";
+import { isProcessAlive } from "../util/process-identity.ts";
 import { checkNames, refusal } from "./options.ts";
 
 export interface GcOptions {
@@ -42,6 +44,10 @@ type GcHost = Pick<Host, "store" | "clock" | "isOwnerAlive">;
 const DAY_MS = 86_400_000;
 const RUN_AGE_MS = 30 * DAY_MS;
 const REPLAY_AGE_MS = 7 * DAY_MS;
+/** A process on a host that cannot be asked may be stopped, or cut off from the database, for this long. */
+const SILENT_OWNER_MS = 7 * DAY_MS;
+/** Whoever opened a run and has called nothing in it yet is about to. */
+const UNUSED_RUN_MS = 3_600_000;
 
 export async function collectGarbage(host: GcHost, options: GcOptions): Promise<GcReport> {
   checkNames(options, "runtime.gc");
@@ -49,6 +55,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   checkAge("olderThanMs", olderThanMs);
   checkAge("replayOlderThanMs", replayOlderThanMs);
   const sweep = new Sweep(host, dryRun);
+  await setImmediate();
   const now = host.clock.now();
   const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
   return {
@@ -77,8 +84,12 @@ async function deleteRuns(
     for await (const runId of sweep.pages((after) => listWorkflowRunsBefore(status, before, after)))
       await remove(runId, (age) => age.status === status);
   }
-  for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after)))
-    await remove(runId, (age) => age.status === undefined && age.openCalls + age.openTurns === 0);
+  for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after))) {
+    await remove(runId, (age) => {
+      const isUsed = age.calls > 0 || age.lastActiveMs < now - UNUSED_RUN_MS;
+      return age.status === undefined && age.openCalls + age.openTurns === 0 && isUsed;
+    });
+  }
   return { deletedRuns, deletedCalls };
 }
 
@@ -111,11 +122,14 @@ async function clearRuns(
   return cleared;
 }
 
+/** The row of a process that may be alive stays: without it, the process would count as dead. */
 async function deleteOwners(sweep: Sweep, olderThanMs: number): Promise<number> {
   let deleted = 0;
-  for (const id of await sweep.host.store.read(() => listPastOwners(olderThanMs))) {
-    // A process that was stopped for long has let its lease run out and is still there.
-    if (!(await sweep.host.isOwnerAlive(id))) deleted += await sweep.commit(() => deleteOwner(id));
+  for (const owner of await sweep.host.store.read(() => listPastOwners(olderThanMs))) {
+    const isAlive = owner.ended ? false : isProcessAlive(owner);
+    if (isAlive === true) continue;
+    const ageMs = isAlive === false ? olderThanMs : Math.max(olderThanMs, SILENT_OWNER_MS);
+    if (owner.pastMs >= ageMs) deleted += await sweep.commit(() => deleteOwner(owner.id, ageMs));
   }
   return deleted;
 }
@@ -154,6 +168,8 @@ class Sweep {
     work: () => Transaction<T>,
   ): Promise<T | undefined> {
     const { store, isOwnerAlive } = this.host;
+    // SQLite answers without leaving this turn of the event loop: timers, such as heartbeats, get theirs in between.
+    await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
       age !== undefined && age.lastActiveMs < before && mayChange(age);
     const seen = await store.read(() => readRunAge(runId));

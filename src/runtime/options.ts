@@ -213,7 +213,7 @@ const KNOWN = {
   ],
   "runtime.gc": ["olderThanMs", "replayOlderThanMs", "dryRun"],
   "runtime.calls": ["runId", "nodeId", "toolName", "status", "limit"],
-  "runtime.approvals": ["runId", "status"],
+  "runtime.approvals": ["runId", "status", "limit"],
   "a decision": [
     "approved",
     "resolution",

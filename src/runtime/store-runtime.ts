@@ -181,6 +181,7 @@ export class StoreRuntime {
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
     checkNames(filter, "runtime.approvals");
+    checkCount("limit", filter.limit);
     return readApprovals(this.#host, filter);
   }
 
@@ -191,10 +192,8 @@ export class StoreRuntime {
 
   async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
     checkNames(filter, "runtime.calls");
-    if (filter.limit !== undefined && !(Number.isInteger(filter.limit) && filter.limit >= 0)) {
-      throw refusal("limit", "must be a whole number from 0");
-    }
-    return this.#store.read(() => readCallLog(filter));
+    checkCount("limit", filter.limit);
+    return readCallLog(this.#store, filter, (ownerId) => this.#host.isOwnerAlive(ownerId));
   }
 
   async fullOutput(key: string): Promise<unknown> {
@@ -254,6 +253,11 @@ export class StoreRuntime {
       }
     }
   }
+}
+
+function checkCount(name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isInteger(value) && value >= 0))
+    throw refusal(name, "must be a whole number from 0");
 }
 
 export interface TaskScopeOptions {

@@ -80,24 +80,44 @@ export function* insertApproval(approval: NewApproval): Transaction<void> {
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined;
   readonly runId?: string | undefined;
+  /** How many at most. Default: all. */
+  readonly limit?: number | undefined;
 }
 
 /** Oldest first. A pending one whose time is over is shown as expired. */
 export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transaction<ApprovalRow[]> {
-  const conditions: string[] = [];
-  const parameters: SqlValue[] = [];
-  if (filter.status !== undefined)
-    conditions.push(`status = ?${parameters.push(storedStatus(filter.status))}`);
-  if (filter.runId !== undefined) conditions.push(`run_id = ?${parameters.push(filter.runId)}`);
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const rows = yield* all(`SELECT * FROM toolwright_approvals ${where} ORDER BY position`, ...parameters);
-  const approvals = rows.map((row) => toApprovalRow(row, nowMs));
-  return approvals.filter(({ status }) => filter.status === undefined || status === filter.status);
+  const { where, parameters } = conditionsOf(filter, nowMs);
+  const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
+  const rows = yield* all(
+    `SELECT * FROM toolwright_approvals ${where} ORDER BY position ${limit}`,
+    ...parameters,
+  );
+  return rows.map((row) => toApprovalRow(row, nowMs));
+}
+
+/** How many there are, whatever the limit. */
+export function* countApprovals(filter: ApprovalFilter, nowMs: number): Transaction<number> {
+  const { where, parameters } = conditionsOf(filter, nowMs);
+  const row = yield* first(
+    `SELECT CAST(COUNT(*) AS BIGINT) AS requests FROM toolwright_approvals ${where}`,
+    ...parameters,
+  );
+  return row === undefined ? 0 : integer(row, "requests");
 }
 
 /** Expiry is a matter of time, not of a write: an expired request is stored as a pending one. */
-function storedStatus(status: ApprovalStatus): ApprovalStatus {
-  return status === "expired" ? "pending" : status;
+function conditionsOf(
+  { status, runId }: ApprovalFilter,
+  nowMs: number,
+): { readonly where: string; readonly parameters: SqlValue[] } {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  if (status === "pending" || status === "expired") {
+    const isExpired = `expires_at_ms <= ?${parameters.push(nowMs)}`;
+    conditions.push("status = 'pending'", status === "expired" ? isExpired : `(${isExpired}) IS NOT TRUE`);
+  } else if (status !== undefined) conditions.push(`status = ?${parameters.push(status)}`);
+  if (runId !== undefined) conditions.push(`run_id = ?${parameters.push(runId)}`);
+  return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
 }
 
 export function* readApproval(id: string, nowMs: number): Transaction<ApprovalRow | undefined> {
@@ -215,6 +235,23 @@ export function* voidApprovalsOfTask(task: {
     task.path,
   );
   for (const row of rows) yield* voidPending(text(row, "id"));
+}
+
+/** A cancelled run waits for no decision: a resume asks again. */
+export function voidApprovalsOfRun(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'void' WHERE run_id = ?1 AND status = 'pending'",
+    runId,
+  );
+}
+
+/** A request that was voided is asked again. */
+export function reopenApproval(id: string, nowMs: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'pending', requested_at_ms = ?2 WHERE id = ?1 AND status = 'void'",
+    id,
+    nowMs,
+  );
 }
 
 /** Changes nothing where somebody has decided. */

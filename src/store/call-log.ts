@@ -1,14 +1,21 @@
-/** The log, as its view shows it. */
+/**
+ * The log. Its view shows what is stored; those who read it here get a call whose owner is dead as `unknown`, which is
+ * how the next process will find it.
+ */
 import { CALL_STATUSES, type CallStatus } from "./calls.ts";
 import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
 import { all, type Row, type SqlValue } from "./statement.ts";
-import type { Transaction } from "./store.ts";
+import { type IsOwnerAlive, reportInterrupted } from "./report-interrupted.ts";
+import type { Store, Transaction } from "./store.ts";
 
 /** One row of `_smithers_tool_calls`. */
 export interface LoggedCall {
   readonly runId: string;
   readonly nodeId: string;
+  /** The pass of the innermost loop. */
   readonly iteration: number;
+  /** The full path of loop passes, such as "1.0". */
+  readonly path: string;
   readonly attempt: number;
   readonly seq: number;
   readonly toolName: string;
@@ -42,12 +49,49 @@ export interface CallFilter {
 const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
 
 /** In the order in which they were made. */
-export function* readCallLog(filter: CallFilter): Transaction<LoggedCall[]> {
+export async function readCallLog(
+  store: Store,
+  filter: CallFilter,
+  isOwnerAlive: IsOwnerAlive,
+): Promise<LoggedCall[]> {
+  const { status, limit, ...rest } = filter;
+  const isJudged = status === "started" || status === "unknown";
+  // Those that count as unknown are known only when their owners are judged.
+  const wanted = isJudged ? { ...rest, status: ["started", "unknown"] as const } : { ...filter, status };
+  const read = () => store.read(() => selectCalls(wanted));
+  const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
+  const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
+  return calls.filter((call) => !isJudged || call.status === status).slice(0, limit);
+}
+
+/** How many rows a run has. */
+export function* countCalls(runId: string): Transaction<number> {
+  const [row] = yield* all(
+    "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM _smithers_tool_calls WHERE run_id = ?1",
+    runId,
+  );
+  return row === undefined ? 0 : integer(row, "calls");
+}
+
+interface StoredCall {
+  readonly call: LoggedCall;
+  readonly status: CallStatus;
+  readonly ownerId: string | null;
+}
+
+type StoredFilter = Omit<CallFilter, "status"> & {
+  readonly status?: CallStatus | readonly CallStatus[] | undefined;
+};
+
+function* selectCalls(filter: StoredFilter): Transaction<StoredCall[]> {
   const conditions: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
     const value = filter[name];
-    if (value !== undefined) conditions.push(`${column} = ?${parameters.push(value)}`);
+    if (value === undefined) continue;
+    const values = typeof value === "string" ? [value] : value;
+    const places = values.map((one) => `?${parameters.push(one)}`);
+    conditions.push(`${column} IN (${places.join(", ")})`);
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
@@ -55,7 +99,10 @@ export function* readCallLog(filter: CallFilter): Transaction<LoggedCall[]> {
     `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
     ...parameters,
   );
-  return rows.map(toLoggedCall);
+  return rows.map((row) => {
+    const call = toLoggedCall(row);
+    return { call, status: call.status, ownerId: textOrNull(row, "owner_id") };
+  });
 }
 
 function toLoggedCall(row: Row): LoggedCall {
@@ -63,6 +110,7 @@ function toLoggedCall(row: Row): LoggedCall {
     runId: text(row, "run_id"),
     nodeId: text(row, "node_id"),
     iteration: integer(row, "iteration"),
+    path: text(row, "path"),
     attempt: integer(row, "attempt"),
     seq: integer(row, "seq"),
     toolName: text(row, "tool_name"),

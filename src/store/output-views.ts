@@ -7,6 +7,12 @@ import type { Store, Transaction } from "./store.ts";
 export const WHOLE_VALUE = "value";
 
 /**
+ * A column of a view: a field of the outputs, or `null` for the loop path, which tells passes of nested loops apart. It is
+ * called `path`, or `loop_path` where the outputs have a field of that name.
+ */
+type Column = string | null;
+
+/**
  * A view of a key has the fields of all that was ever stored under it: a schema that grows, and workflows that share a
  * key, add columns. The name is the key's, or the workflow's and the key's where the store has a table of that name.
  * None where both are taken.
@@ -18,16 +24,22 @@ export function* createOutputView(
   fields: readonly string[],
 ): Transaction<string | undefined> {
   const names = [key, `${workflow}__${key}`];
-  for (const name of names) if (holds(yield* fieldsOfView(name), fields)) return name;
+  const wanted: readonly Column[] = [null, ...fields];
+  for (const name of names) if (holds(yield* columnsOfView(name), wanted)) return name;
   // Of those who start at once one makes it; the others see it when they have waited for that.
   yield* first("SELECT value FROM toolwright_meta WHERE name = 'secret' {update}");
   for (const name of names) {
-    const known = yield* fieldsOfView(name);
+    const known = yield* columnsOfView(name);
     if (known === undefined && (yield* isTaken(dialect, name))) continue;
-    if (holds(known, fields)) return name;
+    if (holds(known, wanted)) return name;
     // Those that are there keep their places, which PostgreSQL insists on.
-    const columns = [...new Set([...(known ?? []), ...fields])];
+    const columns = [...new Set([...(known ?? []), ...wanted])];
     if (dialect === "sqlite") yield* change(`DROP VIEW IF EXISTS ${identifier(name)}`);
+    else if (known?.includes(null) === true && pathName(known) !== pathName(columns)) {
+      yield* change(
+        `ALTER VIEW ${identifier(name)} RENAME COLUMN ${pathName(known)} TO ${pathName(columns)}`,
+      );
+    }
     yield* change(viewSql(dialect, name, key, columns, name === key ? undefined : workflow));
     yield* change(
       "INSERT INTO toolwright_meta VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -39,13 +51,18 @@ export function* createOutputView(
   return undefined;
 }
 
-function holds(known: readonly string[] | undefined, fields: readonly string[]): boolean {
-  return known !== undefined && fields.every((field) => known.includes(field));
+function holds(known: readonly Column[] | undefined, wanted: readonly Column[]): boolean {
+  return known !== undefined && wanted.every((column) => known.includes(column));
 }
 
-function* fieldsOfView(name: string): Transaction<string[] | undefined> {
+function pathName(columns: readonly Column[]): string {
+  const taken = new Set(columns.map((column) => column?.toLowerCase()));
+  return ["path", "loop_path"].find((name) => !taken.has(name)) ?? "toolwright_loop_path";
+}
+
+function* columnsOfView(name: string): Transaction<Column[] | undefined> {
   const row = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
-  return row === undefined ? undefined : (JSON.parse(text(row, "value")) as string[]);
+  return row === undefined ? undefined : (JSON.parse(text(row, "value")) as Column[]);
 }
 
 /** A table or view of somebody else's is never replaced. */
@@ -61,10 +78,15 @@ function viewSql(
   dialect: Store["dialect"],
   name: string,
   key: string,
-  fields: readonly string[],
+  fields: readonly Column[],
   workflow: string | undefined,
 ): string {
-  const columns = fields.map((field) => `${fieldSql(dialect, field)} AS ${identifier(field)}`);
+  const columns = fields.map((field) =>
+    field === null
+      ? // As the log shows it: a task outside any loop is in pass 0.
+        `CASE WHEN path = '' THEN '0' ELSE path END AS ${pathName(fields)}`
+      : `${fieldSql(dialect, field)} AS ${identifier(field)}`,
+  );
   const only =
     workflow === undefined
       ? ""

@@ -1,9 +1,16 @@
 /** Brings a PostgreSQL database to this version's schema, in the first schema of the connection's search path. */
 import type { Pool, PoolClient } from "pg";
 import { META_TABLE, migrationsAfter, newSecret, readMigrations } from "./migrate.ts";
+import { codeOf, isConflict, isLockTimeout, isUnavailable } from "./postgres-errors.ts";
+import { pause } from "./postgres-retry.ts";
 
 /** Serialises concurrent migrations; any constant does, as long as it is ours. */
 const MIGRATION_LOCK = 7_421_001;
+/** Shorter than PostgreSQL's deadlock_timeout: a migration gives way before a process at work is cancelled. */
+const LOCK_TIMEOUT_MS = 200;
+const LONGEST_PAUSE_MS = 300;
+/** How long others at work may keep a migration from its locks. */
+const MIGRATION_GIVE_UP_MS = 60_000;
 
 export interface PreparedSchema {
   readonly secret: string;
@@ -11,7 +18,30 @@ export interface PreparedSchema {
   readonly synchronous: boolean;
 }
 
-export async function prepareSchema(pool: Pool): Promise<PreparedSchema> {
+/** @param retryMs how long a server that starts, or that drops connections, is waited for */
+export async function prepareSchema(pool: Pool, retryMs: number): Promise<PreparedSchema> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await prepareOnce(pool);
+    } catch (error) {
+      const elapsedMs = performance.now() - began;
+      const isBlocked = isLockTimeout(error) || isConflict(error);
+      if (!(isBlocked ? elapsedMs < MIGRATION_GIVE_UP_MS : isStarting(error) && elapsedMs < retryMs))
+        throw error;
+      await pause((0.5 + Math.random()) * LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+/** Where nothing listens, the address is more likely wrong than the server restarting: that is reported at once. */
+function isStarting(error: unknown): boolean {
+  return (
+    isUnavailable(error) && !["ECONNREFUSED", "ENOENT", "EAI_AGAIN", "ETIMEDOUT"].includes(codeOf(error))
+  );
+}
+
+async function prepareOnce(pool: Pool): Promise<PreparedSchema> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
@@ -21,6 +51,7 @@ export async function prepareSchema(pool: Pool): Promise<PreparedSchema> {
     const current = known.rows[0]?.meta === null ? 0 : Number((await readMeta(client, "version")) ?? 0);
     const missing = migrationsAfter(current, readMigrations("postgres"));
     if (current === 0) await client.query(META_TABLE);
+    else if (missing.length > 0) await lockRelations(client);
     for (const migration of missing) {
       await client.query(migration.sql);
       await writeMeta(client, "version", String(migration.version));
@@ -36,6 +67,22 @@ export async function prepareSchema(pool: Pool): Promise<PreparedSchema> {
   } finally {
     client.release(broken);
   }
+}
+
+/**
+ * Takes every lock that a migration needs, in one order, before anything is changed. Processes at work lock rows in
+ * orders of their own: where they wait for this transaction, it times out, gives its locks back and is run again.
+ */
+async function lockRelations(client: PoolClient): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT quote_ident(relname) AS name FROM pg_class
+     WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'v')
+       AND (relname LIKE 'toolwright\\_%' OR relname = '_smithers_tool_calls')
+     -- Readers of a view lock the view first.
+     ORDER BY relkind DESC, relname`,
+  );
+  for (const { name } of rows) await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
 }
 
 /** Gives the reason why the connection must not be used again, if there is one. */

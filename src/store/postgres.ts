@@ -1,53 +1,66 @@
 /**
  * The PostgreSQL store, on a `pg` pool. READ COMMITTED is enough: (key, attempt) is unique, a call that begins locks
  * its scope's row, and reservations are conditional updates. When more transactions wait than connections are free,
- * several share one commit; what fails together is run alone, and what conflicts is run again.
+ * several share one commit; what fails together is run alone, and what conflicts is run again. Nothing relies on a
+ * session: every transaction may get another server connection, as behind PgBouncer.
  */
-import type { ClientBase, Pool, PoolClient, QueryResult } from "pg";
+import type { Pool, PoolClient, QueryResult } from "pg";
 import { ToolwrightError } from "../errors.ts";
 import { sha256 } from "../util/hash.ts";
 import { LEASE_MS } from "./owners.ts";
-import { AnswerLost, asStoreError, isLost, isOutdated, mayRunAgain } from "./postgres-errors.ts";
+import { examineConnection, historyOf, isPooled, statusOfCommit } from "./postgres-connection.ts";
+import { AnswerLost, asStoreError, isLost, isOutdated, needsUnnamed } from "./postgres-errors.ts";
+import {
+  type PostgresSettings,
+  type PostgresStoreOptions,
+  resolvePostgresOptions,
+} from "./postgres-options.ts";
+import { pause, runAgain } from "./postgres-retry.ts";
 import { type PreparedSchema, prepareSchema, rollback } from "./postgres-schema.ts";
 import type { Row, Statement, StatementResult } from "./statement.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
+export type { PostgresStoreOptions } from "./postgres-options.ts";
+
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
-const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
-const DEFAULT_POOL_SIZE = 10;
-const MOST_TRIES = 20;
-const LONGEST_PAUSE_MS = 20;
 const LARGEST_GROUP = 32;
 /** Others' locks are waited for alone: in a group, everybody in it would wait, and two groups could for each other. */
 const GROUP_LOCK_TIMEOUT_MS = 50;
-
-export interface PostgresStoreOptions {
-  readonly connectionString: string;
-  /** Connections kept at most. Default 10. */
-  readonly poolSize?: number | undefined;
-  /** How long a new connection may take to come about. Default 10,000. */
-  readonly connectTimeoutMs?: number | undefined;
-}
+/** How long a commit of a lost connection may still be under way before it counts as unknown. */
+const COMMIT_SETTLES_MS = 5_000;
+const COMMIT_LOOK_MS = 50;
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const settings = resolvePostgresOptions(options);
   const { Pool } = await loadPg();
-  const poolSize = options.poolSize ?? DEFAULT_POOL_SIZE;
   const pool = new Pool({
-    connectionString: options.connectionString,
-    max: poolSize,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    connectionString: settings.connectionString,
+    max: settings.poolSize,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    // A server whose machine is gone sends nothing: only probes notice.
+    keepAlive: true,
     types: { getTypeParser: numberParser },
-    onConnect,
+    onConnect: examineConnection,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
   // The same for one that is in use: whoever uses it gets the error from its query.
   pool.on("connect", (client) => client.on("error", () => undefined));
   try {
-    return new PostgresStore(pool, poolSize, await prepareSchema(pool));
+    const schema = await prepareSchema(pool, settings.retryMs);
+    return new PostgresStore(pool, settings, schema, settings.preparedStatements ?? !(await pooled(pool)));
   } catch (error) {
     await pool.end();
     throw asStoreError(error);
+  }
+}
+
+async function pooled(pool: Pool): Promise<boolean> {
+  const client = await pool.connect();
+  try {
+    return await isPooled(client);
+  } finally {
+    client.release();
   }
 }
 
@@ -63,8 +76,9 @@ class PostgresStore implements Store {
   readonly dialect = "postgres";
   readonly secret: string;
   readonly #pool: Pool;
-  readonly #poolSize: number;
+  readonly #settings: PostgresSettings;
   readonly #synchronous: boolean;
+  #usesNames: boolean;
   readonly #prepared = new Map<string, { name: string; text: string }>();
   /** What needs a connection of its own. */
   readonly #tasks: (() => Promise<void>)[] = [];
@@ -75,10 +89,16 @@ class PostgresStore implements Store {
   #onIdle: (() => void) | undefined;
   #ended: Promise<void> | undefined;
 
-  constructor(pool: Pool, poolSize: number, { secret, synchronous }: PreparedSchema) {
+  constructor(
+    pool: Pool,
+    settings: PostgresSettings,
+    { secret, synchronous }: PreparedSchema,
+    usesNames: boolean,
+  ) {
     this.#pool = pool;
-    this.#poolSize = poolSize;
-    this.#free = poolSize;
+    this.#settings = settings;
+    this.#free = settings.poolSize;
+    this.#usesNames = usesNames;
     this.secret = secret;
     this.#synchronous = synchronous;
   }
@@ -103,7 +123,7 @@ class PostgresStore implements Store {
     return new Promise<T>((resolve, reject) => {
       const reading = (): Promise<T> => this.#withClient((client) => this.#perform(client, work()));
       this.#tasks.push(() =>
-        runAgain(reading).then(resolve, (error: unknown) => reject(asStoreError(error))),
+        this.#runAgain(reading).then(resolve, (error: unknown) => reject(asStoreError(error))),
       );
       this.#next();
     });
@@ -132,7 +152,7 @@ class PostgresStore implements Store {
         this.#next();
       });
     }
-    if (this.#free === this.#poolSize) this.#onIdle?.();
+    if (this.#free === this.#settings.poolSize) this.#onIdle?.();
   }
 
   #nextGroup(): (() => Promise<void>) | undefined {
@@ -144,7 +164,7 @@ class PostgresStore implements Store {
 
   async #runAlone(job: Job): Promise<void> {
     try {
-      await runAgain(() => this.#commit([job]));
+      await this.#runAgain(() => this.#commit([job]));
       job.commit();
     } catch (error) {
       job.fail(asStoreError(error));
@@ -162,25 +182,61 @@ class PostgresStore implements Store {
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
+    let begun: { readonly transactionId: string; readonly history: string | undefined } | undefined;
     let isAsked = false;
     try {
       await this.#withClient(async (client) => {
-        await client.query(this.#begin(jobs));
+        begun = { transactionId: await this.#begin(client, jobs), history: historyOf(client) };
         for (const job of jobs) await job.run(client);
         isAsked = true;
         await client.query("COMMIT");
       });
     } catch (error) {
-      throw isAsked && isLost(error) ? new AnswerLost(error) : error;
+      if (!isAsked || begun === undefined || !isLost(error)) throw error;
+      const status = await this.#statusOf(begun.transactionId, begun.history);
+      if (status === "committed") return;
+      throw status === "aborted" ? error : new AnswerLost(error);
     }
   }
 
-  #begin(jobs: readonly Job[]): string {
-    let sql = "BEGIN";
+  /** The answer to COMMIT was lost: the server still knows what became of the transaction. */
+  async #statusOf(
+    transactionId: string,
+    history: string | undefined,
+  ): Promise<"committed" | "aborted" | "unknown"> {
+    const ask = () => this.#withClient((client) => statusOfCommit(client, transactionId, history));
+    const deadline = performance.now() + COMMIT_SETTLES_MS;
+    try {
+      for (;;) {
+        const status = await this.#runAgain(ask);
+        if (status !== "in progress") return status;
+        if (performance.now() > deadline) return "unknown";
+        await pause(COMMIT_LOOK_MS);
+      }
+    } catch {
+      // The caller reports the error that lost the answer.
+      return "unknown";
+    }
+  }
+
+  /** One round trip. Settings are local to the transaction. Answers its id. */
+  async #begin(client: PoolClient, jobs: readonly Job[]): Promise<string> {
     const isFull = jobs.some(({ level }) => level === "full");
-    if (isFull && !this.#synchronous) sql += "; SET LOCAL synchronous_commit = on";
-    if (jobs.length > 1) sql += `; SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`;
-    return sql;
+    const results: unknown = await client.query(
+      [
+        "BEGIN",
+        ...(isFull && !this.#synchronous ? ["SET LOCAL synchronous_commit = on"] : []),
+        ...(jobs.length > 1 ? [`SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`] : []),
+        // No transaction of ours waits for anything but the database: one that does is of a process that was stopped.
+        `SELECT CAST(txid_current() AS TEXT) AS id,
+           set_config('idle_in_transaction_session_timeout', '${LEASE_MS}', true) AS timeout`,
+      ].join("; "),
+    );
+    return String((results as QueryResult<Row>[]).at(-1)?.rows[0]?.["id"]);
+  }
+
+  #runAgain<T>(action: () => Promise<T>): Promise<T> {
+    return runAgain(action, this.#settings.retryMs);
   }
 
   async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -191,6 +247,7 @@ class PostgresStore implements Store {
     } catch (error) {
       broken = await rollback(client);
       if (isOutdated(error) && error instanceof Error) broken ??= error;
+      if (needsUnnamed(error) && this.#settings.preparedStatements !== true) this.#usesNames = false;
       throw error;
     } finally {
       client.release(broken);
@@ -204,7 +261,11 @@ class PostgresStore implements Store {
   }
 
   async #execute(client: PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
-    const result: QueryResult<Row> = await client.query({ ...this.#prepare(sql), values: [...parameters] });
+    const { name, text } = this.#prepare(sql);
+    const values = [...parameters];
+    const result: QueryResult<Row> = await client.query(
+      this.#usesNames ? { name, text, values } : { text, values },
+    );
     return { rows: result.rows, changes: result.rowCount ?? 0 };
   }
 
@@ -216,23 +277,6 @@ class PostgresStore implements Store {
       this.#prepared.set(sql, prepared);
     }
     return prepared;
-  }
-}
-
-/** No transaction of ours waits for anything but the database: one that does is of a process that was stopped. */
-async function onConnect(client: ClientBase): Promise<void> {
-  await client.query(`SET idle_in_transaction_session_timeout = ${LEASE_MS}`);
-}
-
-/** After a conflict, or when a connection was lost before anything was committed on it. */
-async function runAgain<T>(action: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      if (tries >= MOST_TRIES || !mayRunAgain(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
-    }
   }
 }
 

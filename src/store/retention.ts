@@ -58,7 +58,8 @@ export interface RunAge {
   /** `undefined` for a run that is no workflow's. */
   readonly status: RunStatus | undefined;
   readonly lastActiveMs: number;
-  /** Calls that have not ended, or of which nobody knows how. */
+  readonly calls: number;
+  /** Calls that have not ended, or whose outcome is unknown. */
   readonly openCalls: number;
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
@@ -66,20 +67,23 @@ export interface RunAge {
   readonly ownerIds: readonly string[];
 }
 
-/** `undefined` when there is no such run. Its scopes stay as they are until the transaction ends. */
+/**
+ * `undefined` when there is no such run. Until the transaction ends it stays as it is: it cannot be resumed, no task can be
+ * opened in it, and its scopes cannot be taken.
+ */
 export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
   const run = yield* first(
     "SELECT status, owner_id, updated_at_ms FROM toolwright_workflow_runs WHERE run_id = ?1 {update}",
     runId,
   );
   const bare = yield* first(
-    "SELECT updated_at_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open'",
+    "SELECT updated_at_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open' {update}",
     runId,
   );
   if (run === undefined && bare === undefined) return undefined;
   const scopes = yield* all("SELECT owner_id FROM toolwright_scopes WHERE run_id = ?1 {update}", runId);
   const calls = yield* first(
-    `SELECT MAX(COALESCE(finished_at_ms, started_at_ms)) AS last,
+    `SELECT MAX(COALESCE(finished_at_ms, started_at_ms)) AS last, CAST(COUNT(*) AS BIGINT) AS calls,
        CAST(COUNT(CASE WHEN status IN ('started', 'pending', 'unknown') THEN 1 END) AS BIGINT) AS open
      FROM toolwright_calls WHERE scope_id IN ${SCOPES}`,
     runId,
@@ -110,6 +114,7 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
       (tasks && integerOrNull(tasks, "last")) ?? 0,
       (turns && integerOrNull(turns, "last")) ?? 0,
     ),
+    calls: calls === undefined ? 0 : integer(calls, "calls"),
     openCalls: calls === undefined ? 0 : integer(calls, "open"),
     openTurns: turns === undefined ? 0 : integer(turns, "open"),
     waitsForPerson: request !== undefined,
@@ -213,15 +218,40 @@ export function deleteExpiredCache(nowMs: number): Transaction<number> {
   return change("DELETE FROM toolwright_cache WHERE expires_at_ms <= ?1", nowMs);
 }
 
-/** Owners that said so when they ended, or whose lease ran out: the latter may be alive all the same. */
-export function* listPastOwners(olderThanMs: number): Transaction<string[]> {
-  const rows = yield* all(
-    `SELECT id FROM toolwright_owners WHERE COALESCE(ended_at_ms, lease_until_ms) < {now} - CAST(?1 AS BIGINT)`,
-    olderThanMs,
-  );
-  return rows.map((row) => text(row, "id"));
+export interface PastOwner {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly processStart: string;
+  /** It said so itself. */
+  readonly ended: boolean;
+  /** Since it ended, or since its lease ran out: then the process may be stopped and still be alive. */
+  readonly pastMs: number;
 }
 
-export function deleteOwner(id: string): Transaction<number> {
-  return change("DELETE FROM toolwright_owners WHERE id = ?1", id);
+export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
+  const rows = yield* all(
+    `SELECT id, host, pid, process_start, ended_at_ms, {now} - ${PAST} AS past_ms
+     FROM toolwright_owners WHERE ${PAST} < {now} - CAST(?1 AS BIGINT)`,
+    olderThanMs,
+  );
+  return rows.map((row) => ({
+    id: text(row, "id"),
+    host: text(row, "host"),
+    pid: integer(row, "pid"),
+    processStart: text(row, "process_start"),
+    ended: row["ended_at_ms"] !== null,
+    pastMs: integer(row, "past_ms"),
+  }));
+}
+
+const PAST = "COALESCE(ended_at_ms, lease_until_ms)";
+
+/** 0 when it has renewed its lease in the meantime. */
+export function deleteOwner(id: string, olderThanMs: number): Transaction<number> {
+  return change(
+    `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} < {now} - CAST(?2 AS BIGINT)`,
+    id,
+    olderThanMs,
+  );
 }

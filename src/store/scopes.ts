@@ -105,13 +105,13 @@ export function* keysOfScope(id: number): Transaction<Set<string>> {
 }
 
 function* touchRun(runId: string, nowMs: number): Transaction<void> {
-  const made = yield* change(
+  yield* change(
     `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms) VALUES (?1, 'open', ?2, ?2)
      ON CONFLICT DO NOTHING`,
     runId,
     nowMs,
   );
-  if (made === 0) yield* assertNotDeleted(runId);
+  yield* assertNotDeleted(runId);
 }
 
 function toScopeRow(row: Row): ScopeRow {

@@ -33,6 +33,24 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && ((error.errcode & 0xff) === 5 || (error.errcode & 0xff) === 6);
 }
 
+/** By primary code: 8 is SQLITE_READONLY, 10 SQLITE_IOERR, 11 SQLITE_CORRUPT, 13 SQLITE_FULL. */
+const HINTS: Readonly<Record<number, string>> = {
+  5: "Another process holds the store's lock for longer than 30 s. Find it, or stop it, then try again.",
+  8: "The file may not be written. Fix its permissions or its file system, then resume: nothing recorded is lost.",
+  10: "The disk failed. Check it, then resume: nothing recorded is lost.",
+  11: "The file is damaged. Restore it from a backup.",
+  13: "Free some disk space, then resume: nothing recorded is lost.",
+};
+
+export function asSqliteStoreError(error: unknown, path: string): unknown {
+  if (!isSqliteError(error)) return error;
+  const hint = HINTS[error.errcode & 0xff];
+  return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} failed: ${error.message}.`, {
+    ...(hint === undefined ? {} : { hint }),
+    cause: error,
+  });
+}
+
 export function asOpenError(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error;
   const code = error.errcode & 0xff;

@@ -3,8 +3,8 @@
  * that another process has locked is waited for without blocking: blocking would starve the heartbeat.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { ToolwrightError } from "../errors.ts";
-import { asOpenError, isBusy, isSqliteError, whenFree } from "./sqlite-errors.ts";
+import { asOpenError, asSqliteStoreError, isBusy, whenFree } from "./sqlite-errors.ts";
+import { StoreFile } from "./sqlite-file.ts";
 import { openDatabase, prepareSchema, rollBack } from "./sqlite-schema.ts";
 import type { Row, Statement, StatementResult } from "./statement.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
@@ -23,8 +23,9 @@ interface Job {
 export async function openSqliteStore(path: string): Promise<Store> {
   const database = openDatabase(path);
   try {
+    const file = path === ":memory:" ? undefined : new StoreFile(path);
     const secret = await whenFree(() => prepareSchema(database, path));
-    return new SqliteStore(database, path, secret);
+    return new SqliteStore(database, path, file, secret);
   } catch (error) {
     database.close();
     throw asOpenError(error, path);
@@ -37,16 +38,18 @@ class SqliteStore implements Store {
   readonly #database: DatabaseSync;
   readonly #bindsNumbers: boolean;
   readonly path: string;
+  readonly #file: StoreFile | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #jobs: Job[] = [];
   #draining: Promise<void> | undefined;
   #level: CommitLevel = "normal";
   #closed = false;
 
-  constructor(database: DatabaseSync, path: string, secret: string) {
+  constructor(database: DatabaseSync, path: string, file: StoreFile | undefined, secret: string) {
     this.#database = database;
     this.#bindsNumbers = bindsNumbers(database);
     this.path = path;
+    this.#file = file;
     this.secret = secret;
   }
 
@@ -123,6 +126,7 @@ class SqliteStore implements Store {
   }
 
   #commitTogether(jobs: readonly Job[]): void {
+    this.#file?.assertInPlace();
     this.#setLevel(jobs.some((job) => job.level === "full") ? "full" : "normal");
     this.#statement("BEGIN IMMEDIATE").run();
     try {
@@ -168,10 +172,7 @@ class SqliteStore implements Store {
   }
 
   #asStoreError(error: unknown): unknown {
-    if (!isSqliteError(error)) return error;
-    return new ToolwrightError("TOOL_STORE_FAILED", `The store ${this.path} failed: ${error.message}.`, {
-      cause: error,
-    });
+    return asSqliteStoreError(error, this.path);
   }
 }
 

@@ -1,6 +1,6 @@
 /** What stays of a run that retention has deleted: its id, so that it is not taken for a new one. */
 import { ToolwrightError } from "../errors.ts";
-import { integer } from "./columns.ts";
+import { integer, text } from "./columns.ts";
 import { change, first } from "./statement.ts";
 import type { Transaction } from "./store.ts";
 
@@ -13,13 +13,13 @@ export function* buryRun(runId: string, nowMs: number): Transaction<void> {
   );
 }
 
-/** @throws TOOL_RUN_DELETED */
+/**
+ * Until the transaction ends, retention does not delete the run: it locks the same row.
+ * @throws TOOL_RUN_DELETED when it has
+ */
 export function* assertNotDeleted(runId: string): Transaction<void> {
-  const row = yield* first(
-    "SELECT updated_at_ms FROM toolwright_runs WHERE id = ?1 AND status = 'deleted'",
-    runId,
-  );
-  if (row === undefined) return;
+  const row = yield* first("SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  if (row === undefined || text(row, "status") !== "deleted") return;
   const deletedAtMs = integer(row, "updated_at_ms");
   const day = new Date(deletedAtMs).toISOString().slice(0, 10);
   throw new ToolwrightError("TOOL_RUN_DELETED", `Run "${runId}" was deleted by retention on ${day}.`, {

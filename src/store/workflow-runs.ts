@@ -1,7 +1,9 @@
 /** Runs of workflows: what they were started with, how they stand, who owns them. */
+import { voidApprovalsOfRun } from "./approvals.ts";
 import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
 import { change, first, type Row } from "./statement.ts";
 import type { Transaction } from "./store.ts";
+import { assertNotDeleted } from "./tombstones.ts";
 
 export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -50,45 +52,81 @@ export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined>
   return row === undefined ? undefined : toRunRow(row);
 }
 
+/** The same, locked: nothing else decides about it until the transaction ends. */
+export function* lockRun(runId: string): Transaction<WorkflowRunRow | undefined> {
+  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1 {update}", runId);
+  return row === undefined ? undefined : toRunRow(row);
+}
+
+/** Whether the run still has this epoch, which it then keeps until the transaction ends. */
+export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
+  const row = yield* first("SELECT epoch FROM toolwright_workflow_runs WHERE run_id = ?1 {share}", runId);
+  return row !== undefined && integer(row, "epoch") === epoch;
+}
+
+export type TakenRun =
+  | { readonly kind: "taken"; readonly epoch: number }
+  /** A cancel request was open that its owner did not live to see. */
+  | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
+  /** Another process was faster. */
+  | { readonly kind: "lost" };
+
 /**
- * Takes a run over from the owner that the caller has judged, with what it goes on with. 0 when it has another owner
- * by now.
+ * Takes a run over from the owner that the caller has judged. A cancel request outlives the owner that it was made to: it
+ * ends the run as cancelled. A run that is cancelled already is resumed.
  */
 export function* takeRun(
-  run: WorkflowRunRow,
+  judged: WorkflowRunRow,
   next: Pick<WorkflowRunRow, "ownerId" | "shape" | "file" | "optionsJson" | "updatedAtMs">,
-): Transaction<number> {
-  const row = yield* first(
+): Transaction<TakenRun> {
+  const { runId } = judged;
+  const current = yield* lockRun(runId);
+  if (current === undefined) yield* assertNotDeleted(runId);
+  if (current?.epoch !== judged.epoch || current.status === "finished") return { kind: "lost" };
+  if (current.isCancelRequested && isOpen(current.status)) {
+    return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
+  }
+  yield* change(
     `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
-       updated_at_ms = ?4, finished_at_ms = NULL, shape = ?5, file = ?6, options_json = ?7, cancel_requested = 0
-     WHERE run_id = ?1 AND epoch = ?3 RETURNING epoch`,
-    run.runId,
+       updated_at_ms = ?3, finished_at_ms = NULL, shape = ?4, file = ?5, options_json = ?6, cancel_requested = 0
+     WHERE run_id = ?1`,
+    runId,
     next.ownerId,
-    run.epoch,
     next.updatedAtMs,
     next.shape,
     next.file,
     next.optionsJson,
   );
-  return row === undefined ? 0 : integer(row, "epoch");
+  return { kind: "taken", epoch: current.epoch + 1 };
 }
 
-/** 0 when the run was taken over. Lets go of it unless it goes on running. */
-export function endRun(
+/**
+ * Ends the work of a process on a run and answers how the run stands then; `undefined` when it was taken over. A run that
+ * would begin to wait although it was asked to stop is cancelled.
+ */
+export function* endRun(
   runId: string,
   epoch: number,
   end: { readonly status: RunStatus; readonly errorJson: string | null; readonly nowMs: number },
-): Transaction<number> {
-  return change(
-    `UPDATE toolwright_workflow_runs SET status = ?3, error_json = ?4, updated_at_ms = ?5, owner_id = NULL,
-       finished_at_ms = CASE WHEN ?3 IN ('finished', 'failed', 'cancelled') THEN CAST(?5 AS BIGINT) END
-     WHERE run_id = ?1 AND epoch = ?2`,
-    runId,
-    epoch,
-    end.status,
-    end.errorJson,
-    end.nowMs,
-  );
+): Transaction<WorkflowRunRow | undefined> {
+  const current = yield* lockRun(runId);
+  if (current?.epoch !== epoch) return undefined;
+  // Written before: the answer to that commit was lost.
+  if (current.status !== "running") return current;
+  const isCancelled = end.status === "waiting-approval" && current.isCancelRequested;
+  const status = isCancelled ? "cancelled" : end.status;
+  if (status === "cancelled") yield* voidApprovalsOfRun(runId);
+  const row: WorkflowRunRow = {
+    ...current,
+    status,
+    errorJson: end.errorJson,
+    ownerId: null,
+    isCancelRequested: false,
+    updatedAtMs: end.nowMs,
+    finishedAtMs: isOpen(status) ? null : end.nowMs,
+  };
+  yield* saveEnd(row);
+  return row;
 }
 
 /** Lets go of a run that has not come to its end. */
@@ -100,23 +138,66 @@ export function releaseRun(runId: string, epoch: number): Transaction<number> {
   );
 }
 
-/** For a run that is at work: its owner will see it. */
-export function requestCancel(runId: string): Transaction<number> {
+/** How a request to cancel a run was met. */
+export type CancelStep =
+  | { readonly kind: "missing" }
+  /** It has ended, now or before. */
+  | { readonly kind: "ended"; readonly run: WorkflowRunRow }
+  /** Its owner is alive, and will end it. */
+  | { readonly kind: "requested" }
+  /** Whether this owner is alive has to be known first. */
+  | { readonly kind: "judge"; readonly ownerId: string };
+
+/** Decides in one transaction; a run that another process takes or ends meanwhile is not missed. */
+export function* cancelRun(
+  runId: string,
+  judged: { readonly ownerId: string; readonly isAlive: boolean } | undefined,
+  nowMs: number,
+): Transaction<CancelStep> {
+  const run = yield* lockRun(runId);
+  if (run === undefined) return { kind: "missing" };
+  if (!isOpen(run.status)) return { kind: "ended", run };
+  if (run.status === "running" && run.ownerId !== null) {
+    if (run.ownerId !== judged?.ownerId) return { kind: "judge", ownerId: run.ownerId };
+    if (judged.isAlive) {
+      yield* change("UPDATE toolwright_workflow_runs SET cancel_requested = 1 WHERE run_id = ?1", runId);
+      return { kind: "requested" };
+    }
+  }
+  return { kind: "ended", run: yield* recordCancelled(run, nowMs) };
+}
+
+/** Nobody is at work on the run. Its requests are void: approving one would run nothing. */
+function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
+  const row: WorkflowRunRow = {
+    ...run,
+    status: "cancelled",
+    ownerId: null,
+    isCancelRequested: false,
+    epoch: run.epoch + 1,
+    updatedAtMs: nowMs,
+    finishedAtMs: nowMs,
+  };
+  yield* voidApprovalsOfRun(run.runId);
+  yield* saveEnd(row);
+  return row;
+}
+
+function saveEnd(run: WorkflowRunRow): Transaction<number> {
   return change(
-    "UPDATE toolwright_workflow_runs SET cancel_requested = 1 WHERE run_id = ?1 AND status = 'running'",
-    runId,
+    `UPDATE toolwright_workflow_runs SET status = ?2, error_json = ?3, updated_at_ms = ?4, finished_at_ms = ?5,
+       epoch = ?6, owner_id = NULL, cancel_requested = 0 WHERE run_id = ?1`,
+    run.runId,
+    run.status,
+    run.errorJson,
+    run.updatedAtMs,
+    run.finishedAtMs,
+    run.epoch,
   );
 }
 
-/** For a run that nobody is at work on. 0 when somebody is by now. */
-export function cancelIdleRun(run: WorkflowRunRow, nowMs: number): Transaction<number> {
-  return change(
-    `UPDATE toolwright_workflow_runs SET status = 'cancelled', owner_id = NULL, epoch = epoch + 1, updated_at_ms = ?3,
-       finished_at_ms = ?3 WHERE run_id = ?1 AND epoch = ?2 AND status IN ('running', 'waiting-approval')`,
-    run.runId,
-    run.epoch,
-    nowMs,
-  );
+function isOpen(status: RunStatus): boolean {
+  return status === "running" || status === "waiting-approval";
 }
 
 export function toRunRow(row: Row): WorkflowRunRow {

@@ -11,3 +11,14 @@ export function truncateJson(text: string, maxBytes: number): { text: string; tr
   const preview = text.slice(0, Math.min(PREVIEW_CHARACTERS, maxBytes)).toWellFormed();
   return { text: JSON.stringify({ truncated: true, bytes, preview }), truncated: true };
 }
+
+/** Whether a text of the log is such a preview. A value that looks like one is kept in full elsewhere too. */
+export function isPreview(text: string): boolean {
+  if (!text.startsWith('{"truncated":true,"bytes":')) return false;
+  try {
+    const { bytes, preview, ...rest } = JSON.parse(text) as { bytes?: unknown; preview?: unknown };
+    return Number.isInteger(bytes) && typeof preview === "string" && Object.keys(rest).length === 1;
+  } catch {
+    return false;
+  }
+}

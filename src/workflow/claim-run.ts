@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tombstones.ts";
-import { insertRun, takeRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { insertRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
@@ -19,13 +19,13 @@ export interface NewRun {
   readonly file: string | undefined;
 }
 
+/** `undefined` when another process has begun a run of this id in the meantime. */
 export async function beginRun(
   host: Host,
   { runId, name, shape, input, start, file }: NewRun,
-): Promise<number> {
+): Promise<number | undefined> {
   const inserted = await host.store.transaction(function* () {
-    yield* assertNotDeleted(runId);
-    return yield* insertRun({
+    const changes = yield* insertRun({
       runId,
       workflow: name,
       file: file === undefined ? null : resolve(file),
@@ -35,10 +35,16 @@ export async function beginRun(
       ownerId: host.ownerId,
       createdAtMs: host.clock.now(),
     });
+    // After the insert, which waits for a retention that is deleting a run of this id.
+    yield* assertNotDeleted(runId);
+    return changes;
   }, "normal");
-  if (inserted === 1) return 1;
-  throw new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" is on record already.`, {
-    details: { runId },
+  return inserted === 1 ? 1 : undefined;
+}
+
+export function existsError({ runId, status }: WorkflowRunRow): ToolwrightError {
+  return new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" exists already; it is "${status}".`, {
+    details: { runId, status },
   });
 }
 
@@ -67,12 +73,12 @@ export async function whileAtWork<T>(host: Host, runId: string, work: () => Prom
   }
 }
 
-/** A live owner is never robbed; a dead one is replaced at once. Call it inside `whileAtWork`. */
+/** Never takes over from a live owner; replaces a dead one at once. Call it inside `whileAtWork`. */
 export async function takeOverRun(
   host: Host,
   run: WorkflowRunRow,
   { shape, start, file }: Pick<NewRun, "shape" | "start" | "file">,
-): Promise<number> {
+): Promise<TakenRun> {
   // What this runtime owns and is not at work on was left when the store failed.
   const isOther = run.ownerId !== null && run.ownerId !== host.ownerId;
   if (isOther && (await host.isOwnerAlive(run.ownerId))) {
@@ -84,7 +90,7 @@ export async function takeOverRun(
       },
     );
   }
-  const epoch = await host.store.transaction(
+  return host.store.transaction(
     () =>
       takeRun(run, {
         ownerId: host.ownerId,
@@ -96,8 +102,6 @@ export async function takeOverRun(
       }),
     "normal",
   );
-  if (epoch > 0) return epoch;
-  throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${run.runId}" was taken by another process just now.`);
 }
 
 /** What the run depends on: the file where there is one, since only that tells of all its code. */

@@ -4,7 +4,6 @@ import { messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tasks.ts";
-import type { Transaction } from "../store/store.ts";
 import { endRun, readRun, releaseRun, type RunStatus } from "../store/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import type { StartOptions } from "./run-options.ts";
@@ -73,15 +72,13 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
       ? null
       : JSON.stringify({ code: end.error.code, message: end.error.message, hint: end.error.hint });
   const nowMs = host.clock.now();
-  const write = (): Transaction<number> => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
-  try {
-    await host.store.transaction(write, "normal");
-  } catch (error) {
+  const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+  // The answer is what this transaction wrote: the run may be resumed by another process at once.
+  const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.unsettled.add(`run ${runId}`, write);
     throw error;
-  }
-  const row = await host.store.read(() => readRun(runId));
-  if (row === undefined || row.epoch !== epoch)
+  });
+  if (row === undefined)
     throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
   return resultOf(runId, row, states, workflow);
 }

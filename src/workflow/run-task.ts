@@ -6,7 +6,7 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";
-import { readRun } from "../store/workflow-runs.ts";
+import { holdRun } from "../store/workflow-runs.ts";
 import { forgetReplayOfTask } from "../store/retention.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
@@ -136,8 +136,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
 
 /** A process that lost its run may not take its tasks either. */
 function* assertOwned(run: RunState): Transaction<void> {
-  const row = yield* readRun(run.runId);
-  if (row?.epoch === run.epoch) return;
+  if (yield* holdRun(run.runId, run.epoch)) return;
   throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${run.runId}".`);
 }
 

@@ -7,7 +7,14 @@ import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
 import { workflowError } from "./workflow-error.ts";
-import { hasRows, type LoopNode, PlanWalk, type TaskInstance } from "./walk-plan.ts";
+import {
+  hasRows,
+  type LoopNode,
+  type LoopPass,
+  loopsAroundTasks,
+  PlanWalk,
+  type TaskInstance,
+} from "./walk-plan.ts";
 
 export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;
@@ -33,7 +40,8 @@ class Schedule {
   #ready: TaskInstance[] = [];
   #walk: PlanWalk | undefined;
   #reads = new Set<string>();
-  #iteration = 0;
+  #at: readonly LoopPass[] = [];
+  #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
   #isStale = true;
   readonly #parked = new Set<string>();
   readonly #justClosed: string[] = [];
@@ -84,8 +92,11 @@ class Schedule {
       this.#isStale = false;
       this.#ready = [];
       this.#reads = new Set();
+      const plan = this.render();
+      let loops: Map<string, readonly number[]> | undefined;
+      this.#loopsAround = () => (loops ??= loopsAroundTasks(plan.root));
       const walk = new PlanWalk({
-        plan: this.render(),
+        plan,
         states: this.#run.states,
         onReady: (task) => this.#ready.push(task),
         isDecided: (node, loop, index) => this.#isDecided(node, loop, index),
@@ -104,8 +115,8 @@ class Schedule {
       });
       walk.start();
       this.#walk = walk;
-      if (walk.pass !== this.#iteration && !walk.isDone) {
-        this.#iteration = walk.pass;
+      if (!walk.isDone && !isSamePlace(walk.at, this.#at)) {
+        this.#at = walk.at;
         this.#isStale = true;
       }
     } while (this.#isStale);
@@ -116,7 +127,8 @@ class Schedule {
     const context = createWorkflowContext({
       runId: this.#run.runId,
       input,
-      iteration: this.#iteration,
+      at: this.#at,
+      loopsAround: this.#loopsAround,
       states: this.#run.states,
       keys: Object.keys(workflow.schemas),
       reads: this.#reads,
@@ -170,6 +182,12 @@ class Schedule {
     if (isRead) this.#isStale = true;
     else this.#walk?.taskDone(task.props.id, task.loop);
   }
+}
+
+function isSamePlace(one: readonly LoopPass[], other: readonly LoopPass[]): boolean {
+  const isSame = ({ loop, pass }: LoopPass, index: number): boolean =>
+    loop === other[index]?.loop && pass === other[index].pass;
+  return one.length === other.length && one.every(isSame);
 }
 
 function turnName(node: LoopNode, loop: readonly number[]): string {

@@ -2,12 +2,21 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
+import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { assertNotDeleted } from "../store/tombstones.ts";
-import { readRun } from "../store/workflow-runs.ts";
+import { readRun, type TakenRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
-import { beginRun, changedError, shapeOf, takeOverRun, whileAtWork } from "./claim-run.ts";
+import {
+  beginRun,
+  changedError,
+  existsError,
+  type NewRun,
+  shapeOf,
+  takeOverRun,
+  whileAtWork,
+} from "./claim-run.ts";
 import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
@@ -45,25 +54,36 @@ async function runIn(
   checkRunOptions(options);
   const host = await hostOf(runtime);
   const runId = options.runId ?? randomUUID();
-  const known = await host.store.read(() => readRun(runId));
-  if (known !== undefined && (options.resume ?? false) === false) {
-    throw new ToolwrightError(
-      "WORKFLOW_RUN_EXISTS",
-      `A run "${runId}" is on record already; it is "${known.status}".`,
-      {
-        details: { runId, status: known.status },
-      },
-    );
+  for (;;) {
+    const known = await host.store.read(() => readRun(runId));
+    const result = await startOrResume({ host, runtime, workflow, options, runId, known });
+    // Another process began or took the run in between: look again, as if this one had come a moment later.
+    if (result !== undefined) return result;
   }
-  if (known === undefined && options.resume === true) {
+}
+
+interface Start {
+  readonly host: Host;
+  readonly runtime: Runtime;
+  readonly workflow: WorkflowDefinition;
+  readonly options: RunWorkflowOptions;
+  readonly runId: string;
+  readonly known: WorkflowRunRow | undefined;
+}
+
+/** `undefined` when `known` is no longer how the run stands. */
+async function startOrResume(given: Start): Promise<WorkflowResult | undefined> {
+  const { host, runtime, workflow, options, runId, known } = given;
+  const resume = options.resume ?? false;
+  if (known !== undefined && resume === false) throw existsError(known);
+  if (known === undefined && resume === true) {
     await host.store.read(() => assertNotDeleted(runId));
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in this store.`, {
       details: { runId },
     });
   }
-  if (known !== undefined && options.resume === "auto") await checkSameInput(workflow, known, options.input);
-  if (known?.status === "finished")
-    return resultOf(runId, known, (await loadStates(host, runId)).states, workflow);
+  if (known !== undefined && resume === "auto") await checkSameInput(workflow, known, options.input);
+  if (known?.status === "finished") return recordedResult(given, known);
   const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
   const start = {
     ...(options.file === undefined ? {} : { rootDir: dirname(resolve(options.file)) }),
@@ -75,13 +95,28 @@ async function runIn(
   if (known !== undefined && known.shape !== shape && options.acceptChanges !== true)
     throw changedError(known);
   return whileAtWork(host, runId, async () => {
-    const epoch =
+    const claim: TakenRun =
       known === undefined
-        ? await beginRun(host, { runId, name, shape, input, start, file: options.file })
+        ? await begun(host, { runId, name, shape, input, start, file: options.file })
         : await takeOverRun(host, known, { shape, start, file: options.file });
+    if (claim.kind === "lost") return undefined;
+    if (claim.kind === "cancelled") return recordedResult(given, claim.run);
     for (const note of await createOutputViews(host.store, name, workflow.schemas)) host.warnOnce(note, note);
+    const { epoch } = claim;
     return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });
   });
+}
+
+async function begun(host: Host, run: NewRun): Promise<TakenRun> {
+  const epoch = await beginRun(host, run);
+  return epoch === undefined ? { kind: "lost" } : { kind: "taken", epoch };
+}
+
+async function recordedResult(
+  { host, runId, workflow }: Start,
+  run: WorkflowRunRow,
+): Promise<WorkflowResult> {
+  return resultOf(runId, run, (await loadStates(host, runId)).states, workflow);
 }
 
 /** What a tree that cannot be rendered is called does not matter: the run will say that it cannot. */
@@ -94,7 +129,7 @@ function nameOf(
   try {
     const keys = Object.keys(workflow.schemas);
     const states = new TaskStates();
-    const context = createWorkflowContext({ runId, input, iteration: 0, states, keys, reads: new Set() });
+    const context = createWorkflowContext({ runId, input, at: [], states, keys, reads: new Set() });
     return createPlan(workflow.render(context)).name;
   } catch {
     return file === undefined ? "workflow" : basename(file);

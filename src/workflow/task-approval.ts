@@ -3,6 +3,7 @@ import {
   type ApprovalRow,
   insertApproval,
   readApproval,
+  reopenApproval,
   voidApprovalsOfTask,
   voidPending,
 } from "../store/approvals.ts";
@@ -61,6 +62,8 @@ export async function askAboutTask(run: RunState, { props, loop }: TaskInstance)
       requestedAtMs: now,
       expiresAtMs: null,
     });
+    // The run was cancelled while it waited, and is resumed.
+    yield* reopenApproval(id, now);
     return yield* readApproval(id, now);
   }, "normal");
   if (approval === undefined) throw new Error(`the request ${id} was not stored`);

@@ -28,6 +28,14 @@ interface WalkOptions {
   readonly onStale: () => void;
 }
 
+/** A loop and the pass of it that is at work. */
+export interface LoopPass {
+  /** The loop's number in its plan. */
+  readonly loop: number;
+  /** From 0. */
+  readonly pass: number;
+}
+
 type Done = () => void;
 export type LoopNode = Extract<PlanNode, { kind: "loop" }>;
 
@@ -38,8 +46,8 @@ export class PlanWalk {
   /** Nothing has ended since the tree was rendered. */
   #isFresh = true;
   isDone = false;
-  /** The pass of the innermost loop that is at work, 0 outside any. */
-  pass = 0;
+  /** The loops that are at work, the outermost first; empty outside any. */
+  at: readonly LoopPass[] = [];
 
   constructor(options: WalkOptions) {
     this.#options = options;
@@ -138,17 +146,17 @@ export class PlanWalk {
 
   /** In a loop and not by recursion, as a sequence: there may be thousands of passes on record. */
   #enterLoop(node: LoopNode, loop: readonly number[], done: Done): void {
-    const outer = this.pass;
+    const outer = this.at;
     let index = 0;
     const leave = (): void => {
-      this.pass = outer;
+      this.at = outer;
       done();
     };
     const go = (): void => {
       for (;;) {
         let isOver = false;
         let isLater = false;
-        this.pass = index;
+        this.at = [...outer, { loop: node.number, pass: index }];
         this.#enter(node.body, [...loop, index], () => {
           isOver = true;
           if (isLater && this.#turn(node, loop, index, leave)) {
@@ -248,6 +256,18 @@ export function dependencyState(states: TaskStates, id: string, loop: readonly n
   }
   // A task of a loop, seen from outside of it: its last pass.
   return states.ofNode(id).at(-1);
+}
+
+/** For each task, the numbers of the loops around it, the outermost first. */
+export function loopsAroundTasks(root: PlanNode): Map<string, readonly number[]> {
+  const found = new Map<string, readonly number[]>();
+  const visit = (node: PlanNode, around: readonly number[]): void => {
+    if (node.kind === "task") found.set(node.props.id, around);
+    else if (node.kind === "loop") visit(node.body, [...around, node.number]);
+    else for (const child of node.children) visit(child, around);
+  };
+  visit(root, []);
+  return found;
 }
 
 export function hasRows(node: PlanNode, loop: readonly number[], states: TaskStates): boolean {

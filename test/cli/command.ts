@@ -31,6 +31,8 @@ export interface Started {
   readonly ended: Promise<Finished>;
   /** Resolves when it has printed this; rejects when it ends without. */
   saying(text: string): Promise<void>;
+  /** The same for what it prints beside an answer. */
+  sayingOnStderr(text: string): Promise<void>;
 }
 
 export function createFolder(files: Readonly<Record<string, string>> = {}): string {
@@ -53,22 +55,30 @@ export function start(folder: string, args: readonly string[], options: Options 
     stdout += data.toString();
     onText();
   });
-  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data.toString();
+    onText();
+  });
   child.stdin.end(options.stdin ?? "");
   const ended = new Promise<Finished>((resolve) => {
     child.once("close", (code) =>
       resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) as unknown }),
     );
   });
-  const saying = (text: string): Promise<void> =>
+  const until = (text: string, printed: () => string): Promise<void> =>
     new Promise((resolve, reject) => {
       onText = () => {
-        if (stdout.includes(text)) resolve();
+        if (printed().includes(text)) resolve();
       };
       onText();
       void ended.then(({ code }) => reject(new Error(`ended with ${code}, said:\n${stdout}${stderr}`)));
     });
-  return { child, ended, saying };
+  return {
+    child,
+    ended,
+    saying: (text) => until(text, () => stdout),
+    sayingOnStderr: (text) => until(text, () => stderr),
+  };
 }
 
 export function toolwright(folder: string, args: readonly string[], options?: Options): Promise<Finished> {

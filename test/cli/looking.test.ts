@@ -2,6 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { z } from "zod";
+import { createRuntime, createSmithers, defineTool, runWorkflow } from "../../src/index.ts";
+import { jsx } from "../../src/jsx-runtime.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { change } from "../../src/store/statement.ts";
 import { createFolder, toolwright } from "./command.ts";
 import { EFFECTS, GREETING } from "./workflows.ts";
 
@@ -91,4 +96,47 @@ it("has help with examples for every command", async () => {
   expect(commands).toHaveLength(17);
   const texts = await Promise.all(commands.map((name) => toolwright(folder, [name, "--help"])));
   expect(texts.filter(({ stdout }) => !stdout.includes("Examples:"))).toEqual([]);
+});
+
+it("shows a call whose process died as unknown: calls, inspect and why", async () => {
+  const folder = createFolder();
+  const path = join(folder, "toolwright.db");
+  const began = Promise.withResolvers<void>();
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({}),
+    sideEffect: true,
+    idempotent: false,
+    execute: (_args, ctx) => {
+      began.resolve();
+      return new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", reject));
+    },
+  });
+  const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.string() });
+  const workflow = smithers(() =>
+    jsx(Workflow, {
+      name: "paying",
+      children: jsx(Task, { id: "t", output: outputs.output, children: () => pay.invoke({}) }),
+    }),
+  );
+  const runtime = createRuntime({ store: path });
+  const stop = new AbortController();
+  const running = runWorkflow(workflow, { runtime, runId: "r", signal: stop.signal });
+  await began.promise;
+  const store = await openStore(path);
+  await store.transaction(() => change("UPDATE toolwright_owners SET ended_at_ms = {now}"), "normal");
+  await store.close();
+  const [calls, table, inspected, why] = await Promise.all([
+    toolwright(folder, ["calls", "r", "--json"]),
+    toolwright(folder, ["calls", "r"]),
+    toolwright(folder, ["inspect", "r", "--json"]),
+    toolwright(folder, ["why", "r"]),
+  ]);
+  expect(calls.json()).toMatchObject([{ toolName: "pay", status: "unknown", path: "0" }]);
+  expect(table.stdout).toMatch(/pay +unknown/);
+  expect(inspected.json()).toMatchObject({ calls: 1, interruptedCalls: [{ toolName: "pay", nodeId: "t" }] });
+  expect(why.stdout).toContain('The outcome of its call of "pay" in task "t"');
+  stop.abort();
+  await running.catch(() => undefined);
+  await runtime[Symbol.asyncDispose]();
 });

@@ -1,5 +1,8 @@
 /** Approvals from another process: of calls and of nodes, agreed to, edited and refused. */
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { insertApproval, type NewApproval } from "../../src/store/approvals.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import { createFolder, toolwright } from "./command.ts";
 import { QUESTIONS } from "./workflows.ts";
 
@@ -90,3 +93,44 @@ it("shows what a model wrote, does not obey it, and says where all of it is", as
   expect(failed.stdout).toContain("red \\u001b[31m");
   for (const { stdout } of [list, why, inspect, failed]) expect(stdout).not.toContain("\u001b");
 });
+
+it("lists the oldest requests of very many, and says how many more there are", async () => {
+  const folder = createFolder();
+  const store = await openStore(join(folder, "toolwright.db"));
+  await store.transaction(function* () {
+    for (let number = 1; number <= 130; number += 1) yield* insertApproval(request(number));
+  }, "normal");
+  await store.close();
+  const shown = await toolwright(folder, ["approvals"]);
+  expect(shown.stdout.match(/^apr_/gm)).toHaveLength(50);
+  expect(shown.stdout).toContain("apr_1 ");
+  expect(shown.stderr).toContain("80 more are not shown. Use --limit 130 or --run <run-id>.");
+  const all = await toolwright(folder, ["approvals", "--limit", "130", "--json"]);
+  expect([all.json(), all.stderr]).toMatchObject([{ length: 130 }, ""]);
+  const refused = await toolwright(folder, ["approvals", "--limit", "none"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("whole number from 1") });
+});
+
+function request(number: number): NewApproval {
+  return {
+    id: `apr_${number}`,
+    kind: "call",
+    runId: "r",
+    nodeId: "main",
+    iteration: 0,
+    scopeId: 1,
+    callKey: `key ${number}`,
+    parentKey: "",
+    round: 1,
+    toolName: "pay",
+    fingerprint: "",
+    argsJson: "{}",
+    argsHash: "",
+    prompt: "Pay?",
+    defaultsJson: null,
+    contractJson: JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] }),
+    hasClearArgs: false,
+    requestedAtMs: number,
+    expiresAtMs: null,
+  };
+}

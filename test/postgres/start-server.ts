@@ -6,10 +6,13 @@ import { publicNode } from "../public-root.ts";
 
 export interface PostgresServer {
   readonly address: string;
+  /** Shuts the server down and keeps its data. */
   stop(): Promise<void>;
+  start(): Promise<void>;
+  end(): Promise<void>;
 }
 
-/** @param root this project, where every user of the machine can read it: the server does not run as root */
+/** @param root the project, where every user of the machine can read it */
 export async function startServer(root: string): Promise<PostgresServer> {
   const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts")], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -17,17 +20,27 @@ export async function startServer(root: string): Promise<PostgresServer> {
     detached: true,
   });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const said = await new Promise<string>((resolve) => {
-    createInterface(child.stdout).once("line", resolve);
-    void ended.then(() => resolve('{"failure":"its process ended without a word"}'));
-  });
-  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
+  const lines = createInterface(child.stdout);
+  const nextLine = (): Promise<string> =>
+    new Promise((resolve) => {
+      lines.once("line", resolve);
+      void ended.then(() => resolve('{"failure":"its process ended unexpectedly"}'));
+    });
+  const say = async (line: string): Promise<void> => {
+    const answer = nextLine();
+    child.stdin.write(`${line}\n`);
+    const { failure } = JSON.parse(await answer) as { failure?: string };
+    if (failure !== undefined) throw new Error(`PostgreSQL did not ${line}: ${failure}`);
+  };
+  const { address, failure } = JSON.parse(await nextLine()) as { address?: string; failure?: string };
   if (address === undefined) {
     throw new Error(`PostgreSQL could not be started for the tests that need it: ${failure}`);
   }
   return {
     address,
-    stop: () => {
+    stop: () => say("stop"),
+    start: () => say("start"),
+    end: () => {
       child.stdin.end();
       return ended;
     },

@@ -37,6 +37,11 @@ async function lockRow(store: Store, address: string): Promise<Client> {
   return client;
 }
 
+/** Roles are shared by all databases of the server. */
+function roleOf(address: string): string {
+  return `limited_${new URL(address).pathname.slice(1)}`;
+}
+
 const updateLocked = () => change("UPDATE toolwright_usage SET used = used + 1 WHERE name = 'locked'");
 
 /** A transaction that has a connection and waits on it for a lock. */
@@ -142,16 +147,16 @@ describe("a connection that is cut", () => {
   });
 
   test.each(["before", "after"] as const)(
-    "when the intent is to be committed, %s the server hears of it, fails the call, and nothing is run on it",
+    "when the intent is to be committed, %s the server receives it, asks the server what became of it, and runs once",
     async (moment) => {
       const { ended, keys } = await chargeTwice("COMMIT", moment);
-      expect(ended).toEqual(["TOOL_STORE_FAILED", "success"]);
+      expect(ended).toEqual(["success", "success"]);
       expect(keys).toHaveLength(1);
     },
   );
 
   test.each(["before", "after"] as const)(
-    "when the outcome is to be committed, %s the server hears of it, fails the call; the next one finds the outcome",
+    "when the outcome is to be committed, %s the server receives it, loses nothing and repeats nothing",
     async (moment) => {
       await using proxy = await openCuttingProxy(await freshPostgres());
       const { charge, effects } = createCharge({}, (count) => {
@@ -160,9 +165,33 @@ describe("a connection that is cut", () => {
       await using runtime = createRuntime({ store: proxy.address });
       await runtime.call(charge, { amount: 0 }, task);
       const call = () => runtime.call(charge, { amount: 1 }, { ...task, callKey: "the one" });
-      await expect(call()).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+      expect(await call()).toMatchObject({ status: "success", replayed: false });
       expect(await call()).toMatchObject({ status: "success", replayed: true });
       expect(effects).toHaveLength(2);
+    },
+  );
+
+  test.each(["before", "after"] as const)(
+    "when a commit is cut off %s the server receives it, and the server cannot tell, fails: nobody may guess",
+    async (moment) => {
+      const address = await freshPostgres();
+      const owner = await connectTo(address);
+      const password = "limited";
+      await owner.query(`CREATE ROLE ${roleOf(address)} LOGIN PASSWORD '${password}'`);
+      await owner.query(`GRANT ALL ON SCHEMA public TO ${roleOf(address)}`);
+      await owner.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC");
+      const limited = new URL(address);
+      limited.username = roleOf(address);
+      limited.password = password;
+      await using proxy = await openCuttingProxy(limited.href);
+      const store = await open(proxy.address);
+      await store.transaction(() => add("a"), "normal");
+      proxy.cutAt("COMMIT", moment);
+      await expect(store.transaction(() => add("b"), "normal")).rejects.toMatchObject({
+        code: "TOOL_STORE_FAILED",
+        message: expect.stringContaining("the outcome is unknown") as string,
+      });
+      expect(await names(store)).toEqual(moment === "before" ? ["a"] : ["a", "b"]);
     },
   );
 
@@ -193,7 +222,7 @@ test("statements that were prepared before another process added a column are pr
 
 test("a process that was stopped in a transaction does not hold its locks for ever", async () => {
   const store = await open(await freshPostgresSchema());
-  const rows = await store.read(() => all("SHOW idle_in_transaction_session_timeout"));
+  const rows = await store.transaction(() => all("SHOW idle_in_transaction_session_timeout"), "normal");
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
 });
 

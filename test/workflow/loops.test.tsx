@@ -1,5 +1,5 @@
 /** Loops: when they end, what their passes see, and that a pass which is over stays over. */
-import { createSmithers, defineTool, runWorkflow } from "toolwright";
+import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { createStorePath, rowsOf } from "./harness.ts";
@@ -385,4 +385,77 @@ it("a pass that is cut off behind its first task goes on with its number", async
     inner: [0, 1, 2].map((n) => ({ n })),
     other: [0, 1, 2].map((n) => ({ n })),
   });
+});
+
+it("in nested loops an iteration means that of the current outer pass, and paths tell the passes apart", async () => {
+  const dbPath = createStorePath();
+  const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
+  const note = defineTool({
+    name: "note",
+    schema: z.object({ n: z.number() }),
+    sideEffect: true,
+    execute: async ({ n }, ctx) => ({ n, key: ctx.idempotencyKey }),
+  });
+  let made = 0;
+  const seen: string[] = [];
+  const workflow = smithers((ctx) => {
+    const first = ctx.outputMaybe(outputs.inner, { nodeId: "inner", iteration: 0 })?.n;
+    return (
+      <Workflow name="w">
+        <Loop until={false} maxIterations={3}>
+          <Task id="before" output={outputs.other}>
+            {() => {
+              seen.push(`before ${first}`);
+              return { n: first ?? -1 };
+            }}
+          </Task>
+          <Loop until={false} maxIterations={2}>
+            <Task id="inner" output={outputs.inner}>
+              {async () => {
+                seen.push(`inner ${first}`);
+                await note.invoke({ n: 1 });
+                return { n: (made += 1) };
+              }}
+            </Task>
+          </Loop>
+          <Task id="after" output={outputs.outer}>
+            {() => {
+              seen.push(`after ${first}`);
+              return { n: first ?? -1 };
+            }}
+          </Task>
+        </Loop>
+        <Task id="last" output={outputs.outer}>
+          {() => {
+            seen.push(`last ${first}`);
+            return { n: 0 };
+          }}
+        </Task>
+      </Workflow>
+    );
+  });
+  expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("finished");
+  expect(seen).toEqual([
+    "before undefined",
+    "inner undefined",
+    "inner 1",
+    "after 1",
+    "before undefined",
+    "inner undefined",
+    "inner 3",
+    "after 3",
+    "before undefined",
+    "inner undefined",
+    "inner 5",
+    "after 5",
+    // Outside the loops the latest pass counts.
+    "last 5",
+  ]);
+  const paths = ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"];
+  const views = await rowsOf(dbPath, 'SELECT path FROM "inner" ORDER BY path');
+  expect(views.map(({ path }) => path)).toEqual(paths);
+  await using runtime = createRuntime({ store: dbPath });
+  expect((await runtime.calls()).map(({ path }) => path)).toEqual(paths);
+  const log = await rowsOf(dbPath, "SELECT path FROM _smithers_tool_calls ORDER BY path");
+  expect(log.map(({ path }) => path)).toEqual(paths);
 });

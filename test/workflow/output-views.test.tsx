@@ -29,7 +29,7 @@ it("each output is a row of the view of its key", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r", z.object({ title: z.string(), pages: z.number() }), { title: "it's", pages: 3 });
   expect(asTexts(await rowsOf(dbPath, 'SELECT * FROM "row"'))).toEqual([
-    { run_id: "r", node_id: "t", iteration: "0", title: "it's", pages: "3" },
+    { run_id: "r", node_id: "t", iteration: "0", path: "0", title: "it's", pages: "3" },
   ]);
 });
 
@@ -44,6 +44,36 @@ it("a schema that grows again and again adds columns, and what was stored before
     { run_id: "r2", a: "2", b: "2", c: null },
     { run_id: "r3", a: null, b: null, c: "3" },
     { run_id: "r4", a: "4", b: null, c: null },
+  ]);
+});
+
+it("the loop path is a column, under another name where the outputs have a field path, also one that came later", async () => {
+  const dbPath = createStorePath();
+  await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
+  expect(await rowsOf(dbPath, 'SELECT run_id, path FROM "row"')).toEqual([{ run_id: "r1", path: "0" }]);
+  await store(dbPath, "r2", z.object({ a: z.string(), path: z.string() }), { a: "2", path: "src" });
+  expect(await rowsOf(dbPath, 'SELECT run_id, path, loop_path FROM "row" ORDER BY run_id')).toEqual([
+    { run_id: "r1", path: null, loop_path: "0" },
+    { run_id: "r2", path: "src", loop_path: "0" },
+  ]);
+});
+
+it("a view that an earlier version made gets the loop path when its workflow runs again", async () => {
+  const dbPath = createStorePath();
+  await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
+  const field = dbPath.startsWith("postgres")
+    ? "(CAST(output_json AS JSONB) ->> 'a')"
+    : "json_extract(output_json, '$.a')";
+  await changeRows(dbPath, 'DROP VIEW "row"');
+  await changeRows(
+    dbPath,
+    `CREATE VIEW "row" AS SELECT run_id, node_id, iteration, ${field} AS "a" FROM toolwright_tasks WHERE output_key = 'row'`,
+  );
+  await changeRows(dbPath, `UPDATE toolwright_meta SET value = '["a"]' WHERE name = 'view row'`);
+  await store(dbPath, "r2", z.object({ a: z.string() }), { a: "2" });
+  expect(await rowsOf(dbPath, 'SELECT a, path FROM "row" ORDER BY a')).toEqual([
+    { a: "1", path: "0" },
+    { a: "2", path: "0" },
   ]);
 });
 

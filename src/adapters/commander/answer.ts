@@ -63,6 +63,29 @@ export function answerError(thrown: unknown, { command, isDebug }: AnswerContext
   };
 }
 
+/** What to do about a call that was stopped. */
+export function resumeLines(resume: string): string[] {
+  return ["  It may have happened. To resume the call, run the same command again with:", `    ${resume}`];
+}
+
+/** The call was stopped by a signal. The same command under the same run id resumes it. */
+export function answerStopped(
+  error: ToolwrightError,
+  { runId, resume }: { readonly runId: string; readonly resume: string },
+  context: AnswerContext,
+): Answer {
+  const { code, message, details, effect, cause } = error;
+  const what = effect === "none" ? "Nothing was run." : "It may have happened.";
+  const stopped = new ToolwrightError(code, message, {
+    details,
+    cause,
+    ...(effect === undefined ? {} : { effect }),
+    hint: `${what} To resume the call, run the same command again with ${resume}.`,
+  });
+  const answer = answerError(stopped, context);
+  return { ...answer, json: { ...stopped.toModel(), run_id: runId } };
+}
+
 export interface OpenRequest {
   readonly approval: Approval;
   /** What settles it, and what each command does. */

@@ -7,6 +7,7 @@ import { answersTo } from "../../invoke/approvals/answers.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { quoted } from "../../util/shell-word.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
 import { stopOnSignals } from "../../util/stop-on-signals.ts";
 import { whenDrained } from "../../util/when-drained.ts";
@@ -16,7 +17,9 @@ import {
   answerError,
   answerOutcome,
   answerPending,
+  answerStopped,
   type OpenRequest,
+  resumeLines,
 } from "./answer.ts";
 import { askPerson, isTerminal } from "./ask-person.ts";
 import { collectInput } from "./collect-input.ts";
@@ -39,10 +42,16 @@ export async function runTool(given: ToolCommand): Promise<void> {
   const { command } = given;
   const values = ownValues(given);
   const args = await inputOf(given, values);
+  const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
+  const resume = `${optionOf(given, RUN_ID.name)} ${quoted(runId)}`;
   // With --json, stdout is for the answer.
   const restore = command.opts()["json"] === true ? keepOutputApart() : () => undefined;
   using stop = stopOnSignals({
-    onFirst: (name) => process.stderr.write(`${name}: stopping the call; once more to leave at once.\n`),
+    // Said at once: a second signal ends the process before anything else could be.
+    onFirst: (name) =>
+      process.stderr.write(
+        `${name}: stopping the call; once more to leave at once.\n${resumeLines(resume).join("\n")}\n`,
+      ),
     onOverdue: () => process.stderr.write("The call does not stop; leaving it.\n"),
     exitCode: exitCodeOfSignal,
   });
@@ -54,7 +63,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
     finish(answerError(nothingLeft(given.tool), contextOf(given, values)));
     process.exit(EXIT_CODES.failed);
   });
-  const answer = await callAndAnswer(given, values, args, stop.signal);
+  const answer = await callAndAnswer(given, values, args, { runId, resume, signal: stop.signal });
   finish(answer);
   // A tool that does not heed its signal would keep the process from ending.
   if (stop.received !== undefined) process.exit(exitCodeOfSignal(stop.received));
@@ -76,19 +85,20 @@ async function callAndAnswer(
   given: ToolCommand,
   values: OwnValues,
   args: unknown,
-  signal: AbortSignal,
+  place: CallPlace,
 ): Promise<Answer> {
   const { settings } = given;
   const context = contextOf(given, values);
-  const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   try {
     await using opened = await settings.open(values);
-    const outcome = await callUntilDecided(opened.runtime, given.tool, args, { runId, signal });
+    const outcome = await callUntilDecided(opened.runtime, given.tool, args, place);
+    if (outcome.status === "error" && outcome.error.code === "TOOL_ABORTED" && place.signal.aborted)
+      return answerStopped(outcome.error, place, context);
     if (outcome.status !== "pending") return answerOutcome(outcome, context);
     const requests = await openRequests(opened.runtime, outcome.approval, (words) =>
       settings.decideCommand(words, values, opened.runtime),
     );
-    return answerPending(given.tool, requests, `${optionOf(given, RUN_ID.name)} ${runId}`);
+    return answerPending(given.tool, requests, place.resume);
   } catch (error) {
     return answerError(error, context);
   }
@@ -126,6 +136,8 @@ async function openRequests(
 
 interface CallPlace {
   readonly runId: string;
+  /** The option that makes the same command resume this call. */
+  readonly resume: string;
   readonly signal: AbortSignal;
 }
 

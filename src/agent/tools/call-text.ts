@@ -1,15 +1,18 @@
 /** The input or the output of a call on record, as a model reads it. */
+import { ToolwrightError } from "../../errors.ts";
 import { decodeError } from "../../invoke/error-record.ts";
 import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/run-calls.ts";
-import { readPayload } from "../../store/payloads.ts";
+import { type IsOwnerAlive, reportInterrupted } from "../../store/report-interrupted.ts";
 import type { ScopeKey } from "../../store/scopes.ts";
 import type { Store } from "../../store/store.ts";
 import { outputText } from "../../tool/model-answer.ts";
 import { decode } from "../../util/encode.ts";
+import { isPreview } from "../../util/truncate.ts";
 
 /** Where calls are looked for. */
 export interface CallSource {
   readonly store: Store;
+  readonly isOwnerAlive: IsOwnerAlive;
   /** The agent's run, and those that it branched off from. */
   readonly runIds: readonly string[];
   /** What in it the agent is. */
@@ -24,47 +27,65 @@ export interface CallText {
 }
 
 export async function findCallText(
-  { store, runIds, here }: CallSource,
+  { store, isOwnerAlive, runIds, here }: CallSource,
   handle: { readonly executionId?: string | undefined; readonly tool_call_id?: string | undefined },
   part: "input" | "output",
 ): Promise<CallText | undefined> {
-  return store.read(function* () {
-    for (const runId of runIds.toReversed()) {
-      const call = yield* findCallOfRun(runId, handle, here);
-      if (call === undefined) continue;
-      const whole = yield* readPayload(call.key, call.attempt, part);
-      return {
-        executionId: call.key,
-        toolName: call.toolName,
-        status: call.status,
-        text: textOf(call, part, whole),
-      };
-    }
-    return undefined;
-  });
+  const find = () =>
+    store.read(function* () {
+      for (const runId of runIds.toReversed()) {
+        const call = yield* findCallOfRun(runId, handle, here);
+        if (call !== undefined) return call;
+      }
+      return undefined;
+    });
+  const { found, reported } = await reportInterrupted(
+    find,
+    (call) => (call === undefined ? [] : [call]),
+    isOwnerAlive,
+  );
+  if (found === undefined) return undefined;
+  const { key, toolName, status } = reported(found);
+  return { executionId: key, toolName, status, text: textOf(found, part) };
 }
 
 /** One line for each call of the runs themselves, the oldest first. */
-export async function listCallTexts({ store, runIds }: CallSource): Promise<CallText> {
-  const calls = await store.read(function* () {
-    const found: FoundCall[] = [];
-    for (const runId of runIds) for (const call of yield* topCallsOfRun(runId)) found.push(call);
-    return found;
-  });
-  const lines = calls.map(({ key, toolName, status, inputJson }) =>
-    JSON.stringify({ executionId: key, toolName, status, input: inputJson?.slice(0, SHOWN_INPUT) }),
-  );
+export async function listCallTexts({ store, isOwnerAlive, runIds }: CallSource): Promise<CallText> {
+  const list = () =>
+    store.read(function* () {
+      const calls: FoundCall[] = [];
+      for (const runId of runIds) for (const call of yield* topCallsOfRun(runId)) calls.push(call);
+      return calls;
+    });
+  const { found, reported } = await reportInterrupted(list, (calls) => calls, isOwnerAlive);
+  const lines = found
+    .map(reported)
+    .map(({ key, toolName, status, inputJson }) =>
+      JSON.stringify({ executionId: key, toolName, status, input: inputJson?.slice(0, SHOWN_INPUT) }),
+    );
   return { executionId: "all", toolName: "", status: "success", text: lines.join("\n") };
 }
 
 const SHOWN_INPUT = 120;
 
-/** @param whole the value that the log shows truncated */
-function textOf(call: FoundCall, part: "input" | "output", whole: string | undefined): string {
-  if (part === "input") return outputText(decoded(whole ?? call.inputJson), undefined);
-  if (call.errorJson !== null && call.outputJson === null)
+function textOf(call: FoundCall, part: "input" | "output"): string {
+  if (part === "output" && call.errorJson !== null && call.outputJson === null)
     return JSON.stringify(decodeError(call.errorJson).toModel());
-  return outputText(decoded(whole ?? call.outputJson), undefined);
+  const whole = wholeText(call, part);
+  const logged = part === "input" ? call.inputJson : call.outputJson;
+  if (whole !== null || logged === null) return outputText(decoded(whole), undefined);
+  throw new ToolwrightError(
+    "TOOL_RESULT_DELETED",
+    `The ${part} of this call of "${call.toolName}" is no longer in the store; the log has a preview of it.`,
+    { details: { tool: call.toolName, key: call.key }, effect: "none" },
+  );
+}
+
+/** `null` where nothing is recorded, or where only a preview of it is left. */
+export function wholeText(call: FoundCall, part: "input" | "output"): string | null {
+  const [payload, logged] =
+    part === "input" ? [call.inputPayload, call.inputJson] : [call.outputPayload, call.outputJson];
+  return payload ?? (logged !== null && isPreview(logged) ? null : logged);
 }
 
 export function decoded(json: string | null): unknown {

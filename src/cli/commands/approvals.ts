@@ -3,10 +3,12 @@ import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { nextCommand } from "../command-name.ts";
+import { wholeNumber } from "../parse-options.ts";
 import { type CommonOptions, toAge, toShortText } from "../screen.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;
+  readonly limit: number;
   readonly status: "pending" | "approved" | "denied" | "expired" | "void" | "all";
 }
 
@@ -18,6 +20,7 @@ export function addApprovalsCommand(program: Command): void {
     .summary("list what waits for a person")
     .description("Lists requests for a person's decision: tool calls, tasks and <Approval> nodes.")
     .option("--run <run-id>", "only those of one run")
+    .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
     .addOption(
       new Option("--status <status>", "those that stand so")
         .choices(["pending", "approved", "denied", "expired", "void", "all"])
@@ -30,12 +33,18 @@ export function addApprovalsCommand(program: Command): void {
         const { storeExists, withStore } = await import("../open.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { systemClock } = await import("../../util/clock.ts");
+        const { countApprovals } = await import("../../store/approvals.ts");
         const status = options.status === "all" ? undefined : options.status;
-        const requests = !storeExists(options.store)
-          ? []
-          : await withStore(options.store, (store) =>
-              readApprovals({ store, clock: systemClock }, { status, runId: options.run }),
-            );
+        const filter = { status, runId: options.run };
+        const { requests, total } = !storeExists(options.store)
+          ? { requests: [], total: 0 }
+          : await withStore(options.store, async (store) => ({
+              requests: await readApprovals(
+                { store, clock: systemClock },
+                { ...filter, limit: options.limit },
+              ),
+              total: await store.read(() => countApprovals(filter, systemClock.now())),
+            }));
         const { approvalRow } = await import("../approval-row.ts");
         screen.tell(requests.map(approvalRow));
         if (requests.length === 0) screen.say("There is nothing to decide.");
@@ -51,6 +60,12 @@ export function addApprovalsCommand(program: Command): void {
             screen.say(`  All of it: ${nextCommand(options.store, "approvals", "--run", runId, "--json")}`);
           for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
         }
+        const more = total - requests.length;
+        // On stderr: with --json, stdout is the list.
+        if (more > 0)
+          process.stderr.write(
+            `${more.toLocaleString("en-US")} more ${more === 1 ? "is" : "are"} not shown. Use --limit ${total} or --run <run-id>.\n`,
+          );
         return EXIT.finished;
       }),
     );

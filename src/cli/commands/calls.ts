@@ -26,11 +26,11 @@ export function addCallsCommand(program: Command): void {
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
         const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
         const { readCallLog } = await import("../../store/call-log.ts");
+        const { ownersOf } = await import("../owner.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {
-          const found = await store.read(() =>
-            readCallLog({ runId, nodeId: options.task, toolName: options.tool }),
-          );
+          const filter = { runId, nodeId: options.task, toolName: options.tool };
+          const found = await readCallLog(store, filter, ownersOf(store));
           // A run of a program has calls without being a workflow's.
           if (found.length === 0) await readKnownRun(store, options.store, runId);
           return found;
@@ -41,7 +41,7 @@ export function addCallsCommand(program: Command): void {
           return EXIT.finished;
         }
         const rows = calls.map((call) => [
-          call.iteration === 0 ? call.nodeId : `${call.nodeId}[${call.iteration}]`,
+          call.path === "0" ? call.nodeId : `${call.nodeId}[${call.path}]`,
           String(call.attempt),
           String(call.seq),
           call.toolName,

@@ -4,6 +4,8 @@ import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
+const MOST_REQUESTS = 20;
+
 export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
@@ -17,7 +19,8 @@ export function addInspectCommand(program: Command): void {
         const { withRun } = await import("../open.ts");
         const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
-        const { readCallLog } = await import("../../store/call-log.ts");
+        const { countCalls, readCallLog } = await import("../../store/call-log.ts");
+        const { ownersOf } = await import("../owner.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { decode } = await import("../../util/encode.ts");
         const { systemClock } = await import("../../util/clock.ts");
@@ -26,7 +29,17 @@ export function addInspectCommand(program: Command): void {
           input: decode(run.inputJson),
           options: decode(run.optionsJson),
           tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-          calls: (await store.read(() => readCallLog({ runId }))).length,
+          calls: await store.read(() => countCalls(runId)),
+          interruptedCalls: (await readCallLog(store, { runId, status: "unknown" }, ownersOf(store))).map(
+            ({ toolName, nodeId, path, attempt, seq, key }) => ({
+              toolName,
+              nodeId,
+              path,
+              attempt,
+              seq,
+              key,
+            }),
+          ),
           approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
         }));
         screen.tell(found);
@@ -40,21 +53,24 @@ export function addInspectCommand(program: Command): void {
           screen.say(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
         screen.say(`  input     ${toShortText(found.input)}`);
         screen.say(`  options   ${toShortText(found.options)}`);
-        screen.say(`  calls     ${found.calls}`);
+        const open = found.interruptedCalls.length;
+        screen.say(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
         screen.say(`  tasks     ${found.tasks.length}`);
         for (const task of found.tasks) {
-          const pass = task.iteration === 0 ? "" : `[${task.iteration}]`;
+          const pass = task.path === "" || task.path === "0" ? "" : `[${task.path}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
           const what =
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
           screen.say(`    ${task.nodeId}${pass}  ${task.status}${attempt}  ${what}`.trimEnd());
         }
-        for (const request of found.approvals) {
+        for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
           // A yes or no does not answer it, so the three answers are shown.
           if (request.kind === "replay")
             for (const line of stepLines(answerSteps(options.store, request), "    ")) screen.say(line);
         }
+        if (found.approvals.length > MOST_REQUESTS)
+          screen.say(`  and for ${found.approvals.length - MOST_REQUESTS} more: approvals --run lists them`);
         return EXIT.finished;
       }),
     );

@@ -4,14 +4,15 @@
  */
 import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { callsByKey, type CallRow } from "../../store/calls.ts";
-import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
+import type { CallRow } from "../../store/calls.ts";
+import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
+import { readClaimedCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
 import { encode } from "../../util/encode.ts";
 import { type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
-import { cameLate, outputOf } from "../recovery/decide.ts";
+import { cameLate } from "../recovery/decide.ts";
 import { resolveUnknown } from "../recovery/resolve-unknown.ts";
 import { waitForOwner } from "../recovery/wait-for-owner.ts";
 import { effectOf } from "../record/effect.ts";
@@ -32,11 +33,13 @@ async function claimKey(
     return refuse(keyError(call, error));
   }
   for (;;) {
-    const held = await call.host.store.read(() => readClaim(call.idempotencyKey));
-    if (held === undefined || held.callKey === call.key) return nextWith(call, held, next);
+    const found = await call.host.store.read(() => readClaimedCall(call.idempotencyKey));
+    if (found === undefined) return nextWith(call, undefined, next);
+    const { held, call: row } = found;
     if (held.deleted !== undefined) return refuse(forgotten(call, held.deleted));
-    const row = await rowOf(call, held);
-    if (row === undefined) return nextWith(call, held, next);
+    if (held.callKey === call.key) return nextWith(call, held, next);
+    // A claim and its call are written together: without the call, nobody knows what happened under the key.
+    if (row === undefined) return refuse(forgotten(call, undefined));
     if (!hasArguments(call, held.argsHash)) return refuse(conflict(call, held, row));
     if (row.status === "started" || row.status === "pending") {
       if (isAncestor(call)) return refuse(cycle(call));
@@ -74,12 +77,6 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
   return next();
 }
 
-async function rowOf(call: Call, held: Claim): Promise<CallRow | undefined> {
-  const rows = await call.host.store.read(() => callsByKey(held.scopeId, held.callKey));
-  // A call that waited may have moved on to a later attempt.
-  return rows.find((row) => row.attempt === held.attempt) ?? rows[0];
-}
-
 /** Waits for the holder of the key, no longer than the call itself might take. */
 async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
   const { atWork } = call.host;
@@ -97,18 +94,28 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
   }
 }
 
-async function answerFrom(call: Call, row: CallRow): Promise<Result | undefined> {
+async function answerFrom(call: Call, row: RecordedCall): Promise<Result | undefined> {
   if (row.status === "success" || row.effect === "happened") {
     call.note = `This was done before under the same business key. It was not done again.`;
     if (row.status !== "success")
       return elsewhere(await cameLate(call, row, row.lateJson ?? encode(undefined)));
-    return elsewhere({ kind: "recorded", outputJson: await outputOf(call, row), attempt: row.attempt });
+    return elsewhere(recorded(row));
   }
   return row.effect === "none" ? undefined : elsewhere(await resolveUnknown(call, row));
 }
 
 function elsewhere(result: Result | undefined): Result | undefined {
   return result?.kind === "recorded" ? { ...result, isElsewhere: true } : result;
+}
+
+/** A result whose output was deleted is answered as such, and not run again. */
+function recorded(row: RecordedCall): Result {
+  try {
+    return { kind: "recorded", outputJson: wholeOutput(row), attempt: row.attempt };
+  } catch (error) {
+    if (!ToolwrightError.is(error)) throw error;
+    return refuse(error);
+  }
 }
 
 function isAncestor(call: Call): boolean {
@@ -130,17 +137,22 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
   );
 }
 
+/** @param deleted when retention deleted the call, and whether its effect happened; `undefined` when that is not known */
 function forgotten(
   call: Call,
-  deleted: { readonly atMs: number; readonly happened: boolean },
+  deleted: { readonly atMs: number; readonly happened: boolean } | undefined,
 ): ToolwrightError {
-  const day = new Date(deleted.atMs).toISOString().slice(0, 10);
-  const what = deleted.happened
-    ? "its effect happened, and its result"
-    : "nobody knows whether its effect happened, and what is known of it";
+  const what =
+    deleted?.happened === true
+      ? "its effect happened, and its result"
+      : "it is unknown whether its effect happened, and its record";
+  const when =
+    deleted === undefined
+      ? "is no longer in the store"
+      : `was deleted by retention on ${new Date(deleted.atMs).toISOString().slice(0, 10)}`;
   return new ToolwrightError(
     "TOOL_RESULT_DELETED",
-    `Tool "${call.spec.name}": the business key was used before; ${what} was deleted by retention on ${day}.`,
+    `Tool "${call.spec.name}": the business key was used before; ${what} ${when}.`,
     { details: { tool: call.spec.name, ...deleted }, effect: "none" },
   );
 }

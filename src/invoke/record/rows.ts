@@ -6,7 +6,8 @@ import { insertCall, insertStarted } from "../../store/write-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import { readScope } from "../../store/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
-import { truncateJson } from "../../util/truncate.ts";
+import { assertNotDeleted } from "../../store/tombstones.ts";
+import { isPreview, truncateJson } from "../../util/truncate.ts";
 import { type Call, takeSeq } from "../call.ts";
 import { modelNameOf } from "../model-names.ts";
 import { Contended } from "../policy.ts";
@@ -97,6 +98,7 @@ export function* explainRefusal(call: Call): Transaction<never> {
   const { scope } = call;
   const { rootScopeId, epoch, attempt } = scope.writer;
   const row = yield* readScope(rootScopeId);
+  if (row === undefined) yield* assertNotDeleted(scope.identity.runId);
   if (row === undefined || (epoch !== null && row.epoch !== epoch)) throw fenced(call);
   if (row.attempt !== attempt) throw staleAttempt(scope, row.attempt);
   throw new Contended();
@@ -120,7 +122,8 @@ export function* logText(
   if (text === null) return null;
   const short = truncateJson(text, maxLogBytes(call));
   // Also what is short, where an earlier attempt's may be there: the whole value is found by its key alone.
-  if (short.truncated || call.scope.attempt > 1) yield* savePayload(call.key, call.scope.attempt, part, text);
+  if (short.truncated || isPreview(text) || call.scope.attempt > 1)
+    yield* savePayload(call.key, call.scope.attempt, part, text);
   return short.text;
 }
 

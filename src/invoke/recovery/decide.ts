@@ -4,9 +4,9 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/approvals.ts";
-import { callsByKey, type CallRow } from "../../store/calls.ts";
+import type { CallRow } from "../../store/calls.ts";
 import { moveToAttempt } from "../../store/write-calls.ts";
-import { readPayload } from "../../store/payloads.ts";
+import { latestCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { decodeError } from "../error-record.ts";
@@ -26,7 +26,7 @@ import { hasSettled, waitForOwner } from "./wait-for-owner.ts";
 
 export async function decide(call: Call): Promise<Result | undefined> {
   for (;;) {
-    const row = await latestRow(call);
+    const row = await call.host.store.read(() => latestCall(call.scope.id, call.key));
     if (row === undefined) return undefined;
     if (row.attempt > call.scope.attempt)
       return { kind: "error", error: staleAttempt(call.scope, row.attempt) };
@@ -34,23 +34,25 @@ export async function decide(call: Call): Promise<Result | undefined> {
       await waitForOwner(call, row);
       continue;
     }
-    return row.attempt === call.scope.attempt ? sameAttempt(call, row) : earlierAttempt(call, row);
+    try {
+      return await (row.attempt === call.scope.attempt ? sameAttempt(call, row) : earlierAttempt(call, row));
+    } catch (error) {
+      // It succeeded, and its output is gone: that is the answer, and it is not run again.
+      if (ToolwrightError.is(error) && error.code === "TOOL_RESULT_DELETED")
+        return { kind: "error", error, replayed: true };
+      throw error;
+    }
   }
 }
 
-async function latestRow(call: Call): Promise<CallRow | undefined> {
-  const rows = await call.host.store.read(() => callsByKey(call.scope.id, call.key));
-  return rows[0];
-}
-
 /** A resume: what is finished is finished, for every tool. */
-async function sameAttempt(call: Call, row: CallRow): Promise<Result | undefined> {
+async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | undefined> {
   call.note = row.note ?? undefined;
   switch (row.status) {
     case "success":
       return {
         kind: "success",
-        output: decode(await outputOf(call, row)),
+        output: decode(wholeOutput(row)),
         fromCache: row.fromCache,
         replayed: true,
       };
@@ -69,12 +71,12 @@ async function sameAttempt(call: Call, row: CallRow): Promise<Result | undefined
 }
 
 /** A retry: the effect is never repeated in silence. */
-async function earlierAttempt(call: Call, row: CallRow): Promise<Result | undefined> {
+async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | undefined> {
   const { spec } = call;
   switch (row.status) {
     case "success":
       await noteEdits(call, row);
-      return happenedBefore(call, row, await outputOf(call, row));
+      return happenedBefore(call, row, wholeOutput(row));
     case "error":
       if (row.effect === "none" || !isUnrepeatable(spec)) {
         await restoreUnspentApproval(call, row);
@@ -205,7 +207,8 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     case "expired":
       return { kind: "error", error: expired(call, approval) };
     case "void":
-      return undefined;
+      // Nobody decided: the run was cancelled, or the task ended. It is asked again, whatever needsApproval says now.
+      return askAgain(call, approval);
   }
 }
 
@@ -245,13 +248,6 @@ async function approvalOf(call: Call, row: CallRow): Promise<ApprovalRow> {
 
 function readDecision(call: Call, id: string): Promise<ApprovalRow | undefined> {
   return call.host.store.read(() => readApproval(id, call.host.clock.now()));
-}
-
-/** The full text of a recorded output, wherever the log keeps it. */
-export async function outputOf(call: Call, row: CallRow): Promise<string> {
-  const text = row.outputJson ?? '{"$type":"undefined"}';
-  if (!text.startsWith('{"truncated":true,')) return text;
-  return (await call.host.store.read(() => readPayload(row.key, row.attempt, "output"))) ?? text;
 }
 
 function errorOf(row: CallRow): ToolwrightError {

@@ -2,7 +2,8 @@
 import { KEY_VERSION } from "../../definition/call-key.ts";
 import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
 import type { CallRow } from "../../store/calls.ts";
-import { readClaim, takeClaim } from "../../store/claims.ts";
+import { takeClaim } from "../../store/claims.ts";
+import { readClaimedCall } from "../../store/recorded-calls.ts";
 import { savePayload } from "../../store/payloads.ts";
 import type { Transaction } from "../../store/store.ts";
 import { closeCall } from "../../store/write-calls.ts";
@@ -53,7 +54,7 @@ export async function recordHappened(
 /** What is known now is known to everybody who uses the same business key, not only to the call that asked. */
 function* holdBusinessKey(call: Call, row: CallRow): Transaction<void> {
   if (row.idempotencyKey === null) return;
-  const held = yield* readClaim(row.idempotencyKey);
+  const held = (yield* readClaimedCall(row.idempotencyKey))?.held;
   if (held === undefined || held.callKey === row.key || held.deleted !== undefined) return;
   yield* takeClaim(
     {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/breakers.ts";
 import { readCache, writeCache } from "../../store/cache.ts";
-import { type Claim, readClaim, releaseClaim, takeClaim } from "../../store/claims.ts";
+import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
+import { readClaimedCall } from "../../store/recorded-calls.ts";
 import {
   addUsage,
   holdersOfReservations,
@@ -32,13 +33,16 @@ export const policyCases: readonly StoreCase[] = [
       const take = (claim: Claim, from?: Claim): Promise<number> =>
         commit(store, () => takeClaim(claim, from));
       const other = { ...CLAIM, callKey: "key-2" };
-      assert.equal(await store.read(() => readClaim("business")), undefined);
+      assert.equal(await store.read(() => readClaimedCall("business")), undefined);
       assert.equal(await take(CLAIM), 1);
       assert.equal(await take(other), 0);
       assert.equal(await take(other, { ...CLAIM, attempt: 2 }), 0);
       assert.equal(await take(other, CLAIM), 1);
       assert.equal(await take({ ...CLAIM, callKey: "key-3" }, CLAIM), 0);
-      assert.deepEqual(await store.read(() => readClaim("business")), { ...other, deleted: undefined });
+      assert.deepEqual((await store.read(() => readClaimedCall("business")))?.held, {
+        ...other,
+        deleted: undefined,
+      });
     },
   },
   {
@@ -47,7 +51,7 @@ export const policyCases: readonly StoreCase[] = [
       await commit(store, () => takeClaim(CLAIM, undefined));
       assert.equal(await commit(store, () => releaseClaim("business", "key-2")), 0);
       assert.equal(await commit(store, () => releaseClaim("business", "key-1")), 1);
-      assert.equal(await store.read(() => readClaim("business")), undefined);
+      assert.equal(await store.read(() => readClaimedCall("business")), undefined);
     },
   },
   {

@@ -1,0 +1,74 @@
+/** A PostgreSQL server that restarts is waited for: no call fails, and nothing happens twice. */
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createRuntime } from "../../src/index.ts";
+import { openPostgresStore } from "../../src/store/postgres.ts";
+import { all, change } from "../../src/store/statement.ts";
+import { type PostgresServer, startServer } from "../postgres/start-server.ts";
+import { createCharge } from "../semantics/tools.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startServer(inject("publicRoot"));
+});
+afterAll(() => server.end());
+
+const database = (): string => `${server.address}/postgres`;
+
+test(
+  "calls in flight survive a restart in every phase, each with one effect",
+  { timeout: 120_000 },
+  async () => {
+    const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 5)));
+    await using runtime = createRuntime({ store: database() });
+    await runtime.call(charge, { amount: 0 }, { runId: "r" });
+    const restarted = new AbortController();
+    const calls: Promise<{ status: string }>[] = [];
+    const load = (async () => {
+      for (let amount = 1; !restarted.signal.aborted || amount < 40; amount += 1) {
+        calls.push(runtime.call(charge, { amount }, { runId: "r" }));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();
+    await server.stop();
+    await server.start();
+    restarted.abort();
+    await load;
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(["success"]));
+    expect(effects).toHaveLength(calls.length + 1);
+    expect(new Set(effects.map(({ key }) => key)).size).toBe(calls.length + 1);
+  },
+);
+
+test(
+  "a read and a transaction that begin while the server is down end when it is back",
+  { timeout: 60_000 },
+  async () => {
+    const store = await openPostgresStore({ connectionString: database() });
+    await server.stop();
+    const writing = store.transaction(() => change("UPDATE toolwright_usage SET used = used"), "normal");
+    const reading = store.read(() => all("SELECT 1 AS one"));
+    let isSettled = false;
+    void Promise.allSettled([writing, reading]).then(() => (isSettled = true));
+    // Longer than twenty quick tries last.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(isSettled).toBe(false);
+    await server.start();
+    await writing;
+    expect(await reading).toEqual([{ one: 1 }]);
+    await store.close();
+  },
+);
+
+test("a store that may not wait reports a server that is down at once", { timeout: 60_000 }, async () => {
+  const store = await openPostgresStore({ connectionString: database(), retryMs: 0 });
+  await server.stop();
+  await expect(store.read(() => all("SELECT 1 AS one"))).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+  await expect(openPostgresStore({ connectionString: database() })).rejects.toMatchObject({
+    code: "TOOL_STORE_FAILED",
+    message: expect.stringContaining("ECONNREFUSED") as string,
+  });
+  await server.start();
+  expect(await store.read(() => all("SELECT 1 AS one"))).toEqual([{ one: 1 }]);
+  await store.close();
+});
