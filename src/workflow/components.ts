@@ -111,7 +111,9 @@ export interface BranchProps {
 export interface LoopProps extends WithChildren {
   readonly id?: string | undefined;
   readonly until: boolean;
+  /** Default 100; `Infinity` for no limit. */
   readonly maxIterations?: number | undefined;
+  /** Default `"return-last"` where `maxIterations` is set, else `"fail"`. */
   readonly onMaxReached?: "return-last" | "fail" | undefined;
 }
 
