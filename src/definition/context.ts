@@ -133,6 +133,11 @@ export function runInFrame<T>(ambient: unknown, context: PartialToolContext | un
   return storage.run({ context: context ?? getToolContext(), ambient }, work);
 }
 
+/** Runs `work` as if no tool and no run were around it. */
+export function runOutsideFrames<T>(work: () => T): T {
+  return storage.exit(work);
+}
+
 export function getAmbient(): unknown {
   return storage.getStore()?.ambient;
 }

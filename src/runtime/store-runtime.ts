@@ -2,7 +2,7 @@
 import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { CallsAtWork } from "../invoke/calls-at-work.ts";
-import { messageOf } from "../invoke/error-record.ts";
+import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { scopeHere } from "../invoke/call-here.ts";
@@ -85,7 +85,7 @@ export class StoreRuntime {
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
       isWatched: () => this.#listeners.size > 0,
-      emit: (event) => this.#emit(event),
+      emit: (event) => deliverEvent(this.#listeners, event, this.#host.warnOnce),
       warnOnce: (topic, message) => {
         if (this.#warned.has(topic)) return;
         this.#warned.add(topic);
@@ -239,19 +239,6 @@ export class StoreRuntime {
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
     return scope === undefined ? this.#bareScopes.open(options) : { scope, close: () => undefined };
-  }
-
-  #emit(event: Parameters<EventListener>[0]): void {
-    for (const listener of this.#listeners) {
-      const blame = (error: unknown): void =>
-        this.#host.warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
-      try {
-        const returned: unknown = listener(event);
-        if (returned instanceof Promise) returned.catch(blame);
-      } catch (error) {
-        blame(error);
-      }
-    }
   }
 }
 
