@@ -1,5 +1,6 @@
 /** Who receives the events of an agent, and of the agents inside its calls. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { sharedByCopies } from "../definition/package-copy.ts";
 import { deliverEvent, type WarnOnce } from "../invoke/deliver-event.ts";
 import type { Scope } from "../invoke/scope.ts";
 import type { Tell } from "./events.ts";
@@ -16,7 +17,7 @@ export interface Watched {
 }
 
 /** Those who watch the agent that is at work, for the agents that are tools of it. */
-const watchers = new AsyncLocalStorage<Watched>();
+const watchers = sharedByCopies("agent listeners.1", () => new AsyncLocalStorage<Watched>());
 
 export function whileWatched<T>({ tell, isStreamed }: Watched, work: () => Promise<T>): Promise<T> {
   return watchers.run({ tell, isStreamed }, work);

@@ -16,7 +16,7 @@ export function deliverEvent<Event>(
 ): void {
   const report = (error: unknown): void => warnOnce("listener", `an event listener failed: ${textOf(error)}`);
   // A snapshot: a listener that subscribes another one must not keep this loop going.
-  for (const listener of [...listeners]) {
+  for (const listener of Array.from(listeners)) {
     try {
       // A tool that a listener calls is no part of the call that is being reported on.
       const returned = runOutsideFrames(() => listener(copyOf(event)));

@@ -111,7 +111,8 @@ export class Scope {
 
   /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */
   get budgetId(): string {
-    return this.root.#budgetId;
+    // By way of the scope around it and not of `root.#…`: that one may come from another copy of this class.
+    return this.parent?.scope.budgetId ?? this.#budgetId;
   }
 
   /** How the keys of its calls are derived. `undefined` until the store has answered. */
@@ -120,21 +121,21 @@ export class Scope {
   }
 
   get writer(): Writer {
-    const root = this.root;
-    return { rootScopeId: root.#id, epoch: root.#epoch, attempt: this.attempt };
+    const outer = this.parent?.scope.writer;
+    return { rootScopeId: this.#id, epoch: this.#epoch, ...outer, attempt: this.attempt };
   }
 
   /** Nested calls have numbers of their task, so that a task's log reads in one order. */
   nextSeq(): number {
-    const root = this.root;
-    root.#seq += 1;
-    return root.#seq;
+    if (this.parent !== undefined) return this.parent.scope.nextSeq();
+    this.#seq += 1;
+    return this.#seq;
   }
 
   /** After another process took the number. */
   skipSeqTo(seq: number): void {
-    const root = this.root;
-    root.#seq = Math.max(root.#seq, seq);
+    if (this.parent !== undefined) this.parent.scope.skipSeqTo(seq);
+    else this.#seq = Math.max(this.#seq, seq);
   }
 
   /** The number of a further loop that is driven inside of this scope, from 1. */

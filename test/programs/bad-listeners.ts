@@ -71,7 +71,7 @@ const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.number(
 const workflow = smithers(() =>
   jsx(Workflow, {
     name: "w",
-    children: jsx(Task, { id: "t", output: outputs.output, children: () => add.execute({ n: 2 }) } as never),
+    children: jsx(Task, { id: "t", output: outputs.output, children: () => add.execute({ n: 2 }) }),
   }),
 );
 results.push((await runWorkflow(workflow, { runtime, onProgress: listener })).output);

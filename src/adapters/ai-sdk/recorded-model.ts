@@ -1,4 +1,6 @@
 /** An AI SDK model whose responses are on record: committed before anything of them happens, and not asked for again. */
+import { assertNoForeignRun } from "../../definition/context.ts";
+import { sharedByCopies } from "../../definition/package-copy.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
 import {
   type RecordedResponses,
@@ -23,7 +25,7 @@ interface ModelRequest {
 type Way = "generate" | "stream";
 
 /** Models that are recorded, and what they were made of. */
-const plainModels = new WeakMap<object, object>();
+const plainModels = sharedByCopies("recorded models.1", () => new WeakMap<object, object>());
 
 /**
  * For agents that a tool or `runtime.run` drives: after a crash they are handed what they were told before. A model of a
@@ -74,6 +76,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     request: Request,
     ask: (request: Request) => Promise<unknown>,
   ): Promise<unknown> => {
+    assertNoForeignRun();
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
     if (scope === undefined) return ask(request);

@@ -19,13 +19,10 @@ export function reportProgress(runtime: Runtime, runId: string, ctx: ServerConte
     // The protocol wants numbers that grow, whatever the tool says.
     progress = told !== undefined && told > progress ? told : progress + 1;
     const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message };
-    sent = sent.then(async () => {
-      try {
-        await ctx.mcpReq.notify({ method: "notifications/progress", params });
-      } catch {
-        // A client that is gone receives nothing; the call continues, and so must its result.
-      }
-    });
+    sent = sent
+      .then(() => ctx.mcpReq.notify({ method: "notifications/progress", params }))
+      // A client that is gone receives nothing; the call continues, and so must its result.
+      .catch(() => undefined);
   });
   return {
     end: () => {
