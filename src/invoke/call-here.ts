@@ -36,7 +36,7 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
   assertNoForeignRun();
   const other = otherEntry();
   if (other !== undefined) return other.callHere(spec, args, options);
-  const scope = scopeHere();
+  const scope = scopeHere()?.turn(options.history?.turn ?? 1);
   if (scope === undefined) {
     const context = getToolContext();
     const seq = context === undefined ? 1 : nextToolSeq(context);
@@ -53,7 +53,7 @@ export async function needsApprovalHere(
   assertNoForeignRun();
   const other = otherEntry();
   if (other !== undefined) return other.needsApprovalHere(spec, args, options);
-  const scope = scopeHere();
+  const scope = scopeHere()?.turn(options.history?.turn ?? 1);
   // Outside any run the call itself refuses, in words.
   return scope === undefined ? false : askWhetherPending(scope, spec, args, options);
 }

@@ -113,15 +113,13 @@ export class StoreRuntime {
   }
 
   /** @param budgetId what budgets, cache and breakers are kept under, where it is not the run */
-  async run<T>(
-    task: RunScopeOptions,
-    work: () => T | PromiseLike<T>,
-    budgetId: string = task.runId,
-  ): Promise<T> {
+  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>, budgetId?: string): Promise<T> {
     checkRunOptions(task, work);
-    const opened = this.#scopes.open(task, undefined, budgetId);
+    // Who keeps budgets for each turn tells its turns apart by itself.
+    const hasTurns = budgetId === undefined && task.turn === undefined;
+    const opened = this.#scopes.open(task, { budgetId, hasTurns });
     await opened.owned;
-    return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
+    return this.#runIn(budgetId ?? task.runId, () => opened, work, opened.scope.ready);
   }
 
   /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
@@ -131,7 +129,7 @@ export class StoreRuntime {
     options: TaskScopeOptions,
   ): Promise<T> {
     if (!options.isLazy) {
-      const eager = this.#scopes.open(task, options.guard);
+      const eager = this.#scopes.open(task, { guard: options.guard });
       await eager.owned;
       return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
     }
@@ -140,7 +138,7 @@ export class StoreRuntime {
     const open = (): OpenedScope => {
       // What goes on after its task was cut off must not open it again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
-      return (opened ??= this.#scopes.open(task, options.guard));
+      return (opened ??= this.#scopes.open(task, { guard: options.guard }));
     };
     return this.#runIn(task.runId, open, work, undefined, () => {
       isOver = true;

@@ -11,6 +11,7 @@ import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
+import { withUniqueCallIds } from "./unique-call-ids.ts";
 import type { LanguageModelLike } from "./language-model.ts";
 
 interface ModelRequest {
@@ -88,7 +89,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
       const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
       notes.set(scope, { text, place: Array.isArray(request.prompt) ? request.prompt.length : 0 });
     }
-    const response = await ask(withNote(request, notes.get(scope)));
+    const response = withOwnIds(await ask(withNote(request, notes.get(scope))), request.prompt);
     return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
 
@@ -126,6 +127,14 @@ function withNote<Request extends ModelRequest>(request: Request, note: Note | u
   if (note === undefined || note.text === "" || !Array.isArray(prompt)) return request;
   const said = { role: "user", content: [{ type: "text", text: note.text }] };
   return { ...request, prompt: (prompt as unknown[]).toSpliced(note.place, 0, said) };
+}
+
+function withOwnIds(response: unknown, prompt: unknown): unknown {
+  if (Array.isArray(response)) return withUniqueCallIds(response, prompt);
+  const { content } = response as { content?: unknown };
+  return Array.isArray(content)
+    ? { ...(response as object), content: withUniqueCallIds(content, prompt) }
+    : response;
 }
 
 /** What the loop depends on: not the bodies of the request and of the answer on the wire. */
