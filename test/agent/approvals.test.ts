@@ -160,6 +160,26 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
+  it("one id for several calls, in one answer and in the next, is several calls with an approval each", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders({ needsApproval: true });
+    const again = call("order", { sku: "apple" }, "x");
+    const { agent, runtime } = await createAgent(world, [[again, again], [again], "Done."], {
+      tools: [order],
+    });
+    let approved = 0;
+    let result = await agent.invoke(ask("Order.", "r"));
+    while (result.status === "waiting") {
+      for (const { id } of await runtime.approvals({ status: "pending" })) {
+        await runtime.resolveToolApproval(id, { approved: true });
+        approved += 1;
+      }
+      result = await agent.invoke({ runId: "r" });
+    }
+    expect(placed).toHaveLength(3);
+    expect(approved).toBe(3);
+  });
+
   it("two invokes at the same time from one finished state are two branches", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
