@@ -25,6 +25,10 @@ export const ERROR_CODES = {
     meaning: "A tool of somebody else's server is not what it was when it was pinned. Nothing was run.",
     hint: "Use another tool, and report that this one has changed; a person has to look at it and pin it anew.",
   },
+  TOOL_PACKAGE_CONFLICT: {
+    meaning: "Two versions of Toolwright in one process were used together. Nothing was run.",
+    hint: "Install one version: npm ls toolwright shows which packages bring another one.",
+  },
   TOOL_INPUT_INVALID: {
     meaning: "The arguments do not fit the tool's input schema. Nothing was run.",
     hint: "Correct the named fields and call the tool again.",

@@ -35,6 +35,8 @@ export interface LocatedTurn {
   readonly inputHash: string;
   readonly began: Began;
   readonly follows: (record: { readonly last: PastTurn }) => boolean;
+  /** It is the first to continue from a state. Another invoke from the same state may be faster: then it is a branch. */
+  readonly mayBecomeBranch: boolean;
 }
 
 export async function locateTurn(
@@ -58,7 +60,9 @@ export async function locateTurn(
   // Who asks again, after a crash or because no answer came, goes on with what was begun.
   const isBegun = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
   const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastOf(last), hashes);
-  if (isBegun || isNext) return located(runId, messages, hashes, input, last);
+  if (isBegun || isNext) {
+    return { ...located(runId, messages, hashes, input, last), mayBecomeBranch: !isBegun };
+  }
   const branch = `branch-${digest([runId, inputHash]).slice(0, 24)}`;
   const { ancestors } = decode(row.beganJson) as Began;
   return located(branch, messages, hashes, input, undefined, [...ancestors, runId]);
@@ -91,6 +95,7 @@ function located(
       ancestors: record === undefined ? ancestors : (record.began as Began).ancestors,
     },
     follows: (found) => isAfter(found.last, hashes),
+    mayBecomeBranch: false,
   };
 }
 
@@ -129,6 +134,7 @@ async function fromRecord(
     inputHash: last.inputHash,
     began: decode(last.beganJson) as Began,
     follows: () => false,
+    mayBecomeBranch: false,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Where an invoke counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
 import { getToolContext } from "../definition/context.ts";
+import { ToolwrightError } from "../errors.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
@@ -8,6 +9,7 @@ import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-r
 import { runTurn } from "../runtime/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { turnOf } from "../store/turns.ts";
+import { systemClock } from "../util/clock.ts";
 import { driveFromStart, systemOf } from "./drive-from-start.ts";
 import type { Tell } from "./events.ts";
 import { type KeptResult, toKept } from "./kept-result.ts";
@@ -53,10 +55,42 @@ async function invokeOwn(
   input: AgentInput,
   invoked: InvokeOptions,
 ): Promise<InvokeResult> {
-  const { host } = opened;
   await runtime.ready();
+  const { store } = opened.host;
+  const giveUpAtMs = performance.now() + LONGEST_WAIT_MS;
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
+    const located = await locateTurn(store, input, agent.memory);
+    let hasBegun = false;
+    try {
+      return await invokeLocated(agent, opened, runtime, input, invoked, located, () => (hasBegun = true));
+    } catch (error) {
+      const wasFaster = !hasBegun && located.mayBecomeBranch && isTakenByOther(error);
+      if (!wasFaster || performance.now() > giveUpAtMs) throw error;
+    }
+    // The other one may have taken the turn without having recorded it yet: only then this is known to be a branch.
+    await systemClock.sleep(ms, invoked.signal);
+  }
+}
+
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 100;
+const LONGEST_WAIT_MS = 30_000;
+
+function isTakenByOther(error: unknown): boolean {
+  return ToolwrightError.is(error) && (error.code === "TOOL_RUN_CONFLICT" || error.code === "TOOL_RUN_TAKEN");
+}
+
+async function invokeLocated(
+  agent: Agent,
+  opened: OpenRuntime,
+  runtime: Runtime,
+  input: AgentInput,
+  invoked: InvokeOptions,
+  located: LocatedTurn,
+  onBegun: () => void,
+): Promise<InvokeResult> {
+  const { host } = opened;
   const { signal } = invoked;
-  const located = await locateTurn(host.store, input, agent.memory);
   const { runId, inputHash, began, follows } = located;
   const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
   const isWatched = agent.options.onEvent !== undefined || invoked.onEvent !== undefined;
@@ -78,6 +112,7 @@ async function invokeOwn(
         signal,
       },
       async (turn) => {
+        onBegun();
         const { system, plan, context, ancestors } = turn.began as Began & { system: string };
         const { end, setup } = await driveFromStart(agent, {
           scope: turn.scope,

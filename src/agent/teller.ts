@@ -1,37 +1,14 @@
-/** Tells those who watch. What they throw is theirs, and so is what they are given: neither ends or changes anything. */
+/** Who receives the events of an agent, and of the agents inside its calls. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { messageOf } from "../invoke/error-record.ts";
+import { sharedByCopies } from "../definition/package-copy.ts";
+import { deliverEvent, type WarnOnce } from "../invoke/deliver-event.ts";
 import type { Scope } from "../invoke/scope.ts";
-import type { SmartAgentEvent, Tell } from "./events.ts";
+import type { Tell } from "./events.ts";
 import type { InvokeOptions, SmartAgentOptions } from "./options.ts";
 
-export function tellerOf(
-  options: SmartAgentOptions,
-  invoked: InvokeOptions,
-  warnOnce: (topic: string, message: string) => void,
-): Tell {
+export function tellerOf(options: SmartAgentOptions, invoked: InvokeOptions, warnOnce: WarnOnce): Tell {
   const listeners = [options.onEvent, invoked.onEvent].filter((one) => one !== undefined);
-  const blame = (error: unknown): void =>
-    warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
-  return (event: SmartAgentEvent) => {
-    for (const listener of listeners) {
-      try {
-        const returned: unknown = listener(copyOf(event));
-        if (returned instanceof Promise) returned.catch(blame);
-      } catch (error) {
-        blame(error);
-      }
-    }
-  };
-}
-
-/** A copy, but for what cannot be copied: what a tool says of itself may be anything. */
-function copyOf(event: SmartAgentEvent): SmartAgentEvent {
-  try {
-    return structuredClone(event);
-  } catch {
-    return event;
-  }
+  return (event) => deliverEvent(listeners, event, warnOnce);
 }
 
 export interface Watched {
@@ -40,7 +17,7 @@ export interface Watched {
 }
 
 /** Those who watch the agent that is at work, for the agents that are tools of it. */
-const watchers = new AsyncLocalStorage<Watched>();
+const watchers = sharedByCopies("agent listeners.1", () => new AsyncLocalStorage<Watched>());
 
 export function whileWatched<T>({ tell, isStreamed }: Watched, work: () => Promise<T>): Promise<T> {
   return watchers.run({ tell, isStreamed }, work);

@@ -3,6 +3,13 @@
  * Only data and capabilities: how a call is made is none of this file's business.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  assertSameVersion,
+  isSameVersion,
+  OWN_COPY,
+  type PackageCopy,
+  sharedByCopies,
+} from "./package-copy.ts";
 
 /**
  * Capabilities that a project's runtime gives to every tool. Empty here; a project adds its own by declaration
@@ -114,27 +121,55 @@ export const DEFAULT_SETTINGS = {
 interface Frame {
   readonly context: PartialToolContext | undefined;
   readonly ambient: unknown;
+  /** The copy of the package that `ambient` belongs to. */
+  readonly copy: PackageCopy;
 }
 
-const storage = new AsyncLocalStorage<Frame>();
+// All copies, of whatever version, have one storage: each of them sees that it is inside a run.
+const storage = sharedByCopies("frames.1", () => new AsyncLocalStorage<Frame>());
 
 /** Runs `work` with a context that the tools called inside it see. */
 export function runWithToolContext<T>(context: PartialToolContext, work: () => T): T {
-  return storage.run({ context, ambient: storage.getStore()?.ambient }, work);
+  const outer = storage.getStore();
+  return storage.run({ context, ambient: outer?.ambient, copy: outer?.copy ?? OWN_COPY }, work);
 }
 
-/** The context of the tool that is running now, or `undefined` outside any. */
+/**
+ * The context of the tool that is running now, or `undefined` outside any.
+ * @throws TOOL_PACKAGE_CONFLICT in a run of another version of the package, whose calls this one cannot make
+ */
 export function getToolContext(): PartialToolContext | undefined {
+  assertNoForeignRun();
   return storage.getStore()?.context;
+}
+
+/** @throws TOOL_PACKAGE_CONFLICT */
+export function assertNoForeignRun(): void {
+  const frame = storage.getStore();
+  if (frame?.ambient !== undefined) assertSameVersion(frame.copy, "The run around this call");
 }
 
 /** For the pipeline: runs `work` in a frame of its own. The context is inherited where none is given. */
 export function runInFrame<T>(ambient: unknown, context: PartialToolContext | undefined, work: () => T): T {
-  return storage.run({ context: context ?? getToolContext(), ambient }, work);
+  return storage.run({ context: context ?? storage.getStore()?.context, ambient, copy: OWN_COPY }, work);
 }
 
+/** Runs `work` as if no tool and no run were around it. */
+export function runOutsideFrames<T>(work: () => T): T {
+  return storage.exit(work);
+}
+
+/** `undefined` also inside a run of another version, which this one cannot read. */
 export function getAmbient(): unknown {
-  return storage.getStore()?.ambient;
+  const frame = storage.getStore();
+  return isSameVersion(frame?.copy) ? frame?.ambient : undefined;
+}
+
+/** The other copy of the same version whose run this is, if it is not this copy's own. */
+export function otherCopyAround(): PackageCopy | undefined {
+  const frame = storage.getStore();
+  const isOther = frame?.ambient !== undefined && frame.copy !== OWN_COPY && isSameVersion(frame.copy);
+  return isOther ? frame.copy : undefined;
 }
 
 /** The idempotency key of a context, by default of the one that is running now. */
@@ -144,7 +179,7 @@ export function getToolIdempotencyKey(
   return context?.idempotencyKey ?? null;
 }
 
-const counters = new WeakMap<object, number>();
+const counters = sharedByCopies("call numbers.1", () => new WeakMap<object, number>());
 
 /** The next number of a task-local count of calls: 1, 2, 3, … for each context object. */
 export function nextToolSeq(context: object): number {

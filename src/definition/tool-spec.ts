@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
+import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
 import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } from "./tool-options.ts";
 
@@ -9,6 +10,7 @@ import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } 
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
 
 export interface ToolSpec {
+  readonly [MADE_BY]: PackageCopy;
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
@@ -108,6 +110,7 @@ function resolve(
   const idempotent = options.idempotent ?? !sideEffect;
   const declaresContext = parts.execute.length >= 2;
   return {
+    [MADE_BY]: OWN_COPY,
     name: parts.name,
     description: parts.description ?? parts.name,
     outputSchema: parts.outputSchema,

@@ -29,6 +29,10 @@ export interface CallOptions {
   readonly readByModel?: boolean | undefined;
   /** The name that the model called, where it may differ from the tool's own. */
   readonly modelName?: string | undefined;
+  /** What the messages of the loop say about this call: the turn of the chat, and its equal calls in it. */
+  readonly history?:
+    | { readonly turn: number; readonly earlier: number; readonly isResumed: boolean }
+    | undefined;
   /** For calls outside any run, which have no log to count in. */
   readonly seq?: number | undefined;
   /** A decision that stands in the message history. Counts only where the runtime trusts it. */
@@ -112,11 +116,11 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const written = writeArguments(spec.name, args);
-  const { batch, callKey: placeByCaller } = options;
+  const { batch, history, callKey: placeByCaller } = options;
   // A name that a model gave: it must not be what the record fails at.
   const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
   const assignPlace = (text: string): number | string =>
-    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch });
+    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, history });
   return {
     host: scope.host,
     spec,

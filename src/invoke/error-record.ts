@@ -1,6 +1,7 @@
 /** Errors on their way into the log and back: whatever was thrown becomes one shape, without secrets and without stacks. */
 import { ERROR_CODES, type Effect, type ErrorCode, ToolwrightError } from "../errors.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
+import { toldCopy, wasTold } from "./told-errors.ts";
 import { createScrubber } from "./redact.ts";
 
 /** What a tool threw, as a ToolwrightError. Whatever it is: looking at it must not do more harm. */
@@ -8,7 +9,10 @@ export function toToolwrightError(thrown: unknown, toolName: string): Toolwright
   try {
     if (thrown instanceof ToolwrightError) return thrown;
     // From another copy of the package, or something that only looks like one: taken for what it says.
-    if (ToolwrightError.is(thrown)) return fromFields(thrown as unknown as Record<string, unknown>);
+    if (ToolwrightError.is(thrown)) {
+      const error = fromFields(thrown as unknown as Record<string, unknown>);
+      return wasTold(thrown) ? toldCopy(error) : error;
+    }
     return new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), {
       details: { tool: toolName, ...(thrown instanceof Error ? { name: thrown.name } : {}) },
       effect: effectOf(thrown),

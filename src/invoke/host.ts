@@ -68,7 +68,7 @@ export interface Host {
   isWatched(): boolean;
   emit(event: RuntimeEvent): void;
   /** For a person who reads the program's standard error; each `topic` once. */
-  warnOnce(topic: string, message: string): void;
+  readonly warnOnce: (topic: string, message: string) => void;
   /** The snapshot hook for a call, where the runtime takes snapshots. */
   snapshotFor:
     | ((call: Call, rootDir: string) => (name: string, toolUseId: string) => Promise<unknown>)

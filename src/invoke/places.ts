@@ -16,6 +16,8 @@ export interface PlaceRequest {
   readonly toolCallId?: string | undefined;
   /** Identifies the model response that holds the call. */
   readonly batch?: object | undefined;
+  /** What the messages of the loop say, where it passes them. */
+  readonly history?: { readonly earlier: number; readonly isResumed: boolean } | undefined;
 }
 
 interface Place {
@@ -36,7 +38,7 @@ export class Places {
 
   assign(text: string, request: PlaceRequest): number {
     const name = nameOf(text);
-    const place = this.#reusable(name, request) ?? this.#add(name);
+    const place = this.#find(name, request) ?? this.#add(name, request.history?.earlier);
     place.isRunning = true;
     place.batch = request.batch;
     place.askedAs = request.ask ? request.toolCallId : undefined;
@@ -65,8 +67,23 @@ export class Places {
     if (place !== undefined) place.index = to;
   }
 
-  #reusable(name: string, { ask, toolCallId, batch }: PlaceRequest): Place | undefined {
-    const places = this.#unended.get(name);
+  #find(name: string, request: PlaceRequest): Place | undefined {
+    const { history } = request;
+    // The messages hold the call: it is known which one it is, also if it has ended meanwhile.
+    if (history?.isResumed === true) return this.#at(name, history.earlier);
+    return this.#reusable(name, request);
+  }
+
+  #at(name: string, index: number): Place {
+    const known = this.#unended.get(name)?.find((place) => place.index === index);
+    if (known !== undefined) return known;
+    this.#next.set(name, Math.max(this.#next.get(name) ?? 0, index + 1));
+    return this.#keep(name, index);
+  }
+
+  #reusable(name: string, { ask, toolCallId, batch, history }: PlaceRequest): Place | undefined {
+    // Earlier calls that the messages hold are not this one, whether they have ended or not.
+    const places = this.#unended.get(name)?.filter(({ index }) => index >= (history?.earlier ?? 0));
     if (places === undefined) return undefined;
     const asked =
       ask || toolCallId === undefined ? undefined : places.find((place) => place.askedAs === toolCallId);
@@ -74,9 +91,13 @@ export class Places {
     return places.find((place) => !place.isRunning && (batch === undefined || place.batch !== batch));
   }
 
-  #add(name: string): Place {
-    const index = this.#next.get(name) ?? 0;
+  #add(name: string, atLeast = 0): Place {
+    const index = Math.max(this.#next.get(name) ?? 0, atLeast);
     this.#next.set(name, index + 1);
+    return this.#keep(name, index);
+  }
+
+  #keep(name: string, index: number): Place {
     const place: Place = { index, isRunning: true, batch: undefined, askedAs: undefined };
     const places = this.#unended.get(name);
     if (places === undefined) this.#unended.set(name, [place]);

@@ -29,6 +29,10 @@ export interface ScopeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The call that this scope is inside of. */
   readonly parent?: Call | undefined;
+  /** The scope of the run that this one is a turn of: it counts for itself, and is written as a part of that one. */
+  readonly turnOf?: Scope | undefined;
+  /** A program names the run only, so that each turn of a chat in it has to be told apart. */
+  readonly hasTurns?: boolean | undefined;
   /** For a scope that is owned: its row, once it is taken. */
   readonly owned?: Promise<ScopeRow> | undefined;
   /** The try of the parent that makes the calls of this scope, and the keys that earlier tries gave. */
@@ -72,6 +76,9 @@ export class Scope {
   onFailure: ((error: ToolwrightError) => void) | undefined;
 
   readonly #budgetId: string;
+  readonly #outer: Scope | undefined;
+  readonly #hasTurns: boolean;
+  readonly #turns = new Map<number, Scope>();
   readonly #requests = new Map<string, number>();
   #id = 0;
   #loops = 0;
@@ -92,7 +99,9 @@ export class Scope {
     this.signal = options.signal;
     this.parent = options.parent;
     this.isDetached = options.detached === true;
-    this.isOwned = options.owned !== undefined;
+    this.#outer = options.parent?.scope ?? options.turnOf;
+    this.#hasTurns = options.hasTurns === true;
+    this.isOwned = options.owned !== undefined || options.turnOf?.isOwned === true;
     this.ofTry = options.ofTry;
     this.triedBefore = options.triedBefore ?? NONE;
     this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);
@@ -102,7 +111,7 @@ export class Scope {
 
   /** The scope at the top of this one, which holds the attempt, the epoch and the numbers. */
   get root(): Scope {
-    return this.parent?.scope.root ?? this;
+    return this.#outer?.root ?? this;
   }
 
   get id(): number {
@@ -111,7 +120,8 @@ export class Scope {
 
   /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */
   get budgetId(): string {
-    return this.root.#budgetId;
+    // By way of the scope around it and not of `root.#…`: that one may come from another copy of this class.
+    return this.#outer?.budgetId ?? this.#budgetId;
   }
 
   /** How the keys of its calls are derived. `undefined` until the store has answered. */
@@ -120,21 +130,42 @@ export class Scope {
   }
 
   get writer(): Writer {
-    const root = this.root;
-    return { rootScopeId: root.#id, epoch: root.#epoch, attempt: this.attempt };
+    const outer = this.#outer?.writer;
+    return { rootScopeId: this.#id, epoch: this.#epoch, ...outer, attempt: this.attempt };
   }
 
   /** Nested calls have numbers of their task, so that a task's log reads in one order. */
   nextSeq(): number {
-    const root = this.root;
-    root.#seq += 1;
-    return root.#seq;
+    if (this.#outer !== undefined) return this.#outer.nextSeq();
+    this.#seq += 1;
+    return this.#seq;
   }
 
   /** After another process took the number. */
   skipSeqTo(seq: number): void {
-    const root = this.root;
-    root.#seq = Math.max(root.#seq, seq);
+    if (this.#outer !== undefined) this.#outer.skipSeqTo(seq);
+    else this.#seq = Math.max(this.#seq, seq);
+  }
+
+  /**
+   * Where the calls of a turn of a chat count: what is said again in the next turn is done again. The first turn counts in
+   * this scope itself.
+   */
+  turn(number: number): Scope {
+    if (!this.#hasTurns || number < 2) return this;
+    const { host, identity, attempt, limits, settings } = this;
+    const known = this.#turns.get(number);
+    if (known !== undefined) return known;
+    const path = `${identity.path}#${number}`;
+    const scope = new Scope(host, {
+      identity: { ...identity, path },
+      attempt,
+      limits,
+      settings,
+      turnOf: this,
+    });
+    this.#turns.set(number, scope);
+    return scope;
   }
 
   /** The number of a further loop that is driven inside of this scope, from 1. */
@@ -222,6 +253,7 @@ export function staleAttempt(scope: Scope, current: number): ToolwrightError {
   );
 }
 
-export function pathOf(loop: readonly number[], turn?: string): string {
-  return turn === undefined ? loop.join(".") : `${loop.join(".")}#${turn}`;
+/** @param turn of a chat, from 1. The first one has no mark: a run that is no chat is one turn. */
+export function pathOf(loop: readonly number[], turn = 1): string {
+  return turn === 1 ? loop.join(".") : `${loop.join(".")}#${turn}`;
 }

@@ -6,6 +6,7 @@ import type { Outcome } from "../invoke/outcome.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import { ToolwrightError } from "../errors.ts";
+import { assertSameVersion, MADE_BY, OWN_COPY } from "../definition/package-copy.ts";
 import { Lazy } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
@@ -39,8 +40,9 @@ function checkNodeVersion(): void {
   );
 }
 
-const USE = Symbol("use");
-const RUN_TASK = Symbol("run task");
+// Registered: another copy of the package, of the same version, uses these runtimes too.
+const USE = Symbol.for("toolwright.runtime.use");
+const RUN_TASK = Symbol.for("toolwright.runtime.run task");
 
 /** `runtime.run` for a task of a workflow. Not for users. */
 export async function runTaskScope<T>(
@@ -49,7 +51,7 @@ export async function runTaskScope<T>(
   work: () => T | PromiseLike<T>,
   options: TaskScopeOptions,
 ): Promise<T> {
-  return runtime instanceof LazyRuntime ? runtime[RUN_TASK](task, work, options) : runtime.run(task, work);
+  return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
 }
 
 /** What a runtime works with: its store, its owner, its clock. Not for users. */
@@ -62,11 +64,21 @@ export type OpenRuntime = Pick<StoreRuntime, "host" | "run">;
 
 /** From the moment of this call until `work` has ended, disposing of the runtime waits. Not for users. */
 export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
-  if (runtime instanceof LazyRuntime) return runtime[USE](work);
-  throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be made by createRuntime.");
+  return asLazyRuntime(runtime)[USE](work);
+}
+
+/** @throws TOOL_PACKAGE_CONFLICT, TOOL_OPTION_INVALID */
+function asLazyRuntime(runtime: Runtime): LazyRuntime {
+  if (typeof runtime !== "object" || runtime === null || !(USE in runtime)) {
+    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be made by createRuntime.");
+  }
+  const lazy = runtime as LazyRuntime;
+  assertSameVersion(lazy[MADE_BY], "The runtime");
+  return lazy;
 }
 
 class LazyRuntime implements Runtime {
+  readonly [MADE_BY] = OWN_COPY;
   readonly #listeners = new Set<EventListener>();
   readonly #inner: Lazy<StoreRuntime>;
   #active = 0;

@@ -15,6 +15,15 @@ export interface OpenedScope {
   close(): Promise<void>;
 }
 
+export interface OpenOptions {
+  /** Throws, in the transaction that takes the scope, where this process may not write to the run any more. */
+  readonly guard?: (() => Transaction<void>) | undefined;
+  /** What budgets, cache and breakers are kept under. Default: the run. */
+  readonly budgetId?: string | undefined;
+  /** Calls say which turn of a chat they belong to. */
+  readonly hasTurns?: boolean | undefined;
+}
+
 export class OpenScopes {
   readonly #host: Host;
   readonly #open = new Map<string, { attempt: number }>();
@@ -25,7 +34,7 @@ export class OpenScopes {
   }
 
   /** Takes it from the store; resolves as owned when that is done. */
-  open(task: RunScopeOptions, guard?: () => Transaction<void>, budgetId: string = task.runId): OpenedScope {
+  open(task: RunScopeOptions, { guard, budgetId = task.runId, hasTurns }: OpenOptions = {}): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
     const name = JSON.stringify(identity);
@@ -38,7 +47,7 @@ export class OpenScopes {
     });
     const { limits, settings, signal } = task;
     return {
-      scope: new Scope(host, { identity, attempt, limits, budgetId, settings, signal, owned }),
+      scope: new Scope(host, { identity, attempt, limits, budgetId, settings, signal, owned, hasTurns }),
       owned,
       close: async () => {
         if (this.#open.get(name) === mark) this.#open.delete(name);

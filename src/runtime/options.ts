@@ -202,7 +202,7 @@ const IDENTITY = ["runId", "nodeId", "iteration", "loopPath", "attempt"];
 
 const KNOWN = {
   "runtime.call": [...IDENTITY, "callKey", "toolCallId", "signal"],
-  "runtime.run": [...IDENTITY, "limits", "signal", "settings"],
+  "runtime.run": [...IDENTITY, "turn", "limits", "signal", "settings"],
   "runtime.run settings": [
     "rootDir",
     "allowNetwork",

@@ -24,6 +24,11 @@ export interface TaskIdentity {
 }
 
 export interface RunScopeOptions extends TaskIdentity {
+  /**
+   * Which turn of a chat this is, from 1: equal calls of two turns are two calls. Default: the number of user messages,
+   * in loops that pass their messages to tools (the AI SDK, LangGraph). For other loops, and for trimmed histories.
+   */
+  readonly turn?: number | undefined;
   readonly limits?: Limits | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Settings of the tools called inside, where they differ from the runtime's. */

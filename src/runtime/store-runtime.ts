@@ -2,7 +2,7 @@
 import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { CallsAtWork } from "../invoke/calls-at-work.ts";
-import { messageOf } from "../invoke/error-record.ts";
+import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { scopeHere } from "../invoke/call-here.ts";
@@ -86,7 +86,7 @@ export class StoreRuntime {
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
       isWatched: () => this.#listeners.size > 0,
-      emit: (event) => this.#emit(event),
+      emit: (event) => deliverEvent(this.#listeners, event, this.#host.warnOnce),
       warnOnce: (topic, message) => {
         if (this.#warned.has(topic)) return;
         this.#warned.add(topic);
@@ -114,15 +114,13 @@ export class StoreRuntime {
   }
 
   /** @param budgetId what budgets, cache and breakers are kept under, where it is not the run */
-  async run<T>(
-    task: RunScopeOptions,
-    work: () => T | PromiseLike<T>,
-    budgetId: string = task.runId,
-  ): Promise<T> {
+  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>, budgetId?: string): Promise<T> {
     checkRunOptions(task, work);
-    const opened = this.#scopes.open(task, undefined, budgetId);
+    // Who keeps budgets for each turn tells its turns apart by itself.
+    const hasTurns = budgetId === undefined && task.turn === undefined;
+    const opened = this.#scopes.open(task, { budgetId, hasTurns });
     await opened.owned;
-    return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
+    return this.#runIn(budgetId ?? task.runId, () => opened, work, opened.scope.ready);
   }
 
   /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
@@ -132,7 +130,7 @@ export class StoreRuntime {
     options: TaskScopeOptions,
   ): Promise<T> {
     if (!options.isLazy) {
-      const eager = this.#scopes.open(task, options.guard);
+      const eager = this.#scopes.open(task, { guard: options.guard });
       await eager.owned;
       return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
     }
@@ -141,7 +139,7 @@ export class StoreRuntime {
     const open = (): OpenedScope => {
       // What goes on after its task was cut off must not open it again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
-      return (opened ??= this.#scopes.open(task, options.guard));
+      return (opened ??= this.#scopes.open(task, { guard: options.guard }));
     };
     return this.#runIn(task.runId, open, work, undefined, () => {
       isOver = true;
@@ -239,19 +237,6 @@ export class StoreRuntime {
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
     return scope === undefined ? this.#bareScopes.open(options) : { scope, close: () => undefined };
-  }
-
-  #emit(event: Parameters<EventListener>[0]): void {
-    for (const listener of this.#listeners) {
-      const blame = (error: unknown): void =>
-        this.#host.warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
-      try {
-        const returned: unknown = listener(event);
-        if (returned instanceof Promise) returned.catch(blame);
-      } catch (error) {
-        blame(error);
-      }
-    }
   }
 }
 

@@ -23,7 +23,10 @@ export function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attem
   if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
   if (task.loopPath?.every(isCount) === false)
     throw refusal("loopPath", "must be a list of whole numbers from 0");
-  const path = pathOf(task.loopPath ?? [iteration]);
+  const { turn } = task as RunScopeOptions;
+  if (turn !== undefined && (!isCount(turn) || turn < 1))
+    throw refusal("turn", `must be a whole number from 1, not ${JSON.stringify(turn)}`);
+  const path = pathOf(task.loopPath ?? [iteration], turn);
   if (isTooLongForId(path))
     throw refusal("loopPath", `must be at most ${LONGEST_ID_BYTES} bytes long as text`);
   return { identity: { runId, nodeId, iteration, path, parentKey: "" }, attempt };

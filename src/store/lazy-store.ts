@@ -1,5 +1,9 @@
-/** A store that opens when it is first used, so that making a runtime is not asynchronous and costs nothing. */
+/**
+ * A store that opens when it is first used, so that making a runtime is not asynchronous and costs nothing. Every loop of
+ * the package goes through it, so this is also where they let the event loop turn.
+ */
 import { ToolwrightError } from "../errors.ts";
+import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 export class LazyStore implements Store {
@@ -7,6 +11,7 @@ export class LazyStore implements Store {
   readonly #open: () => Promise<Store>;
   #opening: Promise<Store> | undefined;
   #store: Store | undefined;
+  readonly #turns = new EventLoopTurns();
 
   constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>) {
     this.dialect = dialect;
@@ -36,9 +41,7 @@ export class LazyStore implements Store {
   }
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    return (
-      this.#store?.transaction(work, level) ?? this.opened().then((store) => store.transaction(work, level))
-    );
+    return this.#use((store) => store.transaction(work, level));
   }
 
   commitNow(): void {
@@ -46,7 +49,13 @@ export class LazyStore implements Store {
   }
 
   read<T>(work: () => Transaction<T>): Promise<T> {
-    return this.#store?.read(work) ?? this.opened().then((store) => store.read(work));
+    return this.#use((store) => store.read(work));
+  }
+
+  #use<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const store = this.#store;
+    if (store === undefined) return this.opened().then(work);
+    return this.#turns.nextIfDue()?.then(() => work(store)) ?? work(store);
   }
 
   async close(): Promise<void> {

@@ -5,19 +5,20 @@ import type { CallOptions } from "../invoke/call.ts";
 import { callHere, needsApprovalHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
+import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
 import type { ToolCallOptions } from "./tool.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
 export async function callTool(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<Success> {
-  const outcome = await callHere(spec, args, toCallOptions(options));
+  const outcome = await callHere(spec, args, toCallOptions(spec, args, options));
   if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
   return outcome;
 }
 
 export function needsApproval(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
-  return needsApprovalHere(spec, args, toCallOptions(options));
+  return needsApprovalHere(spec, args, toCallOptions(spec, args, options));
 }
 
 const SDK_OPTIONS = new Set([
@@ -29,7 +30,11 @@ const SDK_OPTIONS = new Set([
   "signal",
 ]);
 
-function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown }): CallOptions {
+function toCallOptions(
+  spec: ToolSpec,
+  args: unknown,
+  options: ToolCallOptions & { readonly signal?: unknown },
+): CallOptions {
   const extra = Object.entries(options).filter(
     ([name, value]) => !SDK_OPTIONS.has(name) && value !== undefined,
   );
@@ -39,6 +44,7 @@ function toCallOptions(options: ToolCallOptions & { readonly signal?: unknown })
     messageDecision: messageDecision(options),
     // All calls of one response are handed the same list of messages.
     batch: options.messages,
+    history: placeInHistory({ toolName: spec.name, args, toolCallId: options.toolCallId }, options.messages),
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
   };
 }

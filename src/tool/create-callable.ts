@@ -1,6 +1,7 @@
 /** Makes a tool object of a resolved definition. What happens when it is called is decided by where it is called. */
 import { TOOL_METADATA } from "../definition/metadata.ts";
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
+import { assertSameVersion, MADE_BY } from "../definition/package-copy.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import { Lazy } from "../util/lazy.ts";
@@ -48,8 +49,11 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
   };
 }
 
+/** @throws TOOL_PACKAGE_CONFLICT where another version made the tool */
 export function specOf(tool: AnyTool): ToolSpec {
-  return tool[TOOL_SPEC];
+  const spec = tool[TOOL_SPEC];
+  assertSameVersion(spec[MADE_BY], `Tool "${spec.name}"`);
+  return spec;
 }
 
 /** What happens when one is called is loaded by the first call of any. */

@@ -8,7 +8,7 @@ import { getDefinedToolMetadata } from "../definition/metadata.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
-import { createCallable } from "./create-callable.ts";
+import { createCallable, specOf } from "./create-callable.ts";
 import { warnAboutKey } from "./define-tool.ts";
 import { readAnyTool } from "./foreign/any-tool.ts";
 import { type AnyPolicies, type ForeignTool, read, readPolicies, readText } from "./foreign/foreign-tool.ts";
@@ -19,7 +19,7 @@ import {
   refuseOtherOpenAIAgentsThing,
 } from "./foreign/openai-agents-tool.ts";
 import { originOf } from "./origin.ts";
-import { isTool, TOOL_SPEC, type Tool } from "./tool.ts";
+import { isTool, type Tool } from "./tool.ts";
 
 /**
  * Anything that `fromTool` accepts: a tool of ours, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
@@ -70,7 +70,7 @@ const converted = new WeakMap<object, Tool>();
 
 /** The same tool with more said about it. */
 function fromOwn(tool: Tool, policy: ForeignPolicy): Tool {
-  const spec = tool[TOOL_SPEC];
+  const spec = specOf(tool);
   const { name = spec.name, description = spec.description, ...policies } = policy;
   return createCallable(createToolSpec({ ...spec, name, description }, { ...spec.options, ...policies }));
 }

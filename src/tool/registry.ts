@@ -1,5 +1,6 @@
 /** Tools by name. One default registry for those who want a global one, and `createRegistry` for those who do not. */
 import { ToolwrightError } from "../errors.ts";
+import { sharedByCopies } from "../definition/package-copy.ts";
 import { fromTool, type ToolLike } from "./from-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -12,7 +13,10 @@ export interface Registry {
 }
 
 export function createRegistry(tools: readonly ToolLike[] = []): Registry {
-  const byName = new Map<string, Tool>();
+  return registryOn(new Map(), tools);
+}
+
+function registryOn(byName: Map<string, Tool>, tools: readonly ToolLike[] = []): Registry {
   const registry: Registry = {
     register(value) {
       const tool = fromTool(value);
@@ -36,8 +40,10 @@ export function createRegistry(tools: readonly ToolLike[] = []): Registry {
   return registry;
 }
 
-/** The one piece of global state: tools that register themselves on import. */
-export const defaultRegistry = createRegistry();
+/** The one piece of global state: tools that register themselves on import, with whichever copy of the package. */
+export const defaultRegistry: Registry = registryOn(
+  sharedByCopies("registry.1", () => new Map<string, Tool>()),
+);
 
 export function registerTool(tool: ToolLike): Tool {
   return defaultRegistry.register(tool);

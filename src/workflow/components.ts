@@ -1,5 +1,6 @@
 /** The components that a workflow is made of. They stand for themselves: a plan is made of them, they are never called. */
 import type { z } from "zod";
+import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import type { WorkflowNode } from "./element.ts";
 import type { OutputToken } from "./output-token.ts";
 
@@ -111,7 +112,9 @@ export interface BranchProps {
 export interface LoopProps extends WithChildren {
   readonly id?: string | undefined;
   readonly until: boolean;
+  /** Default 100; `Infinity` for no limit. */
   readonly maxIterations?: number | undefined;
+  /** Default `"return-last"` where `maxIterations` is set, else `"fail"`. */
   readonly onMaxReached?: "return-last" | "fail" | undefined;
 }
 
@@ -127,15 +130,25 @@ export type ComponentKind =
   | "approval"
   | "fragment";
 
-/** Told by a registered symbol: two copies of the package have two `Task`s, which mean the same. */
+/**
+ * Told by a registered symbol: two copies of the package have two `Task`s, which mean the same.
+ * @throws TOOL_PACKAGE_CONFLICT where it is a component of another version
+ */
 export function kindOf(component: unknown): ComponentKind | undefined {
-  return typeof component === "function" ? (component as { [KIND]?: ComponentKind })[KIND] : undefined;
+  if (typeof component !== "function") return undefined;
+  const { [KIND]: kind, [MADE_BY]: copy } = component as { [KIND]?: ComponentKind; [MADE_BY]?: PackageCopy };
+  if (kind !== undefined) assertSameVersion(copy, `<${component.name}>`);
+  return kind;
 }
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types what is returned
 function component<Props>(kind: ComponentKind, name: string): (props: Props) => WorkflowNode {
   const made = (_props: Props): WorkflowNode => undefined;
-  return Object.defineProperties(made, { [KIND]: { value: kind }, name: { value: name } });
+  return Object.defineProperties(made, {
+    [KIND]: { value: kind },
+    [MADE_BY]: { value: OWN_COPY },
+    name: { value: name },
+  });
 }
 
 export const Workflow = component<WorkflowProps>("workflow", "Workflow");

@@ -5,6 +5,7 @@ import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import { createOutputTokens, type OutputTokens, type Schemas } from "./output-token.ts";
 import { isZod } from "../definition/check-options.ts";
+import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export interface SmithersOptions {
@@ -61,10 +62,14 @@ export function createSmithers<const S extends Schemas>(
     Ralph,
     Approval,
     outputs: createOutputTokens(schemas),
-    smithers: (render) => ({ [DEFINITION]: true, render, schemas, options }) as WorkflowDefinition<S>,
+    smithers: (render) =>
+      ({ [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options }) as WorkflowDefinition<S>,
   };
 }
 
+/** @throws TOOL_PACKAGE_CONFLICT where another version made it */
 export function isWorkflowDefinition(value: unknown): value is WorkflowDefinition {
-  return typeof value === "object" && value !== null && DEFINITION in value;
+  if (typeof value !== "object" || value === null || !(DEFINITION in value)) return false;
+  assertSameVersion((value as { [MADE_BY]?: PackageCopy })[MADE_BY], "The workflow");
+  return true;
 }

@@ -1,5 +1,6 @@
 /** Drives a claimed run to where it can go, and writes down how it stands. */
 import { ToolwrightError } from "../errors.ts";
+import { deliverEvent } from "../invoke/deliver-event.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -39,6 +40,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const signal =
     options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
   const watch = watchForCancel(host, runId, cancelled);
+  const listeners = options.onProgress === undefined ? [] : [options.onProgress];
   const run: RunState = {
     runId,
     workflow: claimed.name,
@@ -52,13 +54,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     closedLoops,
     closeLoop: (place) => recordLoopEnd(host, runId, epoch, place),
     nextPosition: () => (position += 1),
-    tell: (event) => {
-      try {
-        options.onProgress?.(event);
-      } catch {
-        // Whoever watches must not harm what is watched.
-      }
-    },
+    tell: (event) => deliverEvent(listeners, event, host.warnOnce),
   };
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency })
     .catch((error: unknown) => {

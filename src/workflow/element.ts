@@ -1,5 +1,7 @@
 /** What JSX makes: a tree of elements. There is no React, and nothing is drawn: the tree says what is to be done. */
 
+import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
+
 export interface WorkflowElement {
   readonly type: Component;
   readonly props: Readonly<Record<string, unknown>>;
@@ -27,9 +29,12 @@ export function createElement(
   props: Readonly<Record<string, unknown>>,
   key: string | undefined,
 ): WorkflowElement {
-  return { [ELEMENT]: true, type, props, key } as WorkflowElement;
+  return { [ELEMENT]: true, [MADE_BY]: OWN_COPY, type, props, key } as WorkflowElement;
 }
 
+/** @throws TOOL_PACKAGE_CONFLICT where the JSX runtime of another version made it */
 export function isElement(value: unknown): value is WorkflowElement {
-  return typeof value === "object" && value !== null && ELEMENT in value;
+  if (typeof value !== "object" || value === null || !(ELEMENT in value)) return false;
+  assertSameVersion((value as { [MADE_BY]?: PackageCopy })[MADE_BY], "An element of the workflow's tree");
+  return true;
 }

@@ -15,6 +15,8 @@ export type PlanNode =
       readonly body: PlanNode;
       readonly until: boolean;
       readonly maxIterations: number;
+      /** The author set no limit, so `maxIterations` is the built-in one. */
+      readonly isDefaultLimit: boolean;
       readonly onMaxReached: "return-last" | "fail";
     }
   | { readonly kind: "task"; readonly props: TaskProps };
@@ -24,6 +26,9 @@ export interface Plan {
   readonly root: PlanNode;
   readonly tasks: ReadonlyMap<string, TaskProps>;
 }
+
+/** Passes of a loop whose author set no limit. */
+export const DEFAULT_MAX_ITERATIONS = 100;
 
 interface Found {
   readonly tasks: Map<string, TaskProps>;
@@ -137,15 +142,19 @@ function loopOf(
   }
   if (children.length === 0 && !until) throw workflowError(name, "has nothing in it.");
   found.loops += 1;
+  const isDefaultLimit = props["maxIterations"] === undefined;
   return {
     kind: "loop",
     number: found.loops,
     name,
     body: { kind: "sequence", children },
     until,
-    maxIterations: positive(props["maxIterations"], name),
+    maxIterations: isDefaultLimit ? DEFAULT_MAX_ITERATIONS : positive(props["maxIterations"], name),
+    isDefaultLimit,
+    // An author who set no limit did not say that a loop which never met its condition counts as done.
     onMaxReached:
-      oneOf(props["onMaxReached"], name, "onMaxReached", ["return-last", "fail"]) ?? "return-last",
+      oneOf(props["onMaxReached"], name, "onMaxReached", ["return-last", "fail"]) ??
+      (isDefaultLimit ? "fail" : "return-last"),
   };
 }
 

@@ -15,6 +15,13 @@ export type WorkflowEvent =
     }
   /** The tree was rendered. What it looks like is put together for those who ask. */
   | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
+  /** A loop has run `maxIterations` times, and `until` is still false. */
+  | {
+      readonly type: "loop-limit-reached";
+      readonly name: string;
+      readonly maxIterations: number;
+      readonly onMaxReached: "return-last" | "fail";
+    }
   /** The loop asked something else than what is on record: from here on it is live. */
   | { readonly type: "replay-diverged"; readonly nodeId: string; readonly position: number };
 

@@ -6,6 +6,7 @@ import { outlineOf } from "./plan-outline.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
+import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
 import {
   hasRows,
@@ -35,6 +36,7 @@ export async function schedule(run: RunState, options: ScheduleOptions): Promise
 class Schedule {
   readonly #run: RunState;
   readonly #options: ScheduleOptions;
+  readonly #eventLoop = new EventLoopTurns();
   readonly #active = new Map<string, Promise<void>>();
   readonly #turns = new Map<string, number>();
   #ready: TaskInstance[] = [];
@@ -77,7 +79,7 @@ class Schedule {
   async #goOn(): Promise<void> {
     if (this.#broken !== undefined || this.#failed !== undefined) return;
     try {
-      if (this.#isStale) this.#renderAnew();
+      if (this.#isStale) await this.#renderAnew();
       // Before anything that follows a loop begins, it is on record that the loop has ended.
       for (const name of this.#justClosed.splice(0)) await this.#run.closeLoop(name);
       if (!this.#isStale) this.#startReady();
@@ -86,9 +88,12 @@ class Schedule {
     }
   }
 
-  #renderAnew(): void {
+  async #renderAnew(): Promise<void> {
     // A loop that goes on is rendered once more with its number, so one look may not be enough.
     do {
+      // Passes without any task read and write nothing, so no store lets the event loop turn.
+      await this.#eventLoop.nextIfDue();
+      this.#run.signal.throwIfAborted();
       this.#isStale = false;
       this.#ready = [];
       this.#reads = new Set();
@@ -105,6 +110,8 @@ class Schedule {
           this.#run.closedLoops.add(turnName(node, loop));
           this.#justClosed.push(turnName(node, loop));
         },
+        onLimit: ({ name, maxIterations, onMaxReached }) =>
+          this.#run.tell({ type: "loop-limit-reached", name, maxIterations, onMaxReached }),
         onTurn: (node, loop, index) => {
           this.#turns.set(turnName(node, loop), index);
           this.#isStale = true;

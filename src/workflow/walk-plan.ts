@@ -2,6 +2,7 @@
  * Goes through a plan: starts what may start, and is told what ended. The cost of a step does not grow with the plan: a
  * sequence remembers its place, a group counts.
  */
+import type { ToolwrightError } from "../errors.ts";
 import type { TaskProps } from "./components.ts";
 import { dependenciesOf, type Plan, type PlanNode } from "./plan.ts";
 import type { TaskState, TaskStates } from "./task-state.ts";
@@ -22,6 +23,8 @@ interface WalkOptions {
   /** A loop that has ended stays ended, whatever `until` reads later. */
   readonly isClosed: (node: LoopNode, loop: readonly number[]) => boolean;
   readonly onClosed: (node: LoopNode, loop: readonly number[]) => void;
+  /** A loop has reached `maxIterations` before its condition was met. */
+  readonly onLimit: (node: LoopNode) => void;
   /** A loop goes on: its next pass is to be rendered with its number. */
   readonly onTurn: (node: LoopNode, loop: readonly number[], index: number) => void;
   /** The tree has to be rendered anew before it can be said how it goes on. */
@@ -177,7 +180,7 @@ export class PlanWalk {
 
   /** A pass has ended: whether the next one is to be entered now. */
   #turn(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
-    const { isDecided, isClosed, onClosed, onTurn, onStale } = this.#options;
+    const { isDecided, isClosed, onClosed, onLimit, onTurn, onStale } = this.#options;
     if (isDecided(node, loop, index + 1)) return true;
     if (isClosed(node, loop)) {
       leave();
@@ -193,8 +196,9 @@ export class PlanWalk {
       onTurn(node, loop, index + 1);
       return false;
     }
-    if (!node.until && node.onMaxReached === "fail") {
-      throw workflowError(node.name, `came to its limit of ${node.maxIterations} iterations.`);
+    if (!node.until) {
+      onLimit(node);
+      if (node.onMaxReached === "fail") throw limitReached(node);
     }
     onClosed(node, loop);
     leave();
@@ -233,6 +237,15 @@ export class PlanWalk {
       tasks.map(({ id }) => `"${id}" waits for "${missing}"`),
     );
   }
+}
+
+function limitReached({ name, maxIterations, isDefaultLimit }: LoopNode): ToolwrightError {
+  if (!isDefaultLimit) return workflowError(name, `reached its limit of ${maxIterations} iterations.`);
+  return workflowError(
+    name,
+    `reached the default limit of ${maxIterations} iterations, and "until" is still false.`,
+    'Set maxIterations={n} to allow more, or onMaxReached="return-last" to continue with the last iteration.',
+  );
 }
 
 /** Done for what follows: finished, skipped, or failed for good where the run goes on without it. */

@@ -160,6 +160,51 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
+  it("one id for several calls, in one answer and in the next, is several calls with an approval each", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders({ needsApproval: true });
+    const again = call("order", { sku: "apple" }, "x");
+    const { agent, runtime } = await createAgent(world, [[again, again], [again], "Done."], {
+      tools: [order],
+    });
+    let approved = 0;
+    let result = await agent.invoke(ask("Order.", "r"));
+    while (result.status === "waiting") {
+      for (const { id } of await runtime.approvals({ status: "pending" })) {
+        await runtime.resolveToolApproval(id, { approved: true });
+        approved += 1;
+      }
+      result = await agent.invoke({ runId: "r" });
+    }
+    expect(placed).toHaveLength(3);
+    expect(approved).toBe(3);
+  });
+
+  it("two invokes at the same time from one finished state are two branches", async () => {
+    const world = await createWorld();
+    const { placed, order } = createOrders();
+    const { agent } = await createAgent(
+      world,
+      ["Hello.", ...["a", "b", "c"].flatMap(() => [answerTo, answerTo])],
+      { tools: [order] },
+    );
+    const { state } = await agent.invoke(ask("Hi."));
+    const invoke = (sku: string) =>
+      agent.invoke({ ...state, messages: [...state.messages, user(`Order ${sku}.`)] });
+    const results = await Promise.all(["a", "b", "c"].map(invoke));
+    expect(results.map(({ content }) => content)).toEqual(["ordered a", "ordered b", "ordered c"]);
+    expect(new Set(results.map(({ runId }) => runId)).size).toBe(3);
+    expect(placed.toSorted()).toEqual(["a", "b", "c"]);
+    // Each of them is found again, and nothing is ordered twice.
+    const again = await Promise.all(["a", "b", "c"].map(invoke));
+    expect(again.map(({ runId, content }) => [runId, content])).toEqual(
+      results.map(({ runId, content }) => [runId, content]),
+    );
+    expect(placed).toHaveLength(3);
+    // And each goes on by itself.
+    expect(results.filter(({ runId }) => runId === state.runId)).toHaveLength(1);
+  });
+
   it("a branch finds the results of what it branched off from, and has a next invoke of its own", async () => {
     const world = await createWorld();
     const { order } = createOrders();
@@ -340,3 +385,9 @@ describe("approvals", () => {
     expect(JSON.stringify(await world.rows("SELECT * FROM toolwright_turns"))).not.toContain("hunter22");
   });
 });
+
+/** Orders what the last message names, then says so. */
+function answerTo({ text, toolResults }: { text: string; toolResults: readonly unknown[] }) {
+  const sku = /Order (\w)/.exec(text)?.[1] ?? "";
+  return toolResults.length === 0 ? [call("order", { sku })] : `ordered ${sku}`;
+}

@@ -176,3 +176,23 @@ test.each([
     expect(asked.size).toBe(2);
   },
 );
+
+test("one id for several calls, in one response and in the next, is several calls with an approval each", async () => {
+  const { placed, order } = createOrders(true);
+  const store = createStorePath();
+  const again = call("shop_order", { sku: "apple" }, "x");
+  const { client } = await serve([[again, again], [again], "Done."]);
+  let approved = 0;
+  for (let stop = ""; stop !== "complete";) {
+    const runtime = openRuntime(store);
+    const result = await runAgentLoop({ client, model, messages, tools: [order], runId: "r", runtime });
+    for (const { id } of result.approvals ?? []) {
+      await runtime.resolveToolApproval(id, { approved: true });
+      approved += 1;
+    }
+    stop = result.status;
+    await runtime[Symbol.asyncDispose]();
+  }
+  expect(placed).toHaveLength(3);
+  expect(approved).toBe(3);
+});

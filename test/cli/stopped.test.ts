@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openShop } from "../crash/shop.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { createFolder, type Started, start, toolwright } from "./command.ts";
-import { SHOPPING } from "./workflows.ts";
+import { ENDLESS, SHOPPING } from "./workflows.ts";
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   /** Stops it in each of its calls in turn, then lets it come to its end. */
@@ -51,4 +51,14 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
       const cancelled = await toolwright(folder, ["cancel", "r", "--store", store, "--json"]);
       expect(cancelled.json()).toMatchObject({ status: "cancelled" });
     }));
+});
+
+it("stops an endless loop of quick tasks on SIGINT", async () => {
+  const folder = createFolder({ "w.tsx": ENDLESS });
+  const run = start(folder, ["up", "w.tsx", "--run-id", "r"]);
+  await run.saying("the loop runs");
+  run.child.kill("SIGINT");
+  expect((await run.ended).code).toBe(1);
+  const runs = await toolwright(folder, ["ps", "--json"]);
+  expect(runs.json()).toMatchObject([{ runId: "r", status: "cancelled" }]);
 });

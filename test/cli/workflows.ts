@@ -121,3 +121,22 @@ export default smithers(() => (
   </Workflow>
 ));
 `;
+
+/** Never ends, and never waits for anything. */
+export const ENDLESS = `
+import { createSmithers } from "toolwright";
+import { z } from "zod";
+const { Workflow, Task, Loop, smithers, outputs } = createSmithers({ output: z.number() });
+export default smithers((ctx) => (
+  <Workflow name="endless">
+    <Loop until={false} maxIterations={Infinity}>
+      <Task id="t" output={outputs.output}>
+        {() => {
+          if (ctx.iteration === 10) console.log("the loop runs");
+          return ctx.iteration;
+        }}
+      </Task>
+    </Loop>
+  </Workflow>
+));
+`;

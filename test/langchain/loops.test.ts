@@ -1,5 +1,5 @@
 /** Tools of ours in a loop of LangChain. */
-import { ToolMessage } from "@langchain/core/messages";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
 import { toLangChainTool, toLangChainTools } from "toolwright/langchain";
@@ -177,4 +177,42 @@ test("a resumed loop gets recorded results, though the model's ids are new, and 
     await runtime.run(task, () => loop([toLangChainTool(count)], [[["count", {}, id]], "done"]));
   }
   expect(keys).toHaveLength(1);
+});
+
+test("each turn of a chat counts for itself, where the loop shows its messages or the program says which turn", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { count, keys } = createCount();
+  const tool = toLangChainTool(count);
+  const chat = (turns: number, turn?: number) =>
+    runtime.run({ ...task, turn }, () =>
+      loop([tool], [[["count", {}, "id-1"]], "Done."], {
+        state: { messages: Array.from({ length: turns }, () => new HumanMessage("Count.")) },
+      }),
+    );
+  for (const turns of [1, 1, 2, 2, 3]) await chat(turns);
+  expect(keys).toHaveLength(3);
+  for (const turn of [3, 4, 4]) await chat(1, turn);
+  expect(keys).toHaveLength(4);
+});
+
+test("one id for several equal calls is several calls", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { count, keys } = createCount();
+  const tool = toLangChainTool(count);
+  for (let drives = 0; drives < 2; drives += 1) {
+    await runtime.run(task, () =>
+      loop(
+        [tool],
+        [
+          [
+            ["count", {}, "x"],
+            ["count", {}, "x"],
+          ],
+          [["count", {}, "x"]],
+          "Done.",
+        ],
+      ),
+    );
+  }
+  expect(keys).toHaveLength(3);
 });

@@ -230,3 +230,22 @@ test("arguments that are no JSON are answered by the SDK, and the loop of a harm
   expect(result.interruptions).toEqual([]);
   expect(answersIn(model.lastCall?.request)).toMatchObject([["id-1", expect.stringContaining("valid JSON")]]);
 });
+
+test("the program says which turn of a chat it is, and equal calls of two turns are two", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const { count, keys } = createCount();
+  const chat = (turn: number) =>
+    runtime.run({ runId: "chat", turn }, () => {
+      const { agent } = script(
+        [toOpenAIAgentTool(count)],
+        calls(["count", {}, "a"], ["count", {}, "b"]),
+        calls(["count", {}, "c"]),
+        say("done"),
+      );
+      return runner.run(agent, "Count.");
+    });
+  for (const turn of [1, 1]) await chat(turn);
+  expect(keys).toHaveLength(3);
+  for (const turn of [2, 2]) await chat(turn);
+  expect(keys).toHaveLength(6);
+});

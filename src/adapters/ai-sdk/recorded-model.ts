@@ -1,4 +1,6 @@
 /** An AI SDK model whose responses are on record: committed before anything of them happens, and not asked for again. */
+import { assertNoForeignRun } from "../../definition/context.ts";
+import { sharedByCopies } from "../../definition/package-copy.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
 import {
   type RecordedResponses,
@@ -10,6 +12,7 @@ import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
+import { withUniqueCallIds } from "./unique-call-ids.ts";
 import type { LanguageModelLike } from "./language-model.ts";
 
 interface ModelRequest {
@@ -24,7 +27,7 @@ interface ModelRequest {
 type Way = "generate" | "stream";
 
 /** Models that are recorded, and what they were made of. */
-const plainModels = new WeakMap<object, object>();
+const plainModels = sharedByCopies("recorded models.1", () => new WeakMap<object, object>());
 
 /**
  * For agents that a tool or `runtime.run` drives: after a crash they are handed what they were told before. A model of a
@@ -75,6 +78,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     request: Request,
     ask: (request: Request) => Promise<unknown>,
   ): Promise<unknown> => {
+    assertNoForeignRun();
     const scope = scopeHere();
     // Outside any task there is nothing to go on with later.
     if (scope === undefined) return ask(request);
@@ -89,7 +93,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
       const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
       notes.set(scope, { text, place: Array.isArray(request.prompt) ? request.prompt.length : 0 });
     }
-    const response = await ask(withNote(request, notes.get(scope)));
+    const response = withOwnIds(await ask(withNote(request, notes.get(scope))), request.prompt);
     noteModelNames(scope, callsIn(response));
     return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
@@ -128,6 +132,14 @@ function withNote<Request extends ModelRequest>(request: Request, note: Note | u
   if (note === undefined || note.text === "" || !Array.isArray(prompt)) return request;
   const said = { role: "user", content: [{ type: "text", text: note.text }] };
   return { ...request, prompt: (prompt as unknown[]).toSpliced(note.place, 0, said) };
+}
+
+function withOwnIds(response: unknown, prompt: unknown): unknown {
+  if (Array.isArray(response)) return withUniqueCallIds(response, prompt);
+  const { content } = response as { content?: unknown };
+  return Array.isArray(content)
+    ? { ...(response as object), content: withUniqueCallIds(content, prompt) }
+    : response;
 }
 
 /** What the loop depends on: not the bodies of the request and of the answer on the wire. */

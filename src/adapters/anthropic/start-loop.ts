@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
-import { messageOf } from "../../invoke/error-record.ts";
+import { deliverEvent } from "../../invoke/deliver-event.ts";
 import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { capabilitiesOf, keptCapabilities } from "../../runtime/capabilities-part.ts";
@@ -126,13 +126,8 @@ async function drive(
   tools: ReadonlyMap<string, Tool>,
   how: { system: Began["system"]; firstPlace: number; signal: AbortSignal | undefined },
 ): Promise<LoopEnd> {
-  const tell = (event: AgentLoopEvent): void => {
-    try {
-      options.onEvent?.(event);
-    } catch (error) {
-      scope.host.warnOnce("listener", `an event listener threw: ${messageOf(error)}`);
-    }
-  };
+  const listeners = options.onEvent === undefined ? [] : [options.onEvent];
+  const tell = (event: AgentLoopEvent): void => deliverEvent(listeners, event, scope.host.warnOnce);
   await scope.ready;
   return driveLoop({
     options,

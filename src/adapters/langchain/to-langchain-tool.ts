@@ -3,10 +3,12 @@
  * arguments they return the plain output and throw. LangChain knows no approval: a call that waits says so to the model,
  * or does what `onPending` does.
  */
+import { BaseMessage } from "@langchain/core/messages";
 import { ToolMessage } from "@langchain/core/messages/tool";
 import type { DynamicStructuredTool, ToolRunnableConfig } from "@langchain/core/tools";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import type { Approval } from "../../invoke/approval.ts";
+import type { CallOptions } from "../../invoke/call.ts";
 import { callHere } from "../../invoke/call-here.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
@@ -48,6 +50,7 @@ function convert(name: string, tool: Tool, { onPending }: LangChainToolOptions):
       toolCallId: toolCall?.id ?? config.toolCallId,
       modelName: name,
       signal,
+      history: turnIn(config),
       capabilities: { runnableConfig: config },
     });
     signal?.throwIfAborted();
@@ -76,5 +79,15 @@ function convert(name: string, tool: Tool, { onPending }: LangChainToolOptions):
   return withOrigin(made, tool);
 }
 
-/** LangGraph has the id of the call beside it. */
-type LoopConfig = ToolRunnableConfig & { readonly toolCallId?: string };
+/** LangGraph has the id of the call beside it, and the state of the graph. */
+type LoopConfig = ToolRunnableConfig & { readonly toolCallId?: string; readonly state?: unknown };
+
+/** The turn of the chat, where the loop shows its messages. */
+function turnIn({ state }: LoopConfig): CallOptions["history"] {
+  const messages = (state as { readonly messages?: unknown } | null | undefined)?.messages;
+  if (!Array.isArray(messages)) return undefined;
+  const turn = messages.filter(
+    (message) => BaseMessage.isInstance(message) && message.type === "human",
+  ).length;
+  return { turn: Math.max(1, turn), earlier: 0, isResumed: false };
+}

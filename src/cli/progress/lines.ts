@@ -14,6 +14,8 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
       if (!isBegun) say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
       isBegun = true;
       if (event.type === "replay-diverged") say(`task ${event.nodeId} goes another way than on record`);
+      if (event.type === "loop-limit-reached")
+        say(`${event.name} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;
       const { nodeId, iteration, attempt, status } = event;
       const name = taskName(nodeId, iteration);

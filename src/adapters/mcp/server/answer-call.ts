@@ -9,6 +9,8 @@ import type {
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
 import { answersTo } from "../../../invoke/approvals/answers.ts";
+import { textOfCall } from "../../../invoke/call.ts";
+import { specOf } from "../../../tool/create-callable.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -19,12 +21,17 @@ import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
 import { reportProgress } from "./report-progress.ts";
 import { toFailure, toSuccess } from "./to-result.ts";
-import type { WaitingCalls } from "./waiting-calls.ts";
+import { clientOf } from "./client-of.ts";
+import type { SharedRequests } from "./shared-requests.ts";
+import type { RepeatableCall, WaitingCalls } from "./waiting-calls.ts";
 
 export interface CallDesk {
   readonly runtime: Runtime;
   readonly server: McpServer;
   readonly waiting: WaitingCalls;
+  readonly shared: SharedRequests;
+  /** Identifies `server` among those of the same tools. */
+  readonly connection: string;
   /** `elicit`: the client's person may decide. `wait`: only the store's other users may. */
   readonly approvals: "elicit" | "wait";
 }
@@ -42,11 +49,12 @@ export async function answerCall(
   request: ToolRequest,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
-    const key = keyOf(desk, request);
+    const key = await keyOf(desk, request);
     const progress = reportProgress(desk.runtime, runIdOf(key), request.ctx);
     try {
       return await answerUnder(desk, request, key);
     } finally {
+      desk.waiting.release(repeatable(desk, request), key);
       await progress.end();
     }
   } catch (error) {
@@ -60,10 +68,13 @@ async function answerUnder(
   key: string,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { tool, args, ctx, isPromised } = request;
+  const name = JSON.stringify([key, textOfCall(specOf(tool), args, "")]);
   for (;;) {
-    const outcome = await runKeyed(desk.runtime, { tool, args, key, signal: ctx.mcpReq.signal });
+    const outcome = await desk.shared.join(name, ctx.mcpReq.signal, (signal) =>
+      runKeyed(desk.runtime, { tool, args, key, signal }),
+    );
     if (outcome.status !== "pending") {
-      desk.waiting.forget(tool, args, key);
+      desk.waiting.forget(repeatable(desk, request), key);
       if (outcome.status === "success") return toSuccess(outcome, key, isPromised);
       return toFailure(outcome.error, { [MCP_IDEMPOTENCY_KEY]: key });
     }
@@ -87,13 +98,19 @@ async function ask(
   return answers === "put off" || questions.length === 0 ? undefined : askClient(questions, key);
 }
 
+function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest): RepeatableCall {
+  return { client: clientOf(ctx, connection), tool, args };
+}
+
 function wait(
   desk: CallDesk,
-  { tool, args, ctx }: ToolRequest,
+  request: ToolRequest,
   key: string,
   { approval }: Extract<Outcome, { status: "pending" }>,
 ): CallToolResult {
-  if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined) desk.waiting.keep(tool, args, key);
+  const { tool, ctx } = request;
+  if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined)
+    desk.waiting.keep(repeatable(desk, request), key);
   return toFailure(pending(tool, approval, key), {
     [MCP_IDEMPOTENCY_KEY]: key,
     "toolwright/approval-id": approval.id,
@@ -127,9 +144,14 @@ const LONGEST_KEY = 500;
  * The client's own key, or that of the call which this request goes on with, or a new one. What comes back as state is
  * the client's word like the key itself: it names a call and grants nothing.
  */
-function keyOf({ waiting }: CallDesk, { tool, args, ctx }: ToolRequest): string {
+async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
+  const { tool, ctx } = request;
   const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();
-  if (given === undefined) return waiting.keyOf(tool, args) ?? randomUUID();
+  if (given === undefined) {
+    const isDecided = async (key: string): Promise<boolean> =>
+      (await desk.runtime.approvals({ status: "pending", runId: runIdOf(key) })).length === 0;
+    return (await desk.waiting.take(repeatable(desk, request), isDecided)) ?? randomUUID();
+  }
   if (typeof given === "string" && given !== "" && given.length <= LONGEST_KEY) return given;
   throw new ToolwrightError(
     "TOOL_OPTION_INVALID",

@@ -1,4 +1,5 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
+import { randomUUID } from "node:crypto";
 import { McpServer } from "@modelcontextprotocol/server";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -7,6 +8,7 @@ import { createRegistry, defaultRegistry, type Registry } from "../../../tool/re
 import type { Tool } from "../../../tool/tool.ts";
 import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
 import { describeTool, unservable } from "./describe-tool.ts";
+import { SharedRequests } from "./shared-requests.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 export interface McpServerOptions {
@@ -45,8 +47,10 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
   // Two tools of one name are refused here, when the program starts.
   const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(toTools(tools));
   const waiting = new WaitingCalls();
+  const shared = new SharedRequests();
   const warned = new Set<string>();
   return () => {
+    const connection = randomUUID();
     const server = new McpServer(
       { name: options.name ?? "toolwright", version: options.version ?? "0.0.0" },
       {
@@ -56,7 +60,10 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
     );
     const answer = (request: ToolRequest): ReturnType<typeof answerCall> =>
       withRuntime(options.runtime, (runtime) =>
-        answerCall({ runtime, server, waiting, approvals: options.approvals ?? "elicit" }, request),
+        answerCall(
+          { runtime, server, connection, waiting, shared, approvals: options.approvals ?? "elicit" },
+          request,
+        ),
       );
     for (const tool of offered.all()) {
       const reason = unservable(tool);

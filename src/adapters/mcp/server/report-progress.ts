@@ -19,10 +19,10 @@ export function reportProgress(runtime: Runtime, runId: string, ctx: ServerConte
     // The protocol wants numbers that grow, whatever the tool says.
     progress = told !== undefined && told > progress ? told : progress + 1;
     const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message };
-    sent = sent.then(() =>
-      // A client that is gone hears nothing; the call itself goes on.
-      ctx.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined),
-    );
+    sent = sent
+      .then(() => ctx.mcpReq.notify({ method: "notifications/progress", params }))
+      // A client that is gone receives nothing; the call continues, and so must its result.
+      .catch(() => undefined);
   });
   return {
     end: () => {

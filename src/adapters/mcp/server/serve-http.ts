@@ -1,5 +1,5 @@
 /** Serves tools over HTTP: on this machine only and with a token, unless told otherwise. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {
@@ -88,15 +88,25 @@ async function serve(
   response.once("close", () => gone.abort());
   try {
     const refusal = refusalOf(request, rules) ?? refusalOfPath(request);
-    if (refusal === undefined)
+    if (refusal === undefined) {
+      if (isHandshake(request)) response.setHeader("Mcp-Session-Id", randomUUID());
       await sendWebResponse(await handler.fetch(toWebRequest(request, gone.signal)), response);
-    else refuse(response, refusal);
+    }
+    if (refusal !== undefined) refuse(response, refusal);
   } catch (error) {
     if (gone.signal.aborted) return;
     complain(error instanceof Error ? error : new Error(String(error)));
     if (response.headersSent) response.destroy();
     else refuse(response, { status: 500, message: "The server failed at this request." });
   }
+}
+
+/**
+ * Only a handshake comes without a protocol version. Requests are served one by one all the same: the session id that the
+ * client sends from then on tells its calls from equal calls of other clients, and nothing more.
+ */
+function isHandshake({ headers }: IncomingMessage): boolean {
+  return headers["mcp-protocol-version"] === undefined && headers["mcp-session-id"] === undefined;
 }
 
 function refusalOfPath({ url = "/" }: IncomingMessage): Refusal | undefined {

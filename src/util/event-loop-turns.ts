@@ -1,0 +1,36 @@
+/**
+ * Keeps code that never waits for I/O from occupying the event loop. A SQLite store answers within the same turn of the
+ * event loop, so a program that awaits one answer after the other would let no timer, signal or heartbeat through.
+ */
+
+/** How long work may go on before timers, signals and I/O get a turn. */
+const LONGEST_STRETCH_MS = 5;
+
+export class EventLoopTurns {
+  /** When the current turn of the event loop was first seen. */
+  #sinceMs: number | undefined;
+  #next: Promise<void> | undefined;
+
+  /** A promise to wait for where this turn has lasted too long, else `undefined`. Those who wait continue in order. */
+  nextIfDue(): Promise<void> | undefined {
+    if (this.#next !== undefined) return this.#next;
+    // The monotonic clock, not the runtime's: this is about the process and not about what it does.
+    const nowMs = performance.now();
+    if (this.#sinceMs === undefined) {
+      this.#sinceMs = nowMs;
+      setImmediate(() => {
+        this.#sinceMs = undefined;
+      }).unref();
+      return undefined;
+    }
+    if (nowMs - this.#sinceMs < LONGEST_STRETCH_MS) return undefined;
+    this.#next = new Promise((resolve) => {
+      setImmediate(() => {
+        this.#next = undefined;
+        this.#sinceMs = undefined;
+        resolve();
+      });
+    });
+    return this.#next;
+  }
+}
