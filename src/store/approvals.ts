@@ -134,17 +134,20 @@ export function* approvalOfCall(callKey: string, nowMs: number): Transaction<App
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** A denial of an equal call in the same scope. */
+/** A denial of an equal call in the same task iteration, wherever in it the call was made. */
 export function* denialOf(
-  scopeId: number,
+  task: { readonly runId: string; readonly nodeId: string; readonly path: string },
   toolName: string,
   argsHash: string,
   nowMs: number,
 ): Transaction<ApprovalRow | undefined> {
   const row = yield* first(
-    `SELECT * FROM toolwright_approvals
-     WHERE scope_id = ?1 AND tool_name = ?2 AND args_hash = ?3 AND status = 'denied' AND kind = 'call' LIMIT 1`,
-    scopeId,
+    `SELECT a.* FROM toolwright_scopes s JOIN toolwright_approvals a ON a.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3
+       AND a.tool_name = ?4 AND a.args_hash = ?5 AND a.status = 'denied' AND a.kind = 'call' LIMIT 1`,
+    task.runId,
+    task.nodeId,
+    task.path,
     toolName,
     argsHash,
   );
@@ -177,11 +180,14 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
   );
 }
 
-/** A denial answers every equal call of the task: those that wait as well. */
+/** A denial answers every equal call of the task iteration: those that wait as well. */
 export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7
-     WHERE scope_id = ?1 AND tool_name = ?2 AND args_hash = ?3 AND id <> ?4 AND kind = 'call' AND status = 'pending'`,
+     WHERE tool_name = ?2 AND args_hash = ?3 AND id <> ?4 AND kind = 'call' AND status = 'pending' AND scope_id IN
+       (SELECT other.id FROM toolwright_scopes one JOIN toolwright_scopes other
+          ON other.run_id = one.run_id AND other.node_id = one.node_id AND other.path = one.path
+        WHERE one.id = ?1)`,
     denied.scopeId,
     denied.toolName,
     denied.argsHash,

@@ -98,7 +98,7 @@ it("has help with examples for every command", async () => {
   expect(texts.filter(({ stdout }) => !stdout.includes("Examples:"))).toEqual([]);
 });
 
-it("shows a call whose process died as unknown: calls, inspect and why", async () => {
+it("rule 36: shows a call whose process died as unknown: calls, inspect and why", async () => {
   const folder = createFolder();
   const path = join(folder, "toolwright.db");
   const began = Promise.withResolvers<void>();

@@ -88,12 +88,25 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     const question = "[r]un it again";
     const left = await atTerminal(folder, "wait --run-id r", [[question, "\r"]]);
     expect(left.code).toBe(3);
+    for (const label of ["It happened:", "Run it again: if it happened, it happens twice", "Give up:"])
+      expect(left.screen).toContain(label);
+    expect(left.screen).toMatch(
+      /approve \S+ --happened\r?\n[^]*approve \S+ --run-again\r?\n[^]*deny \S+ --give-up/,
+    );
     const told = await atTerminal(folder, "wait --run-id r", [
       [question, "h\r"],
       ["its output> ", '\u0015"it is done"\r'],
     ]);
     expect(told.screen).toContain("it is done");
     expect(told.code).toBe(0);
+  });
+
+  it("gives an interrupted call up, and says that it may have happened", async () => {
+    const folder = createFolder({ "toolwright.config.ts": CONFIG });
+    await atTerminal(folder, "wait --run-id r", [["waiting ", "\u0003"]]);
+    const gone = await atTerminal(folder, "wait --run-id r", [["[g]ive up", "g\r"]]);
+    expect(gone.screen).toContain("It may have happened");
+    expect(gone.code).toBe(4);
   });
 
   it("shows how a long call goes, and nothing that takes the terminal over", async () => {

@@ -93,7 +93,7 @@ it("has the effect once when the server is killed between the effect and its rec
   expect(ledgerOf(folder)).toEqual(["apple"]);
 });
 
-it("asks a person, and nobody else, where a killed call cannot be told apart", async () => {
+it("shows the three answers where a killed call cannot be told apart, and takes no bare yes for one of them", async () => {
   const folder = createServerFolder();
   crashAfterNextEffect(folder);
   const blind = { ...order("apple", "place_blind"), ...keyed("k") };
@@ -107,14 +107,32 @@ it("asks a person, and nobody else, where a killed call cannot be told apart", a
   });
   const waiting = await client.callTool(blind);
   expect(errorOf(waiting)["next_action_hint"]).toContain("--happened");
-  // A yes would be read as "it happened" by one and as "run it" by the other.
-  expect(asked).toEqual([]);
+  // A yes would be read as "it happened" by one and as "run it" by the other: it decides nothing.
+  expect(asked).toEqual([expect.stringMatching(/interrupted[^]*happened: [^]*run-again: [^]*give-up: /)]);
   const runtime = openRuntime(folder);
   const [request] = await runtime.approvals({ status: "pending" });
   await runtime.resolveToolApproval(request?.id ?? "", {
-    approved: true,
-    happened: { output: { sku: "apple", orders: 1 } },
+    resolution: "happened",
+    output: { sku: "apple", orders: 1 },
   });
   expect((await client.callTool(blind)).structuredContent).toEqual({ sku: "apple", orders: 1 });
   expect(ledgerOf(folder)).toEqual(["apple"]);
+});
+
+it.each([
+  [{ resolution: "happened", output: '{"sku":"apple","orders":1}' }, { sku: "apple", orders: 1 }, 1],
+  [{ resolution: "run-again" }, { sku: "apple", orders: 2 }, 2],
+  [{ resolution: "give-up" }, "approval_denied", 1],
+  [{ resolution: "happened", output: "not JSON" }, "output_invalid", 1],
+  [{ resolution: "yes" }, "approval_pending", 1],
+] as const)("the client's person answers about a killed call with %j", async (content, expected, effects) => {
+  const folder = createServerFolder();
+  crashAfterNextEffect(folder);
+  const blind = { ...order("apple", "place_blind"), ...keyed("k") };
+  await expect((await connect(folder)).callTool(blind)).rejects.toThrow();
+  const client = await connect(folder, { onElicit: () => ({ action: "accept", content }) });
+  const answer = await client.callTool(blind);
+  if (typeof expected === "string") expect(errorOf(answer)["error_type"]).toBe(expected);
+  else expect(answer.structuredContent).toEqual(expected);
+  expect(ledgerOf(folder)).toHaveLength(effects);
 });

@@ -175,3 +175,59 @@ it("rule 20: a person who lets an interrupted call run again lets run what was a
   expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
   expect(effects).toEqual([5, 5]);
 });
+
+it("rule 19: the result says that the arguments were edited, and to what, on replays and in later attempts too", async () => {
+  const world = await createWorld();
+  const { charge } = createBlindCharge({ needsApproval: true });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  const note = expect.stringMatching(/edited the arguments.*\{"amount":5\}/) as string;
+  for (const options of [{}, {}, { attempt: 2 }]) {
+    const outcome = await (await world.runtime()).call(charge, args, { ...task, ...options });
+    expect(outcome).toMatchObject({ status: "success", note });
+  }
+});
+
+it("rule 19: an error of edited arguments says so in its hint", async () => {
+  const world = await createWorld();
+  const { charge } = createBlindCharge({ needsApproval: true }, () => {
+    throw new Error("card declined");
+  });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  const outcome = await (await world.runtime()).call(charge, args, task);
+  expect(outcome.status === "error" && outcome.error.toModel()).toMatchObject({
+    message: "card declined",
+    next_action_hint: expect.stringMatching(/edited the arguments.*\{"amount":5\}/),
+  });
+});
+
+it("rule 19: arguments that were approved as they are carry no note", async () => {
+  const world = await createWorld();
+  const { charge } = createBlindCharge({ needsApproval: true });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: args });
+  expect(await (await world.runtime()).call(charge, args, task)).not.toHaveProperty("note");
+});
+
+it("rule 31: the note about edited arguments holds no secret", async () => {
+  const world = await createWorld();
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string(), amount: z.number() }),
+    redact: { input: ["card"] },
+    needsApproval: true,
+    execute: ({ amount }) => amount,
+  });
+  const runtime = await world.runtime();
+  const sent = { card: "4711-0815", amount: 7 };
+  const pending = await runtime.call(pay, sent, task);
+  const shown = pending.status === "pending" ? (pending.approval.args as typeof sent) : sent;
+  await runtime.resolveToolApproval(idOf(pending), { approved: true, approvedArgs: { ...shown, amount: 5 } });
+  const outcome = await (await world.runtime()).call(pay, sent, task);
+  expect(outcome).toMatchObject({ output: 5, note: expect.stringContaining('"amount":5') });
+  expect(JSON.stringify(outcome)).not.toContain("4711-0815");
+});

@@ -201,3 +201,30 @@ describe("asking first, then executing", () => {
     expect(effects).toHaveLength(1);
   });
 });
+
+it("rule 20: a denial answers an equal call that is made inside another call, and one that waits there", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({ needsApproval: true });
+  const outer = defineTool({
+    name: "outer",
+    schema: z.object({}),
+    execute: async () => (await charge.call({ amount: 7 })).id,
+  });
+  const runtime = await world.runtime();
+  const outerPending = await runtime.call(outer, {}, { runId: "r1" });
+  expect(outerPending).toMatchObject({ status: "pending" });
+  const direct = await runtime.call(charge, { amount: 7 }, { runId: "r1" });
+  if (direct.status !== "pending") throw new Error(direct.status);
+  await runtime.resolveToolApproval(direct.approval.id, { approved: false, comment: "no" });
+  expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+  const later = await world.runtime();
+  expect(await later.call(outer, {}, { runId: "r1" })).toMatchObject({
+    status: "error",
+    error: { code: "TOOL_APPROVAL_DENIED" },
+  });
+  // Another iteration of the task is not concerned.
+  expect(await later.call(charge, { amount: 7 }, { runId: "r1", iteration: 1 })).toMatchObject({
+    status: "pending",
+  });
+  expect(effects).toEqual([]);
+});

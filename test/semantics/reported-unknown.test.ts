@@ -26,7 +26,7 @@ async function begin(runtime: Runtime) {
   await until(() => isAtWork);
 }
 
-test("runtime.calls shows a call as started while its owner is alive, and as unknown when it is dead", async () => {
+test("rule 36: runtime.calls shows a call as started while its owner is alive, and as unknown when it is dead", async () => {
   const world = await createWorld();
   await begin(await world.runtime());
   await using reader = await world.runtime();
@@ -47,7 +47,7 @@ test("runtime.calls shows a call as started while its owner is alive, and as unk
   ]);
 });
 
-test("what get_tool_response shows of a call whose owner is dead is unknown", async () => {
+test("rule 36: what get_tool_response shows of a call whose owner is dead is unknown", async () => {
   const world = await createWorld();
   await begin(await world.runtime());
   await world.killAll();

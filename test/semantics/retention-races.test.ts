@@ -33,7 +33,7 @@ function interrupting(store: Store, matches: string, between: () => Promise<unkn
   };
 }
 
-test("retention after the claim was read makes the call contended: one effect, and the next answer says so", async () => {
+test("rule 5: retention after the claim was read makes the call contended: one effect, and the next answer says so", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(key, (count) => {
     // Not free: the first one failed, and whether it happened is unknown.
@@ -53,7 +53,7 @@ test("retention after the claim was read makes the call contended: one effect, a
   expect(effects).toHaveLength(2);
 });
 
-test("a key that is taken over while retention deletes its holder is refused, not free", async () => {
+test("rule 5: a key that is taken over while retention deletes its holder is refused, not free", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(
     { ...key, reconcile: async () => ({ happened: false }), settleMs: 0 },
@@ -76,7 +76,7 @@ test("a key that is taken over while retention deletes its holder is refused, no
   expect(effects).toHaveLength(1);
 });
 
-test("a claim whose call is missing is refused, never taken for free", async () => {
+test("rule 5: a claim whose call is missing is refused, never taken for free", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(key);
   await using runtime = await world.runtime();
@@ -98,7 +98,7 @@ const long = defineTool({
   execute: async ({ id }) => `${id}${"x".repeat(3_000)}`,
 });
 
-test("an output whose payload is gone is answered as deleted: the log's preview is not the output", async () => {
+test("rule 30: an output whose payload is gone is answered as deleted: the log's preview is not the output", async () => {
   const world = await createWorld();
   await using runtime = await world.runtime({ maxOutputBytes: 500 });
   const place = { runId: "one", callKey: "k" };
@@ -130,7 +130,7 @@ test("an output that looks like a preview of the log is returned as it is", asyn
 });
 
 test(
-  "orders under business keys are placed once each while retention loops beside them",
+  "rule 30: orders under business keys are placed once each while retention loops beside them",
   { timeout: 60_000 },
   async () => {
     const world = await createWorld();

@@ -2,6 +2,7 @@
 import { defineTool, type Runtime } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { change } from "../../src/store/statement.ts";
 import { createWorld, never, until } from "./harness.ts";
 import { createCharge, harmless } from "./tools.ts";
 
@@ -83,6 +84,72 @@ describe("retryWarning", () => {
     const warning = await (await world.runtime()).retryWarning(next);
     expect(lines(warning)[0]).toMatch(/\{"amount":1\}\) error -> .*socket closed/);
     expect(lines(warning)[1]).toMatch(/\{"amount":2\}\) unknown/);
+  });
+
+  it("rule 18: says for each call what a repeat gets, and that is what it gets", async () => {
+    const world = await createWorld();
+    const first = await world.runtime();
+    const create = (name: string, replay: "recorded" | "run", fails: boolean) => {
+      let runs = 0;
+      const tool = defineTool({
+        name,
+        schema: z.object({}),
+        sideEffect: true,
+        idempotent: false,
+        replay,
+        acceptsIdempotencyKey: false,
+        execute: () => {
+          runs += 1;
+          if (fails && runs === 1) throw new Error("exit 3");
+          return runs;
+        },
+      });
+      return { tool, runs: () => runs };
+    };
+    const cases = {
+      recorded: create("recorded", "recorded", false),
+      rerun: create("rerun", "run", false),
+      failedRerun: create("failed_rerun", "run", true),
+      failed: create("failed", "recorded", true),
+    };
+    for (const { tool } of Object.values(cases)) await first.call(tool, {}, task);
+    const warning = await first.retryWarning(next);
+    expect(warning).toMatch(/made then, not now/);
+    expect(warning).toMatch(/outcome is unknown, verify the external state/);
+    expect(lines(warning)).toEqual([
+      expect.stringMatching(/ recorded\(.* success -> 1 \[a repeat returns this recorded result\]$/),
+      expect.stringMatching(/ rerun\(.* success -> 1 \[a repeat runs again\]$/),
+      expect.stringMatching(/ failed_rerun\(.* error -> .*exit 3.* \[a repeat runs again\]$/),
+      expect.stringMatching(/ failed\(.* error -> .*exit 3.* \[outcome unknown: verify .*first\]$/),
+    ]);
+    for (const [name, status, runs] of [
+      ["recorded", "success", 1],
+      ["rerun", "success", 2],
+      ["failedRerun", "success", 2],
+      ["failed", "pending", 1],
+    ] as const) {
+      expect(await first.call(cases[name].tool, {}, next)).toMatchObject({ status });
+      expect(cases[name].runs()).toBe(runs);
+    }
+  });
+
+  it("rule 18: claims nothing about calls that were made inside others", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    const outer = defineTool({ name: "outer", schema: z.object({}), execute: () => send.call({ to: "a" }) });
+    await runtime.call(outer, {}, task);
+    expect(lines(await runtime.retryWarning(next))).toEqual([
+      expect.stringMatching(/ send\(.*\[made inside another call; verify/),
+    ]);
+  });
+
+  it("rule 18: says of rows of version 0.1 that a repeat may run again", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    await sendAll(runtime, 1);
+    const store = await world.open();
+    await store.transaction(() => change("UPDATE toolwright_calls SET reruns = NULL"), "normal");
+    expect(lines(await runtime.retryWarning(next))[0]).toMatch(/\[verify .* may run again\]$/);
   });
 
   it("does not list what was only replayed a second time", async () => {

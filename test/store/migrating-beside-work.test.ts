@@ -27,7 +27,7 @@ async function createOldStore(address: string, version: number): Promise<void> {
 const WAITING =
   "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
-test("a migration gives way to a transaction that it would deadlock with, and succeeds after it", async () => {
+test("rule 29: a migration gives way to a transaction that it would deadlock with, and succeeds after it", async () => {
   const address = await freshPostgres();
   await createOldStore(address, 2);
   const worker = await connectTo(address);

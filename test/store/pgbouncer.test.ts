@@ -27,7 +27,7 @@ async function preparedNames(store: Store): Promise<unknown[]> {
 }
 
 describe("a store behind PgBouncer in transaction mode", () => {
-  test("runs calls of several processes side by side, each once", { timeout: 60_000 }, async () => {
+  test("rule 29: runs calls of several processes side by side, each once", { timeout: 60_000 }, async () => {
     const { address } = await bouncedAddress();
     const { charge, effects } = createCharge({ idempotencyKey: ({ amount }) => String(amount) });
     const runtimes = times(3, undefined).map(() => createRuntime({ store: address }));

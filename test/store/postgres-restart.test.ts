@@ -15,7 +15,7 @@ afterAll(() => server.end());
 const database = (): string => `${server.address}/postgres`;
 
 test(
-  "calls in flight survive a restart in every phase, each with one effect",
+  "rule 29: calls in flight survive a restart in every phase, each with one effect",
   { timeout: 120_000 },
   async () => {
     const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 5)));

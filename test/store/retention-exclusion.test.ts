@@ -31,7 +31,7 @@ const WAITING =
   "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 test.each(["runtime.run", "runtime.call"])(
-  "a further task that %s opens while retention deletes the run waits for it, and is refused without an effect",
+  "rule 30: a further task that %s opens while retention deletes the run waits for it, and is refused without an effect",
   async (how) => {
     const address = await freshPostgres();
     const { charge, effects } = createCharge();
@@ -68,7 +68,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     return fresh.address;
   }
 
-  test("a call in a run that retention deleted while the runtime had it open says that it was deleted", async () => {
+  test("rule 30: a call in a run that retention deleted while the runtime had it open says that it was deleted", async () => {
     const runtime = runtimeOn(await freshAddress());
     const { charge, effects } = createCharge();
     const call = () => runtime.call(charge, { amount: 1 }, { runId: "r" }).catch((error: unknown) => error);
@@ -79,7 +79,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(effects).toHaveLength(1);
   });
 
-  test("keeps the rows of owners that may be alive, and deletes those that are not", async () => {
+  test("rule 27: keeps the rows of owners that may be alive, and deletes those that are not", async () => {
     const address = await freshAddress();
     const store = await openStore(address);
     onTestFinished(() => store.close());

@@ -3,6 +3,7 @@ import { chdir, cwd } from "node:process";
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import { openStore } from "../../src/store/open-store.ts";
@@ -102,4 +103,20 @@ test("a full disk fails the call with a way out, and what was recorded is there 
   });
   expect(effects).toHaveLength(done + 1);
   expect(await runtime.calls({ runId: "before" })).toMatchObject([{ status: "success" }]);
+});
+
+test("rule 28: a store that another process has locked is waited for without blocking this one", async () => {
+  const address = await freshAddress();
+  const store = await openStore(address);
+  onTestFinished(() => store.close());
+  const other = new DatabaseSync(address);
+  onTestFinished(() => other.close());
+  other.exec("BEGIN IMMEDIATE");
+  const write = store.transaction(
+    () => change("INSERT INTO toolwright_usage (run_id, name) VALUES ('r', 'n')"),
+    "normal",
+  );
+  // It would never run if the wait blocked: the lock is released in here.
+  setTimeout(() => other.exec("COMMIT"), 100);
+  expect(await write).toBe(1);
 });

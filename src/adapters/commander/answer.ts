@@ -102,7 +102,7 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
     `  ${toolName} ${JSON.stringify(args)}`,
     ...(kind === "replay"
       ? answers.flatMap(({ label, command }) => [`  ${label}:`, `    ${command}`])
-      : answers.map(({ label, command }) => `  ${`${label}:`.padEnd(13)}${command}`)),
+      : answers.slice(0, 1).map(({ label, command }) => `  ${label}:  ${command}`)),
   ]);
   return {
     exitCode: EXIT_CODES.waiting,

@@ -113,7 +113,7 @@ async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decis
 /** A call was interrupted, and only a person can tell whether it happened. Enter decides nothing. */
 async function askWhatBecame(ask: Ask): Promise<Decision> {
   for (const [key, resolution] of KEYS) say(`  [${key}] ${RESOLUTION_LABELS[resolution]}`);
-  const word = await ask("[h]appened, [r]un again, [g]ive up, or Enter to leave it open: ");
+  const word = await ask("[r]un it again, it [h]appened, [g]ive up, or Enter to leave it open: ");
   const typed = word?.trim().toLowerCase();
   if (typed === undefined || typed === "") return undefined;
   const resolution = KEYS.find(([key, name]) => typed === key || typed === name)?.[1];
@@ -128,7 +128,8 @@ const KEYS = [
 ] as const;
 
 async function askOutput(ask: Ask): Promise<Decision> {
-  const text = await ask("its output as JSON, or Enter for none> ");
+  say("What it returned, as JSON, or Enter for nothing.");
+  const text = await ask("its output> ");
   if (text === undefined) return undefined;
   if (text.trim() === "") return { resolution: "happened" };
   const output = parseJson(text);

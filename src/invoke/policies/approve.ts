@@ -26,7 +26,7 @@ async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   const { host, scope, spec } = call;
   const now = host.clock.now();
   // A denial answers every equal call of the task, also one that would not be asked about now.
-  const denial = await host.store.read(() => denialOf(scope.id, spec.name, argumentsHash(call), now));
+  const denial = await host.store.read(() => denialOf(scope.identity, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next();
   // Nobody decides about a call that would be refused all the same.

@@ -125,7 +125,7 @@ export const approvalCases: readonly StoreCase[] = [
       assert.equal((await store.read(() => approvalOfCall("key-1", 1_000)))?.id, "apr_2");
       assert.equal(await store.read(() => approvalOfCall("key-2", 1_000)), undefined);
       const denial = (hash: string): Promise<string | undefined> =>
-        store.read(() => denialOf(scope.id, "order", hash, 1_000)).then((row) => row?.id);
+        store.read(() => denialOf(SCOPE, "order", hash, 1_000)).then((row) => row?.id);
       assert.equal(await denial("hash-1"), undefined);
       await commit(store, () => settleApproval("apr_1", DENIED));
       assert.equal(await denial("hash-1"), "apr_1");

@@ -1,0 +1,213 @@
+/** An interrupted effect: what the commands show about it, and the three answers as they are printed. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { createFolder, MAIN, start, toolwright } from "./command.ts";
+
+/** Sends a mail, and dies right after it while DIE is set. The tool has no key to pass on. */
+const MAIL = `
+import { appendFileSync } from "node:fs";
+import { createSmithers, defineTool } from "toolwright";
+import { z } from "zod";
+const send = defineTool({
+  name: "send_mail",
+  description: "Sends a mail.",
+  schema: z.object({ to: z.string() }),
+  OUTPUT
+  sideEffect: true,
+  idempotent: false,
+  execute: ({ to }, ctx) => {
+    ctx.log.info("sending");
+    appendFileSync("mails.txt", to + "\\n");
+    if (process.env["DIE"] !== undefined) process.kill(process.pid, "SIGKILL");
+    return { id: "m-2" };
+  },
+});
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ id: z.string() }) });
+export default smithers(() => (
+  <Workflow name="mails">
+    <Task id="send" output={outputs.output} retries={0}>{() => send.execute({ to: "ann" })}</Task>
+  </Workflow>
+));
+`;
+
+const PROMISED = "outputSchema: z.object({ id: z.string() }),";
+const mails = (folder: string): string => readFileSync(join(folder, "mails.txt"), "utf8");
+
+/** A run that was killed right after its effect, and resumed: it waits for an answer. */
+async function interrupted(output = PROMISED, store: readonly string[] = []) {
+  const folder = createFolder({ "w.tsx": MAIL.replace("OUTPUT", output) });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "r", ...store], { env: { DIE: "1" } });
+  const waiting = await toolwright(folder, ["resume", "r", ...store]);
+  expect(waiting).toMatchObject({ code: 3 });
+  const listed = await toolwright(folder, ["approvals", "--json", ...store]);
+  const [request] = listed.json() as { id: string; kind: string }[];
+  expect(request).toMatchObject({ kind: "replay", toolName: "send_mail", resolution: null });
+  return { folder, id: request?.id ?? "" };
+}
+
+it("shows three commands with what each does, in approvals, why and inspect", async () => {
+  const { folder, id } = await interrupted();
+  for (const args of [["approvals"], ["why", "r"], ["inspect", "r"]]) {
+    const { stdout } = await toolwright(folder, args);
+    expect(stdout).toMatch(
+      new RegExp(
+        `It happened: .*:\\n.* approve ${id} --happened '<output as JSON>'\\n` +
+          `.*Run it again: if it happened, it happens twice:\\n.* approve ${id} --run-again\\n` +
+          `.*Give up: .*:\\n.* deny ${id} --give-up\\n`,
+      ),
+    );
+  }
+  expect((await toolwright(folder, ["why", "r"])).stdout).toMatch(/send_mail.*was interrupted/);
+});
+
+it.each(["approve", "deny"])(
+  "refuses a bare %s with the three commands, and decides nothing",
+  async (verb) => {
+    const { folder, id } = await interrupted();
+    for (const named of [id, "r"]) {
+      const bare = await toolwright(folder, [verb, named]);
+      expect(bare.code).toBe(1);
+      expect(bare.stderr).toMatch(/interrupted call[^]*--happened[^]*--run-again[^]*--give-up/);
+    }
+    const asJson = await toolwright(folder, [verb, id, "--json"]);
+    expect(asJson.json()).toMatchObject({
+      error: {
+        code: "TOOL_OPTION_INVALID",
+        hint: expect.stringMatching(/--happened[^]*--run-again[^]*--give-up/),
+      },
+    });
+    expect((await toolwright(folder, ["approvals", "--json"])).json()).toHaveLength(1);
+    expect(mails(folder)).toBe("ann\n");
+  },
+);
+
+describe("each answer", () => {
+  it("happened: the run finishes with the reported output, and nothing is sent again", async () => {
+    const { folder, id } = await interrupted();
+    const missing = await toolwright(folder, ["approve", id, "--happened"]);
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringMatching(/needs it as output.*"id"/) });
+    const wrong = await toolwright(folder, ["approve", id, "--happened", '{"id":7}']);
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("stays open") });
+    const pasted = await toolwright(folder, ["approve", id, "--happened", "<output as JSON>"]);
+    expect(pasted).toMatchObject({ code: 1, stderr: expect.stringContaining("not JSON") });
+    const decided = await toolwright(folder, ["approve", id, "--happened", '{"id":"m-1"}', "--json"]);
+    expect(decided.json()).toMatchObject({ status: "approved", resolution: "happened" });
+    const done = await toolwright(folder, ["resume", "r", "--json"]);
+    expect(done.json()).toMatchObject({ status: "finished", output: { id: "m-1" } });
+    expect(mails(folder)).toBe("ann\n");
+    const calls = (await toolwright(folder, ["calls", "r", "--json"])).json();
+    expect(calls).toMatchObject([{ status: "success", approvalId: id }]);
+  });
+
+  it("run-again: it runs once more", async () => {
+    const { folder, id } = await interrupted();
+    const decided = await toolwright(folder, ["approve", id, "--run-again"]);
+    expect(decided).toMatchObject({ code: 0, stdout: expect.stringMatching(/^run-again apr_[^]*resume r/) });
+    const done = await toolwright(folder, ["resume", "r", "--json"]);
+    expect(done.json()).toMatchObject({ status: "finished", output: { id: "m-2" } });
+    expect(mails(folder)).toBe("ann\nann\n");
+  });
+
+  it("give-up: the run fails, says that it may have happened, and why advises no resume", async () => {
+    const { folder, id } = await interrupted();
+    expect(await toolwright(folder, ["deny", id, "--give-up", "--comment", "leave it"])).toMatchObject({
+      code: 0,
+    });
+    const failed = await toolwright(folder, ["resume", "r"]);
+    expect(failed.code).toBe(1);
+    const why = await toolwright(folder, ["why", "r", "--json"]);
+    const { because, next } = why.json() as { because: string[]; next: string[] };
+    expect(because.join("\n")).toMatch(/given up\. It may have happened[^]*leave it/);
+    expect(next.join("\n")).not.toContain("resume");
+    expect(mails(folder)).toBe("ann\n");
+  });
+
+  it("works as it is printed, with another store and a tool that promises no output", async () => {
+    const { folder } = await interrupted("", ["--store", "my store.db"]);
+    const { stdout } = await toolwright(folder, ["approvals", "--store", "my store.db"]);
+    const line =
+      stdout
+        .split("\n")
+        .find((text) => text.includes("--happened"))
+        ?.trim() ?? "";
+    expect(line).toMatch(/--happened --store 'my store.db'$/);
+    execFileSync("sh", ["-c", `${process.execPath} ${MAIN} ${line.slice(line.indexOf("approve"))}`], {
+      cwd: folder,
+    });
+    const listed = await toolwright(folder, [
+      "approvals",
+      "--status",
+      "all",
+      "--json",
+      "--store",
+      "my store.db",
+    ]);
+    expect(listed.json()).toMatchObject([{ resolution: "happened" }]);
+  });
+});
+
+it.each([
+  [["approve", "ID", "--happened", "1", "--run-again"], "exclude each other"],
+  [["approve", "ID", "--args", "{}", "--run-again"], "exclude each other"],
+  [["deny", "ID", "--run-again"], "unknown option"],
+])("refuses %j", async (args, words) => {
+  const folder = createFolder();
+  const refused = await toolwright(folder, args);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(words);
+});
+
+/** A command in a task that is a function: no model reads what became of it. */
+const COMMAND = `
+import { bash, createSmithers } from "toolwright";
+import { z } from "zod";
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ said: z.string() }) });
+export default smithers(() => (
+  <Workflow name="commands">
+    <Task id="run" output={outputs.output} retries={2}>
+      {async () => ({ said: await bash.execute({ cmd: "sh", args: ["-c", "SCRIPT"] }) })}
+    </Task>
+  </Workflow>
+));
+`;
+
+describe("bash in a task that is a function", () => {
+  it("runs in every attempt, and the run fails with the real error", async () => {
+    const folder = createFolder({
+      "w.tsx": COMMAND.replace("SCRIPT", "echo x >> runs.txt; echo broken >&2; exit 3"),
+    });
+    const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r", "--json"]);
+    expect(failed.code).toBe(1);
+    expect(readFileSync(join(folder, "runs.txt"), "utf8")).toBe("x\nx\nx\n");
+    const why = await toolwright(folder, ["why", "r"]);
+    expect(why.stdout).toContain("broken");
+    expect(why.stdout).not.toMatch(/UNKNOWN/);
+    // And a resume is a further attempt, as why says.
+    expect(why.stdout).toMatch(/resume r/);
+    await toolwright(folder, ["resume", "r"]);
+    expect(readFileSync(join(folder, "runs.txt"), "utf8")).toHaveLength(8);
+  });
+
+  it("asks after Ctrl-C, and finishes after the answer", async () => {
+    const script = "echo x >> runs.txt; test -e go || { touch started; sleep 60; }; echo fine";
+    const folder = createFolder({ "w.tsx": COMMAND.replace("SCRIPT", script) });
+    const run = start(folder, ["up", "w.tsx", "--run-id", "r"]);
+    await expect.poll(() => existsSync(join(folder, "started")), { timeout: 60_000 }).toBe(true);
+    run.child.kill("SIGINT");
+    expect(await run.ended).toMatchObject({ code: 1 });
+    expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 3 });
+    const [request] = (await toolwright(folder, ["approvals", "--json"])).json() as { id: string }[];
+    expect(request).toMatchObject({ kind: "replay", toolName: "bash" });
+    expect((await toolwright(folder, ["why", "r"])).stdout).toContain("--run-again");
+    await toolwright(folder, ["approve", request?.id ?? "", "--run-again"]);
+    execFileSync("touch", [join(folder, "go")]);
+    const done = await toolwright(folder, ["resume", "r", "--json"]);
+    expect(done.json()).toMatchObject({
+      status: "finished",
+      output: { said: expect.stringContaining("fine") },
+    });
+    expect(readFileSync(join(folder, "runs.txt"), "utf8")).toBe("x\nx\n");
+  });
+});
