@@ -254,6 +254,6 @@ export function staleAttempt(scope: Scope, current: number): ToolwrightError {
 }
 
 /** @param turn of a chat, from 1. The first one has no mark: a run that is no chat is one turn. */
-export function pathOf(loop: readonly number[], turn = 1): string {
+export function pathOf(loop: readonly number[], turn: number | string = 1): string {
   return turn === 1 ? loop.join(".") : `${loop.join(".")}#${turn}`;
 }
