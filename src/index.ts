@@ -59,7 +59,7 @@ export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from 
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
-export type { ApprovalResolution } from "./invoke/approvals/resolutions.ts";
+export type { ApprovalResolution } from "./invoke/approvals/decision.ts";
 export type { CallFilter, LoggedCall } from "./store/call-log.ts";
 export type { Approval as ApprovalRequest } from "./invoke/approval.ts";
 export type { RuntimeEvent } from "./invoke/events.ts";

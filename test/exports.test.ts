@@ -84,6 +84,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "AnyTool",
       "Approval as ApprovalRequest",
       "ApprovalDecision",
+      "ApprovalResolution",
       "ApprovalProps",
       "BaseToolContext",
       "BranchProps",
@@ -167,7 +168,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolSource",
     ],
   },
-  "store/postgres.ts": { values: ["openPostgresStore"], types: [] },
+  "store/postgres.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
   "adapters/commander/index.ts": { values: ["registerToolsAsCLI"], types: ["RegisterToolsOptions"] },
   "tools/index.ts": {
     values: [

@@ -3,7 +3,7 @@
  * the store's word counts: what is written down of the state has no decision in it.
  */
 import type { ApprovalDecision } from "../runtime/approvals.ts";
-import { verdictOn } from "../runtime/decision.ts";
+import { verdictOn } from "../invoke/approvals/decision.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentState } from "./state.ts";
 

@@ -1,6 +1,6 @@
 /** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
 import { type Approval, toApproval } from "../invoke/approval.ts";
-import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/resolutions.ts";
+import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/decision.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";

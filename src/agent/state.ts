@@ -2,7 +2,7 @@
  * The state of an agent: JSON, to be kept anywhere and sent anywhere. It says where to go on and shows what was done. It
  * decides nothing: what a person decided, what was run and what is spent stand in the store.
  */
-import type { ApprovalResolution } from "../invoke/approvals/resolutions.ts";
+import type { ApprovalResolution } from "../invoke/approvals/decision.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentMessage } from "./messages.ts";
 

@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
-import { isMadeAnew } from "./varying-default.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -87,7 +86,7 @@ function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lo
       if (def.type === "file") lose(JSON.stringify(path), { type: "file", path: [...path], message: "" });
       if (def.type === "string") dropFlaggedPatterns(zodSchema, jsonSchema);
       const hasDefault = def.type === "default" || def.type === "prefault";
-      if (hasDefault && isMadeAnew(jsonSchema.default, () => def.defaultValue)) delete jsonSchema.default;
+      if (hasDefault && isComputed(jsonSchema.default, () => def.defaultValue)) delete jsonSchema.default;
     },
   });
   const { $schema: _dialect, "~standard": _standard, ...rest } = converted as Record<string, unknown>;
@@ -137,4 +136,22 @@ function unrepresentable({ type, path, message }: Lost, tool: string): Toolwrigh
     `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${wayOut}`,
     { details: { tool, field: where, type }, hint: wayOut },
   );
+}
+
+const MOMENT_MS = 60_000;
+
+/**
+ * Whether a default is computed each time, such as an id or the current time. In a schema that is shown it would make
+ * the tool a different one in every process: approvals would be void, and recorded responses would not be found.
+ * @param shown the default as it stands in the JSON Schema
+ */
+function isComputed(shown: unknown, compute: () => unknown): boolean {
+  return shown !== undefined && (JSON.stringify(compute()) !== JSON.stringify(shown) || isNow(shown));
+}
+
+/** Two times in the same millisecond are equal. */
+function isNow(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).some(isNow);
+  const atMs = typeof value === "string" ? Date.parse(value) : value;
+  return typeof atMs === "number" && Math.abs(atMs - Date.now()) < MOMENT_MS;
 }

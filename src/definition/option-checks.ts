@@ -1,5 +1,6 @@
 /** Small checks that can be put together: what an option may be, and what is said when it is something else. */
 import { encode, UnencodableError } from "../util/encode.ts";
+import { BASE_CONTEXT_FIELDS } from "./context.ts";
 
 /** Throws a `Problem` that names the field. */
 export type Check = (value: unknown, field: string) => void;
@@ -134,3 +135,14 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return typeof value === "function" ? "a function" : "an object";
 }
+
+/** Names that tools read in `ctx` already: a capability under such a name would never reach a tool. */
+export const noContextFields: Check = (value, field) => {
+  for (const name of Object.keys(value as object)) {
+    if (!(name in BASE_CONTEXT_FIELDS)) continue;
+    throw new Problem(
+      `${field}.${name}`,
+      `cannot be given: every tool's context has its own "${name}". Give the capability another name.`,
+    );
+  }
+};

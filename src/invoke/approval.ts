@@ -3,7 +3,7 @@ import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/approva
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { decode } from "../util/encode.ts";
 import { decodeContract } from "./approvals/contract.ts";
-import { type ApprovalResolution, resolutionOf } from "./approvals/resolutions.ts";
+import { type ApprovalResolution, resolutionOf } from "./approvals/decision.ts";
 
 export interface Approval {
   readonly id: string;

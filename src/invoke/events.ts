@@ -1,6 +1,6 @@
 /** What a runtime tells its listeners. Named noun-verb. For people and programs that watch; nothing depends on them. */
 import type { ErrorCode } from "../errors.ts";
-import type { ApprovalResolution } from "./approvals/resolutions.ts";
+import type { ApprovalResolution } from "./approvals/decision.ts";
 
 interface CallEvent {
   readonly runId: string;

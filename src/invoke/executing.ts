@@ -3,9 +3,9 @@
  * yet. Kept per process, since a runtime can be disposed of while its tools are still at work.
  */
 import type { Store } from "../store/store.ts";
-import { perProcess } from "../util/per-process.ts";
+import { sharedByCopies } from "../definition/package-copy.ts";
 
-const executing = perProcess("executing", () => new Map<string, Set<Promise<void>>>());
+const executing = sharedByCopies("executing", () => new Map<string, Set<Promise<void>>>());
 
 export interface ExecutingCall {
   readonly key: string;

@@ -17,9 +17,9 @@ import type { Transaction } from "../store/store.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
-import { type ApprovalDecision, verdictOn } from "./decision.ts";
+import { type ApprovalDecision, verdictOn } from "../invoke/approvals/decision.ts";
 
-export type { ApprovalDecision } from "./decision.ts";
+export type { ApprovalDecision } from "../invoke/approvals/decision.ts";
 
 export async function readApprovals(
   host: Pick<Host, "store" | "clock">,

@@ -1,7 +1,6 @@
 /** What a call can reach is what it is given: made for the call where the author gives a function, and disposed after it. */
-import { noContextFields } from "../definition/capability-names.ts";
 import { SharedCapability } from "../definition/context.ts";
-import { describe } from "../definition/option-checks.ts";
+import { describe, noContextFields } from "../definition/option-checks.ts";
 import type { CallCapabilities, Host } from "../invoke/host.ts";
 import { type Disposer, disposerOf, isDisposable, runDisposers } from "./dispose-capabilities.ts";
 import { asRefusal, type Capabilities, refusal, type RuntimeOptions } from "./options.ts";

@@ -1,6 +1,5 @@
 /** The options of a runtime, checked: a wrong one is refused when the runtime is made, not when a call fails. */
 import { resolve } from "node:path";
-import { noContextFields } from "../definition/capability-names.ts";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
 import {
   aBoolean,
@@ -16,6 +15,7 @@ import {
   oneOf,
   Problem,
   refuseUnknown,
+  noContextFields,
 } from "../definition/option-checks.ts";
 import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";

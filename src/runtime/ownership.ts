@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/owners.ts";
 import type { Store } from "../store/store.ts";
-import { perProcess } from "../util/per-process.ts";
+import { sharedByCopies } from "../definition/package-copy.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
 
 const HEARTBEAT_MS = 10_000;
@@ -17,7 +17,7 @@ const ENOUGH_MS = 15_000;
  * Runtimes of this process, in all copies of the package that its main thread has loaded. A runtime of another thread is
  * not among them: it is judged by its lease, like one of another host.
  */
-const runtimes = perProcess("runtimes", () => new Map<string, "working" | "ended">());
+const runtimes = sharedByCopies("runtimes", () => new Map<string, "working" | "ended">());
 
 export class Ownership {
   readonly ownerId = randomUUID();

@@ -65,7 +65,7 @@ interface KeyVectors {
     readonly keyV1?: string;
   }[];
   readonly business: readonly { readonly toolName: string; readonly key: string; readonly digest: string }[];
-  readonly paths: readonly { readonly loop: number[]; readonly turn?: string; readonly path: string }[];
+  readonly paths: readonly { readonly loop: number[]; readonly turn?: number; readonly path: string }[];
   readonly marks: readonly { readonly secret: string; readonly value: string; readonly mark: string }[];
   readonly fingerprints: readonly { readonly spec: ToolSpec; readonly fingerprint: string }[];
   readonly hashes: {

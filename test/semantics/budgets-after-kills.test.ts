@@ -50,7 +50,7 @@ describe("executions", () => {
     const runtime = await world.runtime();
     const pending = await runtime.call(charge, { amount: 1 }, task);
     if (pending.status !== "pending") throw new Error(`not pending: ${JSON.stringify(pending)}`);
-    await runtime.resolveToolApproval(pending.approval.id, { approved: true });
+    await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
     expect(await (await world.runtime()).call(charge, { amount: 1 }, task)).toMatchObject({
       status: "success",
     });

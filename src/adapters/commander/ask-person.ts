@@ -2,7 +2,7 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { RESOLUTION_LABELS } from "../../invoke/approvals/resolutions.ts";
+import { RESOLUTION_LABELS } from "../../invoke/approvals/decision.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import type { ApprovalDecision } from "../../runtime/approvals.ts";
 import type { Runtime } from "../../runtime/runtime.ts";

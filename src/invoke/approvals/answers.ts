@@ -1,6 +1,6 @@
 /** The answers that a request can be given, each with what it does and the words of the command that gives it. */
 import type { Approval } from "../approval.ts";
-import { RESOLUTION_LABELS } from "./resolutions.ts";
+import { RESOLUTION_LABELS } from "./decision.ts";
 
 export interface PossibleAnswer {
   readonly label: string;

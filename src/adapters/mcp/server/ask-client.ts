@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
-import { APPROVAL_RESOLUTIONS, RESOLUTION_LABELS } from "../../../invoke/approvals/resolutions.ts";
+import { APPROVAL_RESOLUTIONS, RESOLUTION_LABELS } from "../../../invoke/approvals/decision.ts";
 import type { ApprovalDecision } from "../../../runtime/approvals.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 

@@ -1,7 +1,25 @@
 /** What a decision may say about which request. Refuses in words whatever would decide something else than was meant. */
-import { ToolwrightError } from "../errors.ts";
-import { APPROVAL_RESOLUTIONS, type ApprovalResolution } from "../invoke/approvals/resolutions.ts";
-import type { ApprovalKind } from "../store/approvals.ts";
+import { ToolwrightError } from "../../errors.ts";
+import type { ApprovalKind, ApprovalRow } from "../../store/approvals.ts";
+
+/** The three answers to a question about an interrupted call. A bare yes or no is none of them. */
+export const APPROVAL_RESOLUTIONS = ["happened", "run-again", "give-up"] as const;
+export type ApprovalResolution = (typeof APPROVAL_RESOLUTIONS)[number];
+
+/** What each answer does, for the person who decides. */
+export const RESOLUTION_LABELS: Readonly<Record<ApprovalResolution, string>> = {
+  happened: "It happened: record its output and do not run it again",
+  "run-again": "Run it again: if it happened, it happens twice",
+  "give-up": "Give up: do not run it again; the caller reads that it may have happened",
+};
+
+/** How a request was answered. `undefined` for one that is open, or that is not about an interrupted call. */
+export function resolutionOf({ kind, status, outputJson }: ApprovalRow): ApprovalResolution | undefined {
+  if (kind !== "replay") return undefined;
+  if (status === "denied") return "give-up";
+  if (status !== "approved") return undefined;
+  return outputJson === null ? "run-again" : "happened";
+}
 
 export interface ApprovalDecision {
   /** Whether the call, or the task, may run. A question about an interrupted call takes `resolution` instead. */
