@@ -32,7 +32,7 @@ async function useTogether(folder: string): Promise<Record<string, Record<string
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Record<string, Record<string, unknown>>;
 }
 
-test("copies of one version share their runs, and every call is logged", async () => {
+test("rule 34: copies of one version share their runs, and every call is logged", async () => {
   const charged = { euros: 1, hasKey: true, sameKey: true };
   const calls = ["charge success"];
   expect(await useTogether(installCopy(OWN_COPY.version))).toEqual({
@@ -56,7 +56,7 @@ test("copies of one version share their runs, and every call is logged", async (
   });
 });
 
-test("copies of two versions refuse each other by name, and nothing is run", async () => {
+test("rule 34: copies of two versions refuse each other by name, and nothing is run", async () => {
   const folder = installCopy("9.9.9");
   const { "an error": error, ...results } = await useTogether(folder);
   expect(error).toEqual({ value: { isOwn: true }, calls: [] });

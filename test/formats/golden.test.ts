@@ -88,7 +88,7 @@ test.each(KEYS.calls)("the key of $toolName $args at $place in $scopeText", (vec
   expect(key(1)).toBe(vector.keyV1 ?? vector.key);
 });
 
-test("the keys of different calls differ", () => {
+test("rules 1 and 35: the keys of different calls differ", () => {
   expect(new Set(KEYS.calls.map(({ key }) => key)).size).toBe(KEYS.calls.length);
 });
 
@@ -108,7 +108,7 @@ test.each(KEYS.fingerprints)("the fingerprint of $spec.name", ({ spec, fingerpri
   expect(fingerprintOf(spec)).toBe(fingerprint);
 });
 
-test("the hashes that keys are made of", () => {
+test("rule 35: the hashes that keys are made of", () => {
   for (const [text, hash] of Object.entries(KEYS.hashes.sha256)) expect(sha256(text)).toBe(hash);
   for (const { parts, digest: expected } of KEYS.hashes.digest) expect(digest(parts)).toBe(expected);
   for (const { secret, text, hash } of KEYS.hashes.keyedHash) expect(keyedHash(secret, text)).toBe(hash);

@@ -3,7 +3,7 @@
  * store, aborted and swept by retention. At the end the world outside is compared with what the programs were told.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRuntime, type Runtime, type Store, ToolwrightError } from "toolwright";
+import { createRuntime, type Runtime, type Store, ToolwrightError } from "../../src/index.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { type FuzzProcess, Outside } from "./outside.ts";

@@ -1,6 +1,6 @@
 /** Tools with policies and behaviours that a seed decides. Each knows what kind of effect it has outside. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { defineTool, type Tool } from "toolwright";
+import { defineTool, type Tool } from "../../src/index.ts";
 import { z } from "zod";
 import type { FuzzProcess, Outside } from "./outside.ts";
 import type { Random } from "./random.ts";
