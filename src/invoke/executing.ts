@@ -7,14 +7,9 @@ import { sharedByCopies } from "../definition/package-copy.ts";
 
 const executing = sharedByCopies("executing", () => new Map<string, Set<Promise<void>>>());
 
-export interface ExecutingCall {
-  readonly key: string;
-  readonly attempt: number;
-}
-
 /** @param settled must not reject */
-export function noteExecuting(store: Store, call: ExecutingCall, settled: Promise<void>): void {
-  const name = nameOf(store, call);
+export function noteExecuting(store: Store, key: string, settled: Promise<void>): void {
+  const name = nameOf(store, key);
   const tries = executing.get(name) ?? new Set();
   executing.set(name, tries.add(settled));
   void settled.finally(() => {
@@ -23,12 +18,12 @@ export function noteExecuting(store: Store, call: ExecutingCall, settled: Promis
   });
 }
 
-/** Resolves when no try of the call is at work in this process; `undefined` where none is. */
-export function whenExecuted(store: Store, call: ExecutingCall): Promise<void> | undefined {
-  const tries = executing.get(nameOf(store, call));
+/** Resolves when no try of the call, in whichever attempt, is at work in this process; `undefined` where none is. */
+export function whenExecuted(store: Store, key: string): Promise<void> | undefined {
+  const tries = executing.get(nameOf(store, key));
   return tries === undefined ? undefined : Promise.all(tries).then(() => undefined);
 }
 
-function nameOf(store: Store, { key, attempt }: ExecutingCall): string {
-  return `${store.secret} ${attempt} ${key}`;
+function nameOf(store: Store, key: string): string {
+  return `${store.secret} ${key}`;
 }

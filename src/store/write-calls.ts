@@ -186,6 +186,9 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
   );
 }
 
+/** The row of a call that was made in attempt ?3. One that waited may have moved to a later attempt meanwhile. */
+const ROW_OF_ATTEMPT = `(SELECT MIN(attempt) FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 AND attempt >= ?3)`;
+
 /** What came after nobody waited any more. It is kept, never used as the outcome of this attempt. */
 export function recordLate(
   at: RowKey,
@@ -194,7 +197,7 @@ export function recordLate(
   return change(
     // A success is the last word: what another try says after it is not kept.
     `UPDATE toolwright_calls SET late_json = ?4, effect = COALESCE(?5, effect)
-     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ${ROW_OF_ATTEMPT}
        AND (effect IS NULL OR effect <> 'happened' OR status = 'success' OR (?5 = 'happened' AND late_json IS NULL))`,
     at.scopeId,
     at.key,
@@ -208,7 +211,7 @@ export function recordLate(
 export function endExecution(at: RowKey, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET executing = 0, finished_at_ms = ?4
-     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND executing = 1`,
+     WHERE scope_id = ?1 AND key = ?2 AND attempt = ${ROW_OF_ATTEMPT} AND executing = 1`,
     at.scopeId,
     at.key,
     at.attempt,

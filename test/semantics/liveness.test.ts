@@ -206,3 +206,41 @@ describe("a call that was cut off stays in flight until its execute has settled"
     expect(effects).toHaveLength(1);
   });
 });
+
+it("rule 14: a try that was cut off is waited for in the next attempt too", async () => {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<{ id: string }>();
+  const { charge, effects } = createBlindCharge({}, () => answer.promise);
+  const runtime = await world.runtime();
+  const abort = new AbortController();
+  const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+  await until(() => effects.length === 1);
+  abort.abort();
+  await cut;
+  const pending = await runtime.call(charge, args, task);
+  if (pending.status !== "pending") throw new Error(pending.status);
+  await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+  const next = runtime.call(charge, args, { ...task, attempt: 2 });
+  answer.resolve({ id: "ch_late" });
+  expect(await next).toMatchObject({ status: "success", output: { id: "ch_late" } });
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 17: an answer given while the try was still at work is asked for again once it has failed", async () => {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<never>();
+  const { charge, effects } = createBlindCharge({}, () => answer.promise);
+  const runtime = await world.runtime();
+  const abort = new AbortController();
+  const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+  await until(() => effects.length === 1);
+  abort.abort();
+  await cut;
+  const pending = await runtime.call(charge, args, task);
+  if (pending.status !== "pending") throw new Error(pending.status);
+  await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+  const again = runtime.call(charge, args, task);
+  answer.reject(new Error("failed after it had happened"));
+  expect(await again).toMatchObject({ status: "pending" });
+  expect(effects).toHaveLength(1);
+});

@@ -85,7 +85,7 @@ function watchLate(call: Call, work: Promise<Result>): void {
   const { host, scope } = call;
   const settled = recordWhenSettled(call, work);
   if (scope.isDetached) return;
-  noteExecuting(host.store, { key: call.key, attempt: scope.attempt }, settled);
+  noteExecuting(host.store, call.key, settled);
   host.cutOff.add(settled);
   void settled.finally(() => host.cutOff.delete(settled));
 }

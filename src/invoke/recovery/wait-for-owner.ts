@@ -63,10 +63,10 @@ export async function hasSettled(call: Call, row: CallRow): Promise<boolean> {
   const { host } = call;
   const deadline = performance.now() + longestWaitMs(call);
   const isAtWork = async (): Promise<boolean> => {
-    const here = whenExecuted(host.store, row);
+    const here = whenExecuted(host.store, row.key);
     if (here !== undefined) {
       await pause(deadline, call.signal, here);
-      return whenExecuted(host.store, row) !== undefined;
+      return whenExecuted(host.store, row.key) !== undefined;
     }
     if (row.ownerId === null || row.ownerId === host.ownerId || row.executing !== true) return false;
     const current = await host.store.read(() => sameRow(row));
