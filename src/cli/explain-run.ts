@@ -3,6 +3,10 @@ import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
 import { countApprovals } from "../store/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/call-log.ts";
+import { listUnrepeatableCalls } from "../store/earlier-calls.ts";
+import { decode } from "../util/encode.ts";
+import { describeMissing } from "../workflow/missing-tasks.ts";
+import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
 import type { WorkflowRunRow } from "../store/workflow-runs.ts";
@@ -23,6 +27,19 @@ export interface Explanation {
 const MOST_REQUESTS = 20;
 
 export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
+  const explanation = await explainStatus(store, run, path);
+  return { ...explanation, because: [...explanation.because, ...(await missingTasks(store, run))] };
+}
+
+/** What was lost when the run was resumed with changes. */
+async function missingTasks(store: Store, { runId, optionsJson }: WorkflowRunRow): Promise<string[]> {
+  const { missingTasks: missing = [] } = decode(optionsJson) as StartOptions;
+  if (missing.length === 0) return [];
+  const calls = await store.read(() => listUnrepeatableCalls(runId));
+  return [`Resumed with changes: ${describeMissing(calls.filter(({ nodeId }) => missing.includes(nodeId)))}`];
+}
+
+async function explainStatus(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const { runId, status } = run;
   const resume: NextStep = { command: nextCommand(path, "resume", runId) };
   const name = `Run ${runId} of "${run.workflow}"`;

@@ -68,6 +68,29 @@ export function* listUnclaimedCalls(
 }
 
 /** @param parentKey the call that the model works in, `""` for none */
+export interface CallOfTask {
+  readonly nodeId: string;
+  readonly toolName: string;
+  readonly status: CallStatus;
+  readonly key: string;
+}
+
+/** The same of all tasks of a run. Oldest first. */
+export function* listUnrepeatableCalls(runId: string): Transaction<CallOfTask[]> {
+  const rows = yield* all(
+    `SELECT s.node_id, c.tool_name, c.status, c.key
+     FROM toolwright_calls c JOIN toolwright_scopes s ON s.id = c.scope_id
+     WHERE s.run_id = ?1 AND ${UNREPEATABLE} ORDER BY c.started_at_ms, c.seq`,
+    runId,
+  );
+  return rows.map((row) => ({
+    nodeId: text(row, "node_id"),
+    toolName: text(row, "tool_name"),
+    status: oneOf(row, "status", CALL_STATUSES),
+    key: text(row, "key"),
+  }));
+}
+
 function toEarlierCall(row: Row, parentKey: string): EarlierCall {
   const reruns = integerOrNull(row, "reruns");
   return {

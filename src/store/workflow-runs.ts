@@ -138,6 +138,16 @@ export function releaseRun(runId: string, epoch: number): Transaction<number> {
   );
 }
 
+/** 0 when the run was taken over. */
+export function saveRunOptions(runId: string, epoch: number, optionsJson: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_workflow_runs SET options_json = ?3 WHERE run_id = ?1 AND epoch = ?2",
+    runId,
+    epoch,
+    optionsJson,
+  );
+}
+
 /** How a request to cancel a run was met. */
 export type CancelStep =
   | { readonly kind: "missing" }

@@ -7,6 +7,8 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tasks.ts";
 import { endRun, readRun, releaseRun, type RunStatus } from "../store/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
+import { warnAboutMissingTasks } from "./missing-tasks.ts";
+import type { Plan } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
 import type { RunState } from "./run-state.ts";
@@ -32,7 +34,7 @@ export interface ClaimedRun {
 
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runtime, runId, epoch, workflow, options } = claimed;
-  const { maxConcurrency = DEFAULT_CONCURRENCY, limits, ...settings } = claimed.start;
+  const { maxConcurrency = DEFAULT_CONCURRENCY, limits, missingTasks: _noted, ...settings } = claimed.start;
   const { states, closedLoops, lastPosition } = await loadStates(host, runId);
   // After what is on record, also where the clock that wrote it was ahead of this one.
   let position = Math.max(Date.now() * 1_000, lastPosition);
@@ -56,7 +58,9 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     nextPosition: () => (position += 1),
     tell: (event) => deliverEvent(listeners, event, host.warnOnce),
   };
-  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency })
+  const onFirstPlan = (plan: Plan): Promise<void> | undefined =>
+    options.acceptChanges === true ? warnAboutMissingTasks(run, claimed.start, plan) : undefined;
+  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
       // This process lives on, and no other may take the run before it is released.
       host.unsettled.add(`run ${runId}`, () => releaseRun(runId, epoch));

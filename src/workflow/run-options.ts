@@ -25,6 +25,8 @@ export function checkRunOptions(options: RunWorkflowOptions): void {
 export type StartOptions = Partial<ToolSettings> & {
   readonly maxConcurrency?: number;
   readonly limits?: Limits;
+  /** Tasks whose calls are logged, and that the workflow did not hold any more when it was resumed with changes. */
+  readonly missingTasks?: readonly string[];
 };
 
 export function startOptionsOf(options: RunWorkflowOptions): StartOptions {

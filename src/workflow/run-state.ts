@@ -2,6 +2,7 @@
 import type { ToolSettings } from "../definition/context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { CallOfTask } from "../store/earlier-calls.ts";
 import type { PlanOutline } from "./plan-outline.ts";
 import type { TaskStates, TaskStatus } from "./task-state.ts";
 
@@ -15,6 +16,8 @@ export type WorkflowEvent =
     }
   /** The tree was rendered. What it looks like is put together for those who ask. */
   | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
+  /** The run was resumed with changes, and the tasks that made these calls are gone: a renamed one makes them again. */
+  | { readonly type: "tasks-missing"; readonly calls: readonly CallOfTask[] }
   /** A loop has run `maxIterations` times, and `until` is still false. */
   | {
       readonly type: "loop-limit-reached";

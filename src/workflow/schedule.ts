@@ -21,6 +21,8 @@ export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly maxConcurrency: number;
+  /** Called with the tree as it is when the run begins or resumes, before any task does. */
+  readonly onFirstPlan: (plan: Plan) => Promise<void> | undefined;
 }
 
 /** How a run ended, as far as its tasks are concerned. */
@@ -41,6 +43,7 @@ class Schedule {
   readonly #turns = new Map<string, number>();
   #ready: TaskInstance[] = [];
   #walk: PlanWalk | undefined;
+  #firstPlan: Plan | undefined;
   #reads = new Set<string>();
   #at: readonly LoopPass[] = [];
   #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
@@ -80,6 +83,9 @@ class Schedule {
     if (this.#broken !== undefined || this.#failed !== undefined) return;
     try {
       if (this.#isStale) await this.#renderAnew();
+      const plan = this.#firstPlan;
+      this.#firstPlan = undefined;
+      if (plan !== undefined) await this.#options.onFirstPlan(plan);
       // Before anything that follows a loop begins, it is on record that the loop has ended.
       for (const name of this.#justClosed.splice(0)) await this.#run.closeLoop(name);
       if (!this.#isStale) this.#startReady();
@@ -98,6 +104,7 @@ class Schedule {
       this.#ready = [];
       this.#reads = new Set();
       const plan = this.render();
+      if (this.#walk === undefined) this.#firstPlan = plan;
       let loops: Map<string, readonly number[]> | undefined;
       this.#loopsAround = () => (loops ??= loopsAroundTasks(plan.root));
       const walk = new PlanWalk({

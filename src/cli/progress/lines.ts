@@ -1,5 +1,6 @@
 /** Progress as plain lines, for logs. */
 import type { RuntimeEvent } from "../../invoke/events.ts";
+import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
 import { toDuration } from "../screen.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
@@ -14,6 +15,7 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
       if (!isBegun) say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
       isBegun = true;
       if (event.type === "replay-diverged") say(`task ${event.nodeId} goes another way than on record`);
+      if (event.type === "tasks-missing") say(describeMissing(event.calls));
       if (event.type === "loop-limit-reached")
         say(`${event.name} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;

@@ -62,22 +62,20 @@ export async function waitInFlight(call: Call, other: Promise<unknown>): Promise
 export async function hasSettled(call: Call, row: CallRow): Promise<boolean> {
   const { host } = call;
   const deadline = performance.now() + longestWaitMs(call);
-  const isAtWork = async (): Promise<boolean> => {
-    const here = whenExecuted(host.store, row.key);
-    if (here !== undefined) {
-      await pause(deadline, call.signal, here);
-      return whenExecuted(host.store, row.key) !== undefined;
-    }
-    if (row.ownerId === null || row.ownerId === host.ownerId || row.executing !== true) return false;
-    const current = await host.store.read(() => sameRow(row));
-    return current?.executing === true && (await host.isOwnerAlive(row.ownerId));
-  };
-  if (!(await isAtWork())) return true;
+  if (!(await isAtWork(call, row))) return true;
   for (let ms = FIRST_PAUSE_MS; performance.now() < deadline; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
-    if (!(await isAtWork())) throw new Contended();
-    await pause(performance.now() + ms, call.signal);
+    const here = whenExecuted(host.store, row.key);
+    await pause(here === undefined ? performance.now() + ms : deadline, call.signal, here);
+    if (!(await isAtWork(call, row))) throw new Contended();
   }
   return false;
+}
+
+async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
+  if (whenExecuted(host.store, row.key) !== undefined) return true;
+  if (row.ownerId === null || row.ownerId === host.ownerId || row.executing !== true) return false;
+  const current = await host.store.read(() => sameRow(row));
+  return current?.executing === true && (await host.isOwnerAlive(row.ownerId));
 }
 
 function* sameRow({ scopeId, key, attempt }: CallRow): Transaction<CallRow | undefined> {

@@ -1,0 +1,39 @@
+/**
+ * Tasks that have made calls which must not be repeated, and that a changed workflow no longer holds. A renamed task is a
+ * new one: it makes its calls again, and nothing finds those that the old name made.
+ */
+import { type CallOfTask, listUnrepeatableCalls } from "../store/earlier-calls.ts";
+import { saveRunOptions } from "../store/workflow-runs.ts";
+import { encode } from "../util/encode.ts";
+import type { Plan } from "./plan.ts";
+import type { StartOptions } from "./run-options.ts";
+import type { RunState } from "./run-state.ts";
+
+/** For a run that is resumed with changes, before any of its tasks begins. */
+export async function warnAboutMissingTasks(run: RunState, start: StartOptions, plan: Plan): Promise<void> {
+  const { host, runId, epoch } = run;
+  const calls = await host.store.read(() => listUnrepeatableCalls(runId));
+  const missing = calls.filter(({ nodeId }) => !plan.tasks.has(nodeId));
+  if (missing.length === 0 && start.missingTasks === undefined) return;
+  const missingTasks = [...new Set(missing.map(({ nodeId }) => nodeId))];
+  // For those who ask later why the run did what it did.
+  await host.store.transaction(
+    () => saveRunOptions(runId, epoch, encode({ ...start, missingTasks })),
+    "normal",
+  );
+  if (missing.length === 0) return;
+  run.tell({ type: "tasks-missing", calls: missing });
+  host.warnOnce(`missing tasks of ${runId}`, `run "${runId}": ${describeMissing(missing)}`);
+}
+
+export function describeMissing(calls: readonly CallOfTask[]): string {
+  const tasks = Map.groupBy(calls, ({ nodeId }) => nodeId);
+  const parts = [...tasks].map(
+    ([nodeId, made]) =>
+      `"${nodeId}" (${made.map(({ toolName, status }) => `${toolName}: ${status}`).join(", ")})`,
+  );
+  return (
+    `the workflow no longer holds tasks that made calls which must not be repeated: ${parts.join("; ")}. ` +
+    "A task that was renamed makes its calls again. Keep the ids of tasks that have begun."
+  );
+}
