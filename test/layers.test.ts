@@ -9,7 +9,7 @@ const SOURCE = resolve(import.meta.dirname, "../src");
 const LAYERS = [
   ["errors.ts", "util", "load"],
   ["store", "sandbox"],
-  ["definition"],
+  ["definition", "snapshot"],
   ["invoke"],
   ["tool"],
   ["runtime"],

@@ -6,7 +6,7 @@ import type { RuntimeOptions } from "./options.ts";
 export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snapshotFor"] {
   if (option !== "git") return undefined;
   return (call, rootDir) => async (name, toolUseId) => {
-    const { takeGitSnapshot } = await import("../sandbox/snapshot/take-git-snapshot.ts");
+    const { takeGitSnapshot } = await import("../snapshot/take-git-snapshot.ts");
     return takeGitSnapshot({ rootDir, runId: snapshotRun(call), seq: call.seq, label: name, toolUseId });
   };
 }

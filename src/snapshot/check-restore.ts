@@ -3,8 +3,8 @@
  * by a folder with ignored files or with another repository, or a folder whose place is taken by an ignored file.
  */
 import { lstatSync, readdirSync, type Stats } from "node:fs";
-import { ToolwrightError, type ErrorCode } from "../../errors.ts";
-import { showPath } from "../files/file-error.ts";
+import { ToolwrightError, type ErrorCode } from "../errors.ts";
+import { showPath } from "../sandbox/files/file-error.ts";
 import type { RestorePlan } from "./plan-restore.ts";
 import { placeOf } from "./place-of.ts";
 

@@ -3,7 +3,7 @@
  * does not tell cases apart, and every run id gives one that git takes.
  */
 import { hash } from "node:crypto";
-import { ToolwrightError } from "../../errors.ts";
+import { ToolwrightError } from "../errors.ts";
 
 export const SNAPSHOT_REFS = "refs/toolwright/";
 

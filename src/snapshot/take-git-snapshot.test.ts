@@ -6,7 +6,7 @@ import {
   bytesOfGitDir,
   createRepository,
   type TestRepository,
-} from "../../../test/sandbox/snapshot-repository.ts";
+} from "../../test/sandbox/snapshot-repository.ts";
 import { takeGitSnapshot, type TakeGitSnapshotOptions } from "./take-git-snapshot.ts";
 
 let repository: TestRepository;

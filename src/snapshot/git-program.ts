@@ -3,9 +3,9 @@
  * never pass on a GIT_* variable of this process, nor find a program that an agent could have written.
  */
 import { homedir } from "node:os";
-import { ToolwrightError } from "../../errors.ts";
-import { cleanPath } from "../isolation/clean-environment.ts";
-import { findTrustedExecutable } from "../isolation/find-executable.ts";
+import { ToolwrightError } from "../errors.ts";
+import { cleanPath } from "../sandbox/isolation/clean-environment.ts";
+import { findTrustedExecutable } from "../sandbox/isolation/find-executable.ts";
 
 export interface GitProgram {
   readonly file: string;

@@ -3,7 +3,7 @@
  * a folder that still holds something, nor the root itself. To run it twice does no harm.
  */
 import { chmodSync, lstatSync, rmdirSync, unlinkSync, type Stats } from "node:fs";
-import { errnoOf } from "../files/file-error.ts";
+import { errnoOf } from "../sandbox/files/file-error.ts";
 import type { Repository } from "./find-repository.ts";
 import { placeOf } from "./place-of.ts";
 import type { RestorePlan } from "./plan-restore.ts";

@@ -3,7 +3,7 @@
  * kept as a commit first, so that nothing is lost by a restore, nor by one that stops in the middle.
  */
 import { join } from "node:path";
-import { ToolwrightError } from "../../errors.ts";
+import { ToolwrightError } from "../errors.ts";
 import { applyRestore } from "./apply-restore.ts";
 import { checkRestore } from "./check-restore.ts";
 import { noRepository, type Repository } from "./find-repository.ts";

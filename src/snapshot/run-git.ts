@@ -3,7 +3,7 @@
  * to git, and it turns every failure into a `ToolwrightError`.
  */
 import { spawn } from "node:child_process";
-import { ToolwrightError, type ErrorCode } from "../../errors.ts";
+import { ToolwrightError, type ErrorCode } from "../errors.ts";
 import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
 
 export interface GitPlace {

@@ -3,7 +3,7 @@
  * is ignored; outside the root HEAD's content stays. It must never use `git add` or `git status`: those start git in
  * submodules, under the submodules' own config.
  */
-import { ToolwrightError } from "../../errors.ts";
+import { ToolwrightError } from "../errors.ts";
 import type { Repository } from "./find-repository.ts";
 import { dropIndex, loadIndex, saveIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";

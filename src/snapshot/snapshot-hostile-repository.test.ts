@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createRepository, type TestRepository } from "../../../test/sandbox/snapshot-repository.ts";
+import { createRepository, type TestRepository } from "../../test/sandbox/snapshot-repository.ts";
 import { listGitSnapshots } from "./list-git-snapshots.ts";
 import { removeGitSnapshots } from "./remove-git-snapshots.ts";
 import { restoreGitSnapshot } from "./restore-git-snapshot.ts";

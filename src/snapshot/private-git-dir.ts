@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ToolwrightError } from "../../errors.ts";
-import { isInside } from "../isolation/is-inside.ts";
+import { ToolwrightError } from "../errors.ts";
+import { isInside } from "../sandbox/isolation/is-inside.ts";
 import type { Repository } from "./find-repository.ts";
 import type { RepositorySettings } from "./repository-settings.ts";
 import { createGit, type Git } from "./run-git.ts";

@@ -2,7 +2,7 @@
  * The frame of every operation: finds the repository, waits for its turn, and has a private git folder for the time
  * being. The turn is taken before anything is awaited, so that operations happen in the order of their calls.
  */
-import { Turns } from "../../util/turns.ts";
+import { Turns } from "../util/turns.ts";
 import { findRepository, type Repository } from "./find-repository.ts";
 import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { readSettings } from "./repository-settings.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, wri
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRepository, filesOf, type TestRepository } from "../../../test/sandbox/snapshot-repository.ts";
+import { createRepository, filesOf, type TestRepository } from "../../test/sandbox/snapshot-repository.ts";
 import { loadIndex } from "./index-cache.ts";
 import { takeGitSnapshot } from "./take-git-snapshot.ts";
 import { withRepository } from "./with-repository.ts";

@@ -16,7 +16,7 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createRepository, filesOf, type TestRepository } from "../../../test/sandbox/snapshot-repository.ts";
+import { createRepository, filesOf, type TestRepository } from "../../test/sandbox/snapshot-repository.ts";
 import { restoreGitSnapshot } from "./restore-git-snapshot.ts";
 import { takeGitSnapshot } from "./take-git-snapshot.ts";
 

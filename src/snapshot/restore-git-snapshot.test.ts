@@ -16,8 +16,8 @@ import {
   createRepository,
   filesOf,
   type TestRepository,
-} from "../../../test/sandbox/snapshot-repository.ts";
-import type { ToolwrightError } from "../../errors.ts";
+} from "../../test/sandbox/snapshot-repository.ts";
+import type { ToolwrightError } from "../errors.ts";
 import { restoreGitSnapshot } from "./restore-git-snapshot.ts";
 import { takeGitSnapshot } from "./take-git-snapshot.ts";
 

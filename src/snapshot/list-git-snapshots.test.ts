@@ -6,7 +6,7 @@ import {
   bytesOfGitDir,
   createRepository,
   type TestRepository,
-} from "../../../test/sandbox/snapshot-repository.ts";
+} from "../../test/sandbox/snapshot-repository.ts";
 import { listGitSnapshots } from "./list-git-snapshots.ts";
 import { removeGitSnapshots } from "./remove-git-snapshots.ts";
 import { restoreGitSnapshot } from "./restore-git-snapshot.ts";
