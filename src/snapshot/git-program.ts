@@ -60,7 +60,7 @@ const FIXED_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** The user's own ignore file is found through these; it lies outside the root. */
+/** The user's own configuration is found through these; it lies outside the root. */
 function homeOf(from: NodeJS.ProcessEnv): Record<string, string> {
   const config = from["XDG_CONFIG_HOME"];
   const home = { HOME: from["HOME"] ?? homedir() };

@@ -1,54 +1,50 @@
 /**
  * Keeps the index of the last snapshot beside the repository's own, so that the next one reads only the files that
- * changed. It must never be trusted for what is tracked, only for which files are unchanged, and it may be deleted
- * at any time.
+ * changed. An agent can write there, so an index counts only if it is the one whose hash the store has. It may be
+ * deleted at any time.
  */
-import { closeSync, constants, copyFileSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { lstatSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { quoted } from "../util/shell-word.ts";
 
-/** Returns whether there was one. */
-export function loadIndex(gitDir: string, index: string): boolean {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(cacheOf(gitDir), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return false;
-    writeFileSync(index, readFileSync(descriptor));
-    keepTime(index, stats.mtimeMs);
-    return true;
-  } catch {
-    return false; // Without it everything is read anew, which is slower and no less right.
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
+/** A script that copies it, where there is one. */
+export function copyKeptIndex(gitDir: string, index: string): string {
+  const from = quoted(cacheOf(gitDir));
+  return `if [ -f ${from} ] && [ ! -L ${from} ]; then cat ${from} >${quoted(index)} 2>/dev/null; fi; true`;
 }
 
-export function saveIndex(gitDir: string, index: string): void {
-  const temporary = `${cacheOf(gitDir)}.${randomUUID()}`;
-  try {
-    copyFileSync(index, temporary, constants.COPYFILE_EXCL);
-    keepTime(temporary, statSync(index).mtimeMs);
-    renameSync(temporary, cacheOf(gitDir));
-  } catch {
-    rmSync(temporary, { force: true }); // As above: the snapshot itself is complete.
+/** Whether the copy is the index that the store knows; another one is deleted. */
+export function acceptIndex(index: string, indexHash: string | undefined): boolean {
+  const [hash, seconds] = indexHash?.split("@") ?? [];
+  if (hash === undefined || hash !== hashOf(index)) {
+    rmSync(index, { force: true });
+    return false;
   }
+  // Git reads a file again when it is as young as the index, since a change within one second shows in no time stamp. A
+  // copy that looks younger than the index was would hide such a change; one that looks older hides nothing.
+  utimesSync(index, Number(seconds), Number(seconds));
+  return true;
 }
 
-export function dropIndex(gitDir: string): void {
-  rmSync(cacheOf(gitDir), { force: true });
+/** What the store has to know of an index. */
+export function describeIndex(index: string): string {
+  return `${hashOf(index)}@${Math.floor(lstatSync(index).mtimeMs / 1000)}`;
+}
+
+/** A script that keeps it. It may fail without harm: then the next snapshot reads every file. */
+export function keepIndex(gitDir: string, index: string): string {
+  const cache = quoted(cacheOf(gitDir));
+  const temporary = quoted(`${cacheOf(gitDir)}.${randomUUID()}`);
+  const copy = `cat ${quoted(index)} >${temporary} && [ ! -d ${cache} ] && mv -f ${temporary} ${cache}`;
+  return `(${copy} || rm -f ${temporary}) 2>/dev/null; true`;
 }
 
 function cacheOf(gitDir: string): string {
   return join(gitDir, "toolwright-index");
 }
 
-/**
- * Git reads a file again when it is as young as the index, since a change within one second shows in no time stamp.
- * A copy that looks younger than the index was would hide such a change; one that looks older hides nothing.
- */
-function keepTime(file: string, mtimeMs: number): void {
-  const seconds = Math.floor(mtimeMs / 1000);
-  utimesSync(file, seconds, seconds);
+function hashOf(file: string): string | undefined {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
 }

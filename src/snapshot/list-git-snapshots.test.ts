@@ -19,13 +19,26 @@ beforeEach(() => {
 afterEach(() => repository[Symbol.dispose]());
 
 const take = (runId: string, seq: number, label = "x") =>
-  takeGitSnapshot({ rootDir: repository.root, runId, seq, label, takenAtMs: 1_700_000_000_000 + seq });
+  takeGitSnapshot({
+    store: repository.store,
+    rootDir: repository.root,
+    name: runId,
+    seq,
+    label,
+    takenAtMs: 1_700_000_000_000 + seq,
+  });
 const list = (runId?: string) => listGitSnapshots({ rootDir: repository.root, runId });
 const short = async (runId?: string) => (await list(runId)).map((one) => `${one.runId}/${one.seq}`);
 
 describe("listGitSnapshots", () => {
   it("tells what was said when the snapshot was taken", async () => {
-    const options = { rootDir: repository.root, runId: "Run 1", seq: 3, label: "a\n\nb \0 ü\ud800" };
+    const options = {
+      store: repository.store,
+      rootDir: repository.root,
+      name: "Run 1",
+      seq: 3,
+      label: "a\n\nb \0 ü\ud800",
+    };
     const taken = await takeGitSnapshot({ ...options, toolUseId: "call_1", takenAtMs: 1_700_000_000_123 });
     expect(await list()).toEqual([
       {

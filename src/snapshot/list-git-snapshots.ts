@@ -1,7 +1,11 @@
-/** What snapshots a repository holds. Reads only; refs that are no snapshot of ours are passed over. */
+/** What snapshots a repository holds: the refs whose commits the store has. Reads only. */
+import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { StoreOption } from "../store/open-store.ts";
+import { listSnapshots } from "../store/snapshots.ts";
 import { readSnapshotRefs } from "./read-refs.ts";
-import { parseMessage } from "./snapshot-message.ts";
+import { parseNote } from "./snapshot-message.ts";
 import { runRefs, SNAPSHOT_REFS, snapshotRef } from "./snapshot-ref.ts";
+import { withSnapshotStore } from "./snapshot-store.ts";
 import { withRepository } from "./with-repository.ts";
 
 export interface GitSnapshot {
@@ -17,17 +21,43 @@ export interface GitSnapshot {
 export interface ListGitSnapshotsOptions {
   readonly rootDir: string;
   readonly runId?: string | undefined;
+  /** The runtime's store. Default: the one this process last took a snapshot with, else `toolwright.db`. */
+  readonly store?: StoreOption | undefined;
+  readonly isolation?: IsolationMode | undefined;
 }
 
 /** By run, then by number; empty where the root is in no git work tree. */
-export async function listGitSnapshots({ rootDir, runId }: ListGitSnapshotsOptions): Promise<GitSnapshot[]> {
+export async function listGitSnapshots(options: ListGitSnapshotsOptions): Promise<GitSnapshot[]> {
+  const { rootDir, runId, store, isolation } = options;
   const prefix = runId === undefined ? SNAPSHOT_REFS : runRefs(runId);
-  const refs = await withRepository({ rootDir, run: (_repository, own) => readSnapshotRefs(own, prefix) });
-  return (refs ?? []).flatMap(({ ref, seq, commit, message }) => {
-    const note = parseMessage(message);
-    if (note === undefined || snapshotRef(note.runId, seq) !== ref) return [];
-    const { toolUseId } = note;
-    const tool = toolUseId === undefined ? {} : { toolUseId };
-    return [{ runId: note.runId, seq, ref, commit, label: note.label, ...tool, takenAtMs: note.takenAtMs }];
+  const found = await withRepository({
+    rootDir,
+    isolation,
+    run: async ({ gitDir }, own) => {
+      const refs = await readSnapshotRefs(own, prefix);
+      if (refs.length === 0) return [];
+      const known = await withSnapshotStore(gitDir, store, (open) =>
+        open.read(() => listSnapshots(runId ?? null)),
+      );
+      const rows = new Map(known.map((row) => [snapshotRef(row.name, row.seq), row]));
+      return refs.flatMap(({ ref, commit }) => {
+        const row = rows.get(ref);
+        const note = row === undefined ? undefined : parseNote(row.noteJson);
+        if (row?.commit !== commit || note === undefined) return [];
+        const tool = note.toolUseId === undefined ? {} : { toolUseId: note.toolUseId };
+        return [
+          {
+            runId: row.name,
+            seq: row.seq,
+            ref,
+            commit,
+            label: note.label,
+            ...tool,
+            takenAtMs: row.takenAtMs,
+          },
+        ];
+      });
+    },
   });
+  return found ?? [];
 }

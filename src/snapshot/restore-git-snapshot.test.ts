@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -27,7 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => repository[Symbol.dispose]());
 
-const take = (seq: number) => takeGitSnapshot({ rootDir: repository.root, runId: "run", seq, label: "x" });
+const take = (seq: number) =>
+  takeGitSnapshot({ store: repository.store, rootDir: repository.root, name: "run", seq, label: "x" });
 const restore = (seq: number) => restoreGitSnapshot({ rootDir: repository.root, runId: "run", seq });
 const remove = (path: string) => rmSync(join(repository.root, path), { recursive: true });
 
@@ -172,14 +164,12 @@ describe("restoreGitSnapshot", () => {
   });
 
   it("says what to do when it stops in the middle, and finishes at the next try", async () => {
-    repository.write("lost.txt", "old");
+    repository.write("closed/lost.txt", "old");
     await take(1);
-    const id = repository.git(["hash-object", "lost.txt"]);
-    const object = join(repository.root, ".git/objects", id.slice(0, 2), id.slice(2));
-    renameSync(object, join(repository.base, "object"));
-    repository.write("lost.txt", "new");
     repository.write("added", "1");
     remove("a.txt");
+    remove("closed/lost.txt");
+    chmodSync(join(repository.root, "closed"), 0o555);
     const failed: unknown = await restore(1).catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: "TOOL_EXECUTION_FAILED",
@@ -188,14 +178,14 @@ describe("restoreGitSnapshot", () => {
       hint: expect.stringMatching(/run the same restore again.*git restore --source=[0-9a-f]{40}/s),
     });
     const { before } = (failed as ToolwrightError).details;
-    expect(repository.git(["ls-tree", "--name-only", String(before)]).split("\n")).toEqual([
-      "added",
-      "lost.txt",
-      "sub",
-    ]);
-    renameSync(join(repository.base, "object"), object);
+    expect(repository.git(["ls-tree", "--name-only", String(before)]).split("\n")).toEqual(["added", "sub"]);
+    chmodSync(join(repository.root, "closed"), 0o755);
     await restore(1);
-    expect(filesOf(repository.root)).toEqual({ "a.txt": "a\n", "lost.txt": "old", "sub/b.txt": "b\n" });
+    expect(filesOf(repository.root)).toEqual({
+      "a.txt": "a\n",
+      "closed/lost.txt": "old",
+      "sub/b.txt": "b\n",
+    });
   });
 
   it("gives a file that only its owner could read to nobody else", async () => {
@@ -219,7 +209,7 @@ describe("restoreGitSnapshot", () => {
     repository.write("a.txt", "later\n");
     await expect(restore(2)).rejects.toMatchObject({
       code: "TOOL_FILE_NOT_FOUND",
-      message: 'There is no snapshot 2 of run "run" in this repository. Nothing was changed.',
+      message: 'The store has no snapshot 2 of run "run". Nothing was changed.',
     });
     await expect(restore(-1)).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID" });
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "no-git-")));

@@ -19,10 +19,16 @@ afterEach(() => {
 
 /** Everything that this folder does to a repository. */
 const everything = async (rootDir = repository.root) => {
-  await takeGitSnapshot({ rootDir, runId: "run", seq: 1, label: "one" });
+  await takeGitSnapshot({ store: repository.store, rootDir, name: "run", seq: 1, label: "one" });
   repository.write("a.txt", "later\n");
   repository.write("added.txt", "added\n");
-  const taken = await takeGitSnapshot({ rootDir, runId: "run", seq: 2, label: "two" });
+  const taken = await takeGitSnapshot({
+    store: repository.store,
+    rootDir,
+    name: "run",
+    seq: 2,
+    label: "two",
+  });
   await restoreGitSnapshot({ rootDir, runId: "run", seq: 1 });
   await listGitSnapshots({ rootDir });
   await removeGitSnapshots({ rootDir, runId: "run" });
@@ -70,7 +76,13 @@ describe("a repository that an agent has written to", () => {
     const bytes = { "x.txt": "one\r\n$Id$\r\n", "x.bin": "\r\n\0", "x.enc": "plain" };
     for (const [name, content] of Object.entries(bytes)) repository.write(name, content);
     await everything();
-    await takeGitSnapshot({ rootDir: repository.root, runId: "run", seq: 1, label: "one" });
+    await takeGitSnapshot({
+      store: repository.store,
+      rootDir: repository.root,
+      name: "run",
+      seq: 1,
+      label: "one",
+    });
     for (const name of Object.keys(bytes)) repository.write(name, "changed");
     await restoreGitSnapshot({ rootDir: repository.root, runId: "run", seq: 1 });
     for (const [name, content] of Object.entries(bytes)) expect(repository.read(name)).toBe(content);
@@ -170,7 +182,7 @@ describe("a repository that an agent has written to", () => {
     vi.stubEnv("GIT_CONFIG_COUNT", "1");
     vi.stubEnv("GIT_CONFIG_KEY_0", "core.fsmonitor");
     vi.stubEnv("GIT_CONFIG_VALUE_0", repository.trap("fsmonitor"));
-    const options = { rootDir: repository.root, runId: "run", label: "x" };
+    const options = { store: repository.store, rootDir: repository.root, name: "run", label: "x" };
     await takeGitSnapshot({ ...options, seq: 1 });
     expect(existsSync(join(repository.base, "trace"))).toBe(false);
     expect(other.git(["for-each-ref"])).toBe(before);
@@ -184,7 +196,13 @@ describe("a repository that an agent has written to", () => {
     const fake = repository.git(["hash-object", "-w", "a.txt"]);
     repository.write("a.txt", "a\n");
     repository.git(["replace", repository.git(["rev-parse", "HEAD:a.txt"]), fake]);
-    await takeGitSnapshot({ rootDir: repository.root, runId: "run", seq: 1, label: "x" });
+    await takeGitSnapshot({
+      store: repository.store,
+      rootDir: repository.root,
+      name: "run",
+      seq: 1,
+      label: "x",
+    });
     repository.write("a.txt", "broken\n");
     await restoreGitSnapshot({ rootDir: repository.root, runId: "run", seq: 1 });
     expect(repository.read("a.txt")).toBe("a\n");

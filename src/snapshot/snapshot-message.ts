@@ -1,6 +1,6 @@
 /**
- * The commit message of a snapshot: a line for people, then what the list of snapshots reads back, as JSON so that no
- * label can imitate it.
+ * The commit message of a snapshot: a line for people, then the note as JSON. Lists read the note from the store: a
+ * message is as easy to forge as a ref.
  */
 export interface SnapshotNote {
   readonly runId: string;
@@ -16,15 +16,13 @@ export function formatMessage({ runId, label, takenAtMs, toolUseId }: SnapshotNo
   return `${subject === "" ? "Snapshot" : subject}\n\n${MARK}${note}\n`;
 }
 
-/** `undefined` for a commit that is no snapshot. */
-export function parseMessage(message: string): SnapshotNote | undefined {
-  const last = message.trimEnd().split("\n").at(-1) ?? "";
-  if (!last.startsWith(MARK)) return undefined;
+/** `undefined` for a text that is no note. */
+export function parseNote(json: string): SnapshotNote | undefined {
   try {
-    const note: unknown = JSON.parse(last.slice(MARK.length));
+    const note: unknown = JSON.parse(json);
     return isNote(note) ? note : undefined;
   } catch {
-    return undefined; // Somebody else's words after our mark.
+    return undefined; // A damaged row is passed over, like a ref that nobody took.
   }
 }
 

@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 const take = async (seq: number, rootDir = repository.root) => {
-  const taken = await takeGitSnapshot({ rootDir, runId: "run", seq, label: "x" });
+  const taken = await takeGitSnapshot({ store: repository.store, rootDir, name: "run", seq, label: "x" });
   if (taken === undefined) throw new Error("no snapshot was taken");
   return taken.commit;
 };

@@ -1,46 +1,48 @@
 /**
- * Writes the present content of the root as a tree object. Starts from HEAD, which says what is tracked although it
+ * Reads the present content of the root into an index of ours. Starts from HEAD, which says what is tracked although it
  * is ignored; outside the root HEAD's content stays. It must never use `git add` or `git status`: those start git in
  * submodules, under the submodules' own config.
  */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
+import { quoted } from "../util/shell-word.ts";
 import type { Repository } from "./find-repository.ts";
-import { dropIndex, loadIndex, saveIndex } from "./index-cache.ts";
+import { acceptIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { joinNul, splitNul } from "./run-git.ts";
+import { gitCommand, joinNul, splitNul } from "./run-git.ts";
+import type { IsUnkept } from "./unkept-files.ts";
 
-/** Returns the tree's object id. */
+export interface StageRequest {
+  /** Of the index that the last snapshot kept. */
+  readonly indexHash: string | undefined;
+  readonly isUnkept: IsUnkept;
+}
+
 export async function stageWorkTree(
   repository: Repository,
   own: PrivateGitDir,
-  head: string | undefined,
-): Promise<string> {
-  const { gitDir } = repository;
-  if (loadIndex(gitDir, own.index)) {
+  { indexHash, isUnkept }: StageRequest,
+): Promise<void> {
+  if (acceptIndex(own.index, indexHash)) {
     try {
-      return await stage(repository, own, head);
+      return await stage(repository, own, isUnkept);
     } catch (error) {
       if (ToolwrightError.is(error) && FINAL.has(error.code)) throw error;
-      // The kept index may be damaged, or a file changed under our eyes: once more, from nothing.
-      dropIndex(gitDir);
+      // A file changed while it was read: once more, from nothing.
+      rmSync(own.index, { force: true });
     }
   }
-  await own.git(["read-tree", "--empty"]);
-  return stage(repository, own, head);
+  return stage(repository, own, isUnkept);
 }
 
 const FINAL: ReadonlySet<string> = new Set(["TOOL_ABORTED", "TOOL_TIMEOUT", "TOOL_DISK_FULL"]);
 
-async function stage({ gitDir, scope }: Repository, own: PrivateGitDir, head: string | undefined) {
-  const { git } = own;
-  // With -m, entries equal to HEAD's keep what the index knows of their files; -i leaves the files alone.
-  await git(head === undefined ? ["read-tree", "--empty"] : ["read-tree", "-m", "-i", head]);
-  const [changes, others] = await Promise.all([
-    git([...DIFF_FILES, "--", ...scope]),
-    git(["ls-files", "-z", "--others", "--exclude-standard", "--", ...scope]),
-  ]);
-  const { gone, changed } = parseChanges(splitNul(changes));
-  const untracked = splitNul(others);
+async function stage(repository: Repository, own: PrivateGitDir, isUnkept: IsUnkept): Promise<void> {
+  const { git } = own.reading;
+  const found = await compare(repository, own);
+  const { gone, changed } = parseChanges(found.changes, isUnkept);
+  const untracked = found.others.filter((path) => !isUnkept(path));
   const files = untracked.filter((path) => !path.endsWith("/"));
   // First what is gone: a file may have become a folder, or a folder a link.
   if (gone.length > 0) await git(["update-index", "-z", "--force-remove", "--stdin"], input(gone));
@@ -50,9 +52,26 @@ async function stage({ gitDir, scope }: Repository, own: PrivateGitDir, head: st
   for (const path of untracked.filter((one) => one.endsWith("/"))) {
     await git(add, { ...input([path.slice(0, -1)]), accept: [0, 128] });
   }
-  const tree = (await git(["write-tree"])).toString().trim();
-  saveIndex(gitDir, own.index);
-  return tree;
+}
+
+/** What of the work tree is not as HEAD has it. */
+async function compare(
+  { scope }: Repository,
+  { reading: { place, shell }, head, folder }: PrivateGitDir,
+): Promise<{ readonly changes: readonly string[]; readonly others: readonly string[] }> {
+  const [changes, others] = ["changes", "others"].map((name) => join(folder, name)) as [string, string];
+  // With -m, entries equal to HEAD's keep what the index knows of their files; -i leaves the files alone.
+  const start = head === undefined ? ["read-tree", "--empty"] : ["read-tree", "-m", "-i", head];
+  const list = ["ls-files", "-z", "--others", "--exclude-standard", "--", ...scope];
+  await shell(
+    "git read-tree",
+    [
+      gitCommand(place, start),
+      `${gitCommand(place, [...DIFF_FILES, "--", ...scope])} >${quoted(changes)}`,
+      `${gitCommand(place, list)} >${quoted(others)}`,
+    ].join(" && "),
+  );
+  return { changes: splitNul(readFileSync(changes)), others: splitNul(readFileSync(others)) };
 }
 
 /** "dirty": only the commit of a submodule is compared, by a look at its HEAD. */
@@ -66,11 +85,12 @@ const DIFF_FILES = [
   "--ignore-submodules=dirty",
 ];
 
-function parseChanges(parts: readonly string[]): { gone: string[]; changed: string[] } {
+function parseChanges(parts: readonly string[], isUnkept: IsUnkept): { gone: string[]; changed: string[] } {
   const gone: string[] = [];
   const changed: string[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
-    (parts[at] === "D" ? gone : changed).push(parts[at + 1] ?? "");
+    const path = parts[at + 1] ?? "";
+    if (!isUnkept(path)) (parts[at] === "D" ? gone : changed).push(path);
   }
   return { gone, changed };
 }

@@ -17,8 +17,9 @@ afterEach(() => repository[Symbol.dispose]());
 
 const take = async (more: Partial<TakeGitSnapshotOptions> = {}) => {
   const taken = await takeGitSnapshot({
+    store: repository.store,
     rootDir: repository.root,
-    runId: "run",
+    name: "run",
     seq: 1,
     label: "before bash",
     ...more,
@@ -89,7 +90,7 @@ describe("takeGitSnapshot", () => {
     const head = repository.git(["rev-parse", "HEAD"]);
     const first = await take({ seq: 9 });
     const second = await take({ seq: 10 });
-    const other = await take({ runId: "other", seq: 1 });
+    const other = await take({ name: "other", seq: 1 });
     const parent = (commit: string) => repository.git(["rev-parse", `${commit}^`]);
     expect(parent(first.commit)).toBe(head);
     expect(parent(second.commit)).toBe(first.commit);
@@ -123,14 +124,18 @@ describe("takeGitSnapshot", () => {
 
   it("is undefined outside a work tree, in a git folder and beside a bare one", async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "no-git-")));
-    const options = { runId: "run", seq: 1, label: "x" };
-    expect(await takeGitSnapshot({ rootDir: folder, ...options })).toBeUndefined();
+    const options = { name: "run", seq: 1, label: "x" };
+    expect(await takeGitSnapshot({ store: repository.store, rootDir: folder, ...options })).toBeUndefined();
     mkdirSync(join(folder, ".git"));
-    expect(await takeGitSnapshot({ rootDir: folder, ...options })).toBeUndefined();
+    expect(await takeGitSnapshot({ store: repository.store, rootDir: folder, ...options })).toBeUndefined();
     rmSync(folder, { recursive: true });
-    expect(await takeGitSnapshot({ rootDir: join(repository.root, ".git"), ...options })).toBeUndefined();
+    expect(
+      await takeGitSnapshot({ store: repository.store, rootDir: join(repository.root, ".git"), ...options }),
+    ).toBeUndefined();
     repository.git(["config", "core.bare", "true"]);
-    expect(await takeGitSnapshot({ rootDir: repository.root, ...options })).toBeUndefined();
+    expect(
+      await takeGitSnapshot({ store: repository.store, rootDir: repository.root, ...options }),
+    ).toBeUndefined();
   });
 
   it("refuses a root that is no folder, and a number that is none", async () => {
