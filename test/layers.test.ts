@@ -9,8 +9,8 @@ const SOURCE = resolve(import.meta.dirname, "../src");
 const LAYERS = [
   ["errors.ts", "util", "load"],
   ["store", "sandbox"],
-  ["definition", "snapshot"],
-  ["invoke"],
+  ["definition"],
+  ["invoke", "snapshot"],
   ["tool"],
   ["runtime"],
   ["tools", "adapters", "testing"],

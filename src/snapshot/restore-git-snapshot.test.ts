@@ -220,6 +220,22 @@ describe("restoreGitSnapshot", () => {
     expect(repository.read("a.txt")).toBe("later\n");
   });
 
+  it("refuses an option that it does not know, by name, and a sandbox that is not one", async () => {
+    await take(1);
+    const options = { rootDir: repository.root, runId: "run", seq: 1 };
+    for (const [wrong, words] of [
+      [{ isolaton: "off" }, 'isolaton is not an option of restoreGitSnapshot. Did you mean "isolation"?'],
+      [{ isolation: "none" }, 'isolation must be "auto", "require", "off", not "none".'],
+      [{ isolation: false }, "not false"],
+      [{ store: 1 }, "store must be a path"],
+    ] as const) {
+      await expect(restoreGitSnapshot({ ...options, ...(wrong as object) })).rejects.toMatchObject({
+        code: "TOOL_OPTION_INVALID",
+        message: expect.stringContaining(words),
+      });
+    }
+  });
+
   it("leaves empty folders and the root as they are", async () => {
     await take(1);
     mkdirSync(join(repository.root, "empty"));

@@ -14,7 +14,7 @@ const STEERING = [
   ...Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter((one) =>
     /\p{Cc}/u.test(one),
   ),
-  ..."\u061C\u200B\u200E\u200F\u2028\u2029\u202A\u202E\u2066\u2069\uFEFF\u00AD\u180E",
+  ...Array.from("\u061C\u200B\u200E\u200F\u2028\u2029\u202A\u202E\u2066\u2069\uFEFF\u00AD\u180E"),
   "\u{E0041}",
 ];
 

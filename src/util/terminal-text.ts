@@ -38,6 +38,7 @@ export function isUnsafeForTerminal(text: string): boolean {
 }
 
 // Control characters, marks that reorder or hide text, separators of lines, halves of pairs, and letters without a shape.
+// oxlint-disable-next-line eslint/no-misleading-character-class
 const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
 
 function escapeOf(character: string): string {

@@ -12,8 +12,8 @@ const FORGED = "toolwright approve apr_forged";
 /** A line of its own, colours, cursor, reordered letters, an 8-bit escape, letters that are not seen. */
 const HOSTILE = `x\n  ${FORGED}\r\n\u001B[31m\u009B2J\u202E\u2028\u{E0041}y`;
 
-// oxlint-disable-next-line eslint/no-control-regex
 const STEERING =
+  // oxlint-disable-next-line eslint/no-control-regex
   /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/u;
 
 function expectHarmless(text: string): void {

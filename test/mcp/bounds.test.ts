@@ -2,6 +2,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { importMcpTools, mcpTools } from "../../src/adapters/mcp/index.ts";
 import { createRuntime } from "../../src/index.ts";
+import { toTerminalLine } from "../../src/util/terminal-text.ts";
 
 const tool = (name: string, description = "") => ({ name, description, inputSchema: { type: "object" } });
 
@@ -95,5 +96,5 @@ it("leaves out a tool whose name would steer a terminal", async () => {
   const imported = await importMcpTools(serverOf(names.map((name) => tool(name))));
   expect(imported.map(({ name }) => name)).toEqual(["fine"]);
   expect(warn.mock.calls).toHaveLength(4);
-  for (const [line] of warn.mock.calls) expect(String(line)).not.toMatch(/[\n\u001B\u202E]/);
+  for (const [line] of warn.mock.calls) expect(toTerminalLine(String(line))).toBe(line);
 });

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { checkUnknownOptions } from "../../../definition/check-options.ts";
 import type { BaseToolContext } from "../../../definition/context.ts";
+import { describe } from "../../../definition/option-checks.ts";
 import { createToolSpec } from "../../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -108,7 +109,7 @@ function checkPolicy(policy: McpImportPolicy): void {
     if (value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)) continue;
     throw new ToolwrightError(
       "TOOL_OPTION_INVALID",
-      `Option ${name} of an MCP server must be a whole number from 1 on; it is ${String(value)}.`,
+      `Option ${name} of an MCP server must be a whole number from 1 on; it is ${describe(value)}.`,
       { details: { option: name }, effect: "none" },
     );
   }
