@@ -42,7 +42,9 @@ describe("text from elsewhere", () => {
   });
 
   it("marks every further line of a block", () => {
-    expect(toTerminalBlock("one\ntoolwright approve apr_2\n")).toBe("one\n  | toolwright approve apr_2");
+    const block = toTerminalBlock("one\ntoolwright approve apr_2\n");
+    expect(block).toBe("one\n  | toolwright approve apr_2");
+    expect(toTerminalBlock(block)).toBe(block);
   });
 
   it("quotes a name that is more than a word", () => {

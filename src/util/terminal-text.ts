@@ -14,9 +14,9 @@ export function toTerminalLine(text: string): string {
   return toTerminalText(text.replaceAll("\n", String.raw`\n`).replaceAll("\t", String.raw`\t`));
 }
 
-/** Several lines among ours: every line after the first has a mark. */
+/** Several lines among ours: every line after the first has a mark. To do it twice changes nothing. */
 export function toTerminalBlock(text: string): string {
-  return toTerminalText(text.replace(/\n+$/, "")).replaceAll("\n", "\n  | ");
+  return toTerminalText(text.replace(/\n+$/, "")).replaceAll(/\n(?! {2}\| )/g, "\n  | ");
 }
 
 /** A name or an id within a sentence: in quotes, unless it is a plain word. */

@@ -42,7 +42,9 @@ it("counts entries that are no tools, or are listed twice, too", async () => {
   );
 });
 
-it("refuses a page that is too large", async () => {
+it("refuses a list that is too large, in one page or in many", async () => {
+  const tools = many(1_000).map((one) => ({ ...one, description: "x".repeat(20_000) }));
+  await expect(importMcpTools(serverOf(tools))).rejects.toThrow(/maxAnswerBytes/);
   const large = serverOf([tool("a", "x".repeat(17 * 1_048_576))]);
   await expect(importMcpTools(large)).rejects.toThrow(/more than 16777216 bytes \(maxAnswerBytes\)/);
 });

@@ -2,22 +2,23 @@
 
 export const MAX_ANSWER_BYTES = 16 * 1_048_576;
 
-/** Whether the texts of a value are longer than this altogether. Stops as soon as they are. */
-export function isLargerThan(value: unknown, maxBytes: number): boolean {
-  let left = maxBytes;
+/** The bytes of a value's texts, roughly; `Infinity` as soon as they are more than `most`. */
+export function bytesOf(value: unknown, most: number): number {
+  let bytes = 0;
   const open: unknown[] = [value];
-  const take = (bytes: number): boolean => (left -= bytes) < 0;
   while (open.length > 0) {
     const item = open.pop();
     if (typeof item === "string") {
-      if (take(Buffer.byteLength(item))) return true;
+      bytes += Buffer.byteLength(item);
     } else if (typeof item === "object" && item !== null) {
       for (const [name, inner] of Object.entries(item)) {
         // Also for what has no text: a million empty lists are not small.
-        if (take(1 + (Array.isArray(item) ? 0 : Buffer.byteLength(name)))) return true;
+        bytes += 1 + (Array.isArray(item) ? 0 : Buffer.byteLength(name));
+        if (bytes > most) return Infinity;
         open.push(inner);
       }
     }
+    if (bytes > most) return Infinity;
   }
-  return false;
+  return bytes;
 }

@@ -2,7 +2,7 @@
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
-import { isLargerThan, MAX_ANSWER_BYTES } from "./answer-size.ts";
+import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import {
   type CallResult,
@@ -44,7 +44,7 @@ export async function callRemoteTool(
   } catch (cause) {
     throw unanswered(tool, cause);
   }
-  if (isLargerThan(answer, maxAnswerBytes)) throw tooLarge(tool, maxAnswerBytes);
+  if (bytesOf(answer, maxAnswerBytes) > maxAnswerBytes) throw tooLarge(tool, maxAnswerBytes);
   const parsed = callResult.safeParse(answer);
   if (!parsed.success) throw unanswered(tool, new Error("its answer is no result of a tool"));
   if (parsed.data.isError === true) throw failed(tool, parsed.data);

@@ -31,7 +31,7 @@ export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description"> & {
   readonly listTimeoutMs?: number | undefined;
   /** How many tools the server may list. Default 1,000. */
   readonly maxTools?: number | undefined;
-  /** How many bytes one answer of the server may have: a result, or a page of its list. Default 16 MiB. */
+  /** How many bytes one answer of the server may have: a result, or its whole list. Default 16 MiB. */
   readonly maxAnswerBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };

@@ -2,7 +2,7 @@
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { isUnsafeForTerminal } from "../../../util/terminal-text.ts";
-import { isLargerThan, MAX_ANSWER_BYTES } from "./answer-size.ts";
+import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
 import { isDisconnected, type McpClient, type RemoteTool, remoteTool, toolPage } from "./mcp-client.ts";
 
 const LIST_TIMEOUT_MS = 30_000;
@@ -16,7 +16,7 @@ export interface ListOptions {
   readonly timeoutMs?: number | undefined;
   /** Default 1,000. */
   readonly maxTools?: number | undefined;
-  /** Of one page. Default 16 MiB. */
+  /** Of all pages together. Default 16 MiB. */
   readonly maxAnswerBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,13 +36,15 @@ export async function listRemoteTools(client: McpClient, options: ListOptions = 
   const unusable: string[] = [];
   const { maxTools = MAX_TOOLS, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   let entries = 0;
+  let bytes = 0;
   try {
     if (isDisconnected(client)) throw new Error("the client is not connected");
     let cursor: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const answer = await nextPage(client, cursor, { signal, timeout });
-      if (isLargerThan(answer, maxAnswerBytes)) {
-        throw new Error(`a page has more than ${maxAnswerBytes} bytes (maxAnswerBytes)`);
+      bytes += bytesOf(answer, maxAnswerBytes);
+      if (bytes > maxAnswerBytes) {
+        throw new Error(`the list has more than ${maxAnswerBytes} bytes (maxAnswerBytes)`);
       }
       const page = toolPage.parse(answer);
       entries += page.tools.length;
