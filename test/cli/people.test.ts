@@ -23,7 +23,7 @@ it("waits with exit code 3, is decided in other processes, and goes on", async (
   expect(waiting.stdout).toMatch(/waiting q waits for a person\.[^]*approvals\n[^]*resume q/);
 
   const why = await toolwright(folder, ["why", "q"]);
-  expect(why.stdout).toMatch(/waits for a person[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);
+  expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);
 
   const [first] = await pending(folder);
   expect(first).toMatchObject({ runId: "q", status: "pending", nodeId: "start", prompt: "Shall we begin?" });
