@@ -14,7 +14,8 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
       // Before it is rendered, a run may still be refused.
       if (!isBegun) say(`run ${toTerminalName(run.runId)} ${run.isResumed ? "goes on" : "started"}`);
       isBegun = true;
-      if (event.type === "replay-diverged") say(`task ${toTerminalName(event.nodeId)} goes another way than on record`);
+      if (event.type === "replay-diverged")
+        say(`task ${toTerminalName(event.nodeId)} goes another way than on record`);
       if (event.type === "loop-limit-reached")
         say(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;
