@@ -15,7 +15,14 @@ test("docs/errors.md is the table of codes in src/errors.ts", () => {
 });
 
 test("every relative link in the docs leads to a file", () => {
-  const pages = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"].concat(
+  const pages = [
+    "README.md",
+    "AGENTS.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "examples/README.md",
+  ].concat(
     readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".md"))
       .map((name) => join("docs", name)),

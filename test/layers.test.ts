@@ -10,7 +10,7 @@ const LAYERS = [
   ["errors.ts", "util", "load"],
   ["store", "sandbox"],
   ["definition"],
-  ["invoke"],
+  ["invoke", "snapshot"],
   ["tool"],
   ["runtime"],
   ["tools", "adapters", "testing"],

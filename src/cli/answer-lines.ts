@@ -1,7 +1,7 @@
 /** The commands that decide a request, as they can be typed. */
 import type { Approval } from "../invoke/approval.ts";
 import { answersTo } from "../invoke/approvals/answers.ts";
-import { nextCommand } from "./command-name.ts";
+import { typedCommand } from "./command-name.ts";
 
 export interface NextStep {
   /** What it does, where the command alone does not say it. */
@@ -12,7 +12,7 @@ export interface NextStep {
 export function answerSteps(store: string, request: Approval): NextStep[] {
   return answersTo(request).map(({ label, words }) => ({
     ...(request.kind === "replay" ? { label } : {}),
-    command: nextCommand(store, ...words),
+    command: typedCommand(store, words),
   }));
 }
 

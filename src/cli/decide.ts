@@ -6,6 +6,8 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readApproval } from "../store/approvals.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { systemClock } from "../util/clock.ts";
+import { printedWord } from "../util/shell-word.ts";
+import { toTerminalName } from "../util/terminal-text.ts";
 import { userName } from "../util/user-name.ts";
 import { answerSteps, stepLines } from "./answer-lines.ts";
 import { approvalRow } from "./approval-row.ts";
@@ -42,7 +44,7 @@ export async function decide(
   screen.tell(approvalRow(settled));
   screen.say(`${wordFor(screen, settled)} ${id}`);
   const open = await runtime.approvals({ status: "pending", runId: settled.runId });
-  if (open.length > 0) screen.say(`  Run ${settled.runId} waits for ${open.length} more.`);
+  if (open.length > 0) screen.say(`  Run ${toTerminalName(settled.runId)} waits for ${open.length} more.`);
   else screen.say(`  Continue with:  ${await howToContinue(runtime, settled.runId, options.store)}`);
   return EXIT.finished;
 }
@@ -55,7 +57,7 @@ function assertAnswers(
 ): void {
   const isInterrupted = request.kind === "replay";
   if (isInterrupted === (resolution !== undefined)) return;
-  const steps = stepLines(answerSteps(store, request), "").join("\n  ");
+  const steps = stepLines(answerSteps(store, request), "").join("\n");
   throw new CliError(
     "TOOL_OPTION_INVALID",
     isInterrupted
@@ -75,20 +77,29 @@ async function howToContinue(runtime: Runtime, runId: string, store: string): Pr
   const host = await hostOf(runtime);
   const run = await host.store.read(() => readRun(runId));
   return run === undefined
-    ? `the same command again, with --run-id ${runId}`
+    ? `the same command again, with --run-id ${printedWord(runId)}`
     : nextCommand(store, "resume", runId);
 }
 
-/** A request by its id, or the only one that a run waits for. An id wins over a run of the same name. */
+/**
+ * A request by its id, or the only one that a run waits for. The id of a request always means that request, also one that
+ * was deleted: whoever starts a run chooses its id, and could choose that of a request.
+ */
 async function requestOf(runtime: Runtime, named: string): Promise<Approval | undefined> {
   const host = await hostOf(runtime);
   const row = await host.store.read(() => readApproval(named, systemClock.now()));
   if (row !== undefined) return toApproval(row);
   const waiting = await runtime.approvals({ status: "pending", runId: named });
-  if (waiting.length <= 1) return waiting[0];
+  const isRequest = REQUEST_ID.test(named);
+  if (waiting.length === 0 || (waiting.length === 1 && !isRequest)) return waiting[0];
+  const decisions = `${waiting.length} decision${waiting.length === 1 ? "" : "s"}`;
   throw new CliError(
     "CLI_USAGE",
-    `Run "${named}" waits for ${waiting.length} decisions.`,
+    isRequest
+      ? `There is no request ${named}; a run of that name waits for ${decisions}.`
+      : `Run ${toTerminalName(named)} waits for ${decisions}.`,
     `Name one of them: ${waiting.map(({ id }) => id).join(", ")}`,
   );
 }
+
+const REQUEST_ID = /^apr_/i;

@@ -10,6 +10,7 @@ import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
 import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import { toTerminalName } from "../util/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { answerSteps, type NextStep } from "./answer-lines.ts";
 import { nextCommand } from "./command-name.ts";
@@ -22,6 +23,9 @@ export interface Explanation {
   readonly because: readonly string[];
   readonly next: readonly NextStep[];
 }
+
+/** Of an error that is a part of a sentence. */
+const LONGEST = 1_000;
 
 /** A run may wait for thousands of decisions: `approvals` lists them all. */
 const MOST_REQUESTS = 20;
@@ -42,7 +46,7 @@ async function missingTasks(store: Store, { runId, optionsJson }: WorkflowRunRow
 async function explainStatus(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const { runId, status } = run;
   const resume: NextStep = { command: nextCommand(path, "resume", runId) };
-  const name = `Run ${runId} of "${run.workflow}"`;
+  const name = `Run ${toTerminalName(runId)} of "${run.workflow}"`;
   switch (status) {
     case "finished": {
       const took = toDuration((run.finishedAtMs ?? run.updatedAtMs) - run.createdAtMs);
@@ -67,13 +71,15 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
         ],
         next: [
           ...next,
-          ...(total > pending.length ? [{ command: nextCommand(path, "approvals", "--run", runId) }] : []),
+          ...(total > pending.length ? [{ command: nextCommand(path, "approvals", ["--run", runId]) }] : []),
           resume,
         ],
       };
     }
     case "failed": {
-      const because = [`${name} has failed: ${errorOf(run.errorJson)?.message ?? "no reason is on record"}`];
+      const because = [
+        `${name} has failed: ${toShortText(errorOf(run.errorJson)?.message ?? "no reason was recorded", LONGEST)}`,
+      ];
       const tasks = (await store.read(() => readTasks(runId))).filter((task) => task.status === "failed");
       const stuck = tasks.flatMap((task) => repeatedEnd(task));
       const calls: NextStep = { command: nextCommand(path, "calls", runId) };
@@ -136,9 +142,9 @@ async function failures(store: Store, run: WorkflowRunRow, failed: readonly Task
   return failed.flatMap((task) => {
     const error = errorOf(task.errorJson);
     const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
-    const hint = error === null || error.hint === "" ? "" : ` ${error.hint}`;
+    const hint = error === null || error.hint === "" ? "" : ` ${toShortText(error.hint, LONGEST)}`;
     return [
-      `Task ${nameOf(task)} failed in attempt ${task.attempt}: ${error?.message ?? ""} [${error?.code ?? ""}].${hint}`,
+      `Task ${nameOf(task)} failed in attempt ${task.attempt}: ${toShortText(error?.message ?? "", LONGEST)} [${error?.code ?? ""}].${hint}`,
       ...(last === undefined ? [] : [`Its last failed call was ${describeCall(last)}.`]),
     ];
   });

@@ -18,30 +18,67 @@ import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
 import { readManifest } from "../load/package-root.ts";
+import { printedWord } from "../util/shell-word.ts";
+import { toTerminalBlock, toTerminalName } from "../util/terminal-text.ts";
+import { CliError } from "./cli-error.ts";
+import { commandName } from "./command-name.ts";
 import { complainOfStrays, EXIT, leaveWhenWritten } from "./command.ts";
 import { createScreen } from "./screen.ts";
+import { similarCommand } from "./similar-command.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
   // Whoever read along may have gone, as `head` does; the run goes on.
   process.stdout.on("error", () => undefined);
   const program = createProgram();
-  if (!namesTool(program, argv)) {
+  const word = unknownWord(program, argv);
+  if (word === undefined) {
     await program.parseAsync(argv);
+    return;
+  }
+  const meant = similarCommand(word, namesOf(program));
+  if (meant !== undefined && word !== TOOL_WORD) {
+    refuseMisspelt(word, meant, argv.includes("--json"));
     return;
   }
   await addTools(program, argv.includes("--json"));
   if (process.exitCode !== undefined) return;
-  await program.parseAsync(argv);
+  await program.parseAsync(withoutToolWord(program, argv));
   leaveWhenWritten();
 }
 
-/** Whether the first word is none of the commands here: only then is the project's configuration looked at. */
-function namesTool(program: Command, argv: readonly string[]): boolean {
+/**
+ * The first word, where it is none of the commands here: it may be a tool of the project, whose configuration is a program
+ * that then runs. `undefined` where no configuration is needed to understand the line.
+ */
+function unknownWord(program: Command, argv: readonly string[]): string | undefined {
   const [first = "-", second = "-"] = argv.slice(2);
   const word = first === "help" ? second : first;
-  const isOwn = program.commands.some((command) => command.name() === word);
-  return !word.startsWith("-") && !isOwn;
+  return word.startsWith("-") || namesOf(program).includes(word) ? undefined : word;
+}
+
+function namesOf(program: Command): string[] {
+  return [...program.commands.map((command) => command.name()), "help"];
+}
+
+/** `toolwright tool <name>` is a tool of the project for certain, whatever its name is like. */
+const TOOL_WORD = "tool";
+
+function withoutToolWord(program: Command, argv: readonly string[]): readonly string[] {
+  const isOwn = argv[2] !== TOOL_WORD || namesOf(program).includes(TOOL_WORD);
+  return isOwn ? argv : argv.toSpliced(2, 1);
+}
+
+/** Nothing of the folder is run for a slip of the finger. */
+function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
+  createScreen({ json: isJson }).complain(
+    new CliError(
+      "CLI_USAGE",
+      `There is no command ${toTerminalName(word)}. Did you mean ${meant}?`,
+      `If it is a tool of this project, type: ${commandName()} ${TOOL_WORD} ${printedWord(word)}`,
+    ),
+  );
+  process.exitCode = EXIT.failed;
 }
 
 async function addTools(program: Command, isJson: boolean): Promise<void> {
@@ -68,6 +105,8 @@ function createProgram(): Command {
     // So that a tool may have a field "version".
     .enablePositionalOptions()
     .showHelpAfterError("(see --help)")
+    // Commander repeats what was typed.
+    .configureOutput({ outputError: (text, write) => write(`${toTerminalBlock(text)}\n`) })
     .addHelpText(
       "after",
       `

@@ -7,7 +7,7 @@ import { addToolCommands, findCommand } from "../adapters/commander/tool-command
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { DEFAULT_STORE, isPostgresAddress } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { nextCommand } from "./command-name.ts";
+import { typedCommand } from "./command-name.ts";
 import { type Config, loadConfig } from "./load-config.ts";
 
 /** What `withCommonOptions` adds to the other commands. */
@@ -46,7 +46,7 @@ export async function addProjectTools(program: Command): Promise<void> {
       });
       return { runtime, [Symbol.asyncDispose]: () => runtime[Symbol.asyncDispose]() };
     },
-    decideCommand: (words, values) => nextCommand(shownStore(storeOf(config, values)), ...words),
+    decideCommand: (words, values) => typedCommand(shownStore(storeOf(config, values)), words),
   });
 }
 

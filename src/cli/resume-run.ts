@@ -55,6 +55,6 @@ function recorded(file: string | null, store: string, runId: string): string {
     file === null
       ? `Run "${runId}" was started by a program, so its file is not on record.`
       : `The file of run "${runId}", ${file}, is not there any more.`,
-    `Name it: ${nextCommand(store, "resume", runId, "--file", "workflow.tsx")}`,
+    `Name it: ${nextCommand(store, "resume", runId, ["--file", "workflow.tsx"])}`,
   );
 }

@@ -8,6 +8,7 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { toTerminalJson, toTerminalName } from "../util/terminal-text.ts";
 import { keepOutputApart } from "../util/keep-output-apart.ts";
 import { stopOnSignals } from "../util/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
@@ -40,7 +41,7 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
   const restore = screen.isJson ? keepOutputApart() : () => undefined;
   try {
     const workflow = await loadWorkflow(options.file);
-    noteOtherStore(workflow, options.store);
+    noteOtherStore(screen, workflow, options.store);
     const runId = options.runId ?? randomUUID();
     await using runtime = createRuntime({ store: options.store });
     await runtime.ready();
@@ -96,20 +97,22 @@ function sayResult(screen: Screen, result: WorkflowResult, { store, file }: RunF
   });
   switch (status) {
     case "finished":
-      screen.say(`${screen.paint("green", "finished")} ${runId}`);
-      if (output !== undefined) screen.say(JSON.stringify(output, null, 2));
+      screen.say(`${screen.paint("green", "finished")} ${toTerminalName(runId)}`);
+      if (output !== undefined) screen.sayText(toTerminalJson(output));
       return EXIT.finished;
     case "waiting-approval":
-      screen.say(`${screen.paint("yellow", "waiting")} ${runId} waits for a person.`);
+      screen.say(`${screen.paint("yellow", "waiting")} ${toTerminalName(runId)} waits for a person.`);
       screen.say(`  See what for:  ${nextCommand(store, "approvals")}`);
       screen.say(`  Then go on:    ${nextCommand(store, "resume", runId)}`);
       return EXIT.waiting;
     case "cancelled":
-      screen.say(`${screen.paint("yellow", "stopped")} ${runId}`);
+      screen.say(`${screen.paint("yellow", "stopped")} ${toTerminalName(runId)}`);
       screen.say(`  Go on with:  ${nextCommand(store, "resume", runId)}`);
       return EXIT.failed;
     case "failed":
-      screen.say(`${screen.paint("red", "failed")} ${runId}: ${error?.message ?? "nobody knows why"}`);
+      screen.sayBlock(
+        `${screen.paint("red", "failed")} ${toTerminalName(runId)}: ${error?.message ?? "unknown error"}`,
+      );
       if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
       screen.say(`  Learn more:  ${nextCommand(store, "why", runId)}`);
       screen.say(`  Try again:   ${nextCommand(store, "resume", runId)}`);
@@ -131,7 +134,7 @@ async function inWords(error: unknown, store: string, runId: string): Promise<un
     return new CliError(
       error.code,
       error.message,
-      `To go on all the same: ${nextCommand(store, "resume", runId, "--accept-changes")}`,
+      `To go on all the same: ${nextCommand(store, "resume", runId, ["--accept-changes"])}`,
     );
   }
   if (error.code !== "TOOL_RUN_CONFLICT" && error.code !== "TOOL_RUN_FENCED") return error;
@@ -150,10 +153,10 @@ async function inWords(error: unknown, store: string, runId: string): Promise<un
 }
 
 /** Other commands look into the store that they are told of, so this one does too. */
-function noteOtherStore({ options }: WorkflowDefinition, store: string): void {
+function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, store: string): void {
   const { dbPath } = options;
   if (dbPath === undefined || isPostgresAddress(store) || resolve(dbPath) === resolve(store)) return;
-  process.stderr.write(
-    `toolwright: the workflow names the store ${relative(process.cwd(), resolve(dbPath))}; this command uses ${store}. Use --store to choose.\n`,
+  screen.warn(
+    `the workflow names the store ${relative(process.cwd(), resolve(dbPath))}; this command uses ${store}. Use --store to choose.`,
   );
 }

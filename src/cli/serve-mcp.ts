@@ -1,4 +1,5 @@
 /** Serves the tools of a folder's config to MCP clients, until the client has gone or the process is told to stop. */
+import { toTerminalLine } from "../util/terminal-text.ts";
 import { resolve } from "node:path";
 import { keepStdout } from "../adapters/mcp/server/keep-stdout.ts";
 import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
@@ -85,5 +86,5 @@ function outliveTools(): void {
 }
 
 function note(text: string): void {
-  process.stderr.write(`toolwright: ${text}\n`);
+  process.stderr.write(`toolwright: ${toTerminalLine(text)}\n`);
 }

@@ -14,6 +14,9 @@ export interface ShownCapabilities {
 }
 
 export async function showCapabilities(folder: string, refresh: boolean): Promise<ShownCapabilities> {
+  // The configuration is a program: it is not run to show a file that is there.
+  const written = refresh ? undefined : await readCapabilities(folder);
+  if (written !== undefined) return { text: written, refreshed: undefined };
   const config = await loadConfig(folder);
   const rootDir = resolve(folder, config?.rootDir ?? ".");
   const known = refresh ? undefined : await readCapabilities(rootDir);

@@ -71,7 +71,7 @@ export interface Host {
   readonly warnOnce: (topic: string, message: string) => void;
   /** The snapshot hook for a call, where the runtime takes snapshots. */
   snapshotFor:
-    | ((call: Call, rootDir: string) => (name: string, toolUseId: string) => Promise<unknown>)
+    | ((call: Call, settings: ToolSettings) => (name: string, toolUseId: string) => Promise<unknown>)
     | undefined;
   capabilitiesFor: ((call: { runId: string; toolName: string }) => Promise<CallCapabilities>) | undefined;
   /** Before a call begins: makes sure that the lease has time left. */

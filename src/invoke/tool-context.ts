@@ -121,8 +121,7 @@ function createToolContext(
       call.costUsd += usd;
       call.spending?.note();
     },
-    durabilitySnapshot:
-      call.host.snapshotFor?.(call, settings.rootDir) ?? outer?.durabilitySnapshot ?? noSnapshot,
+    durabilitySnapshot: call.host.snapshotFor?.(call, settings) ?? outer?.durabilitySnapshot ?? noSnapshot,
   };
   if (watchesKey(call)) watchKey(call, context);
   return capabilities === undefined ? context : hand(context, capabilities, scope.isDetached);

@@ -5,14 +5,27 @@ import type { RuntimeOptions } from "./options.ts";
 
 export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snapshotFor"] {
   if (option !== "git") return undefined;
-  return (call, rootDir) => async (name, toolUseId) => {
-    const { takeGitSnapshot } = await import("../sandbox/snapshot/take-git-snapshot.ts");
-    return takeGitSnapshot({ rootDir, runId: snapshotRun(call), seq: call.seq, label: name, toolUseId });
-  };
+  return (call, { rootDir, isolation, protectedPaths }) =>
+    async (label, toolUseId) => {
+      const { takeGitSnapshot } = await import("../snapshot/take-git-snapshot.ts");
+      const { seq, scope, host } = call;
+      return takeGitSnapshot({
+        store: host.store,
+        storePath: host.settings.protectedPaths[0],
+        rootDir,
+        isolation,
+        storeFiles: protectedPaths,
+        name: snapshotName(call),
+        runId: scope.identity.runId,
+        seq,
+        label,
+        toolUseId,
+      });
+    };
 }
 
 /** The run, and for any but its first task and attempt also those: numbers count in each of them from 1. */
-function snapshotRun({ scope }: Call): string {
+function snapshotName({ scope }: Call): string {
   const { runId, nodeId, path } = scope.identity;
   const isPlain = nodeId === "main" && path === "0" && scope.attempt === 1;
   return isPlain ? runId : [runId, nodeId, path, scope.attempt].join(":");

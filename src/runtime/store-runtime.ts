@@ -18,6 +18,7 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
+import { toTerminalLine } from "../util/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
@@ -90,7 +91,7 @@ export class StoreRuntime {
       warnOnce: (topic, message) => {
         if (this.#warned.has(topic)) return;
         this.#warned.add(topic);
-        console.warn(`toolwright: ${message}`);
+        console.warn(`toolwright: ${toTerminalLine(message)}`);
       },
     };
     this.#scopes = new OpenScopes(this.#host);

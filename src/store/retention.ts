@@ -210,6 +210,7 @@ const TABLES_OF_RUN = [
   "toolwright_tasks",
   "toolwright_loops",
   "toolwright_turns",
+  "toolwright_snapshots",
   "toolwright_scopes",
   "toolwright_workflow_runs",
 ];

@@ -1,4 +1,5 @@
 /** `defineTool` and `createTool`: two spellings of one thing. */
+import { toTerminalLine } from "../util/terminal-text.ts";
 import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
 import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
@@ -124,7 +125,7 @@ export function warnAboutKey(spec: ToolSpec): void {
     return;
   warned.add(spec.name);
   console.warn(
-    `toolwright: tool "${spec.name}" is a non-idempotent side effect, but its execute takes no ctx. ` +
+    `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect, but its execute takes no ctx. ` +
       `Take ctx and pass ctx.idempotencyKey on; otherwise a person has to decide after a crash whether it happened.`,
   );
 }

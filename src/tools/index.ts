@@ -23,10 +23,10 @@ export {
 export { describeIsolation } from "../sandbox/isolation/isolation.ts";
 export type { IsolationDescription, IsolationTier } from "../sandbox/isolation/tier.ts";
 
-export { listGitSnapshots } from "../sandbox/snapshot/list-git-snapshots.ts";
-export type { GitSnapshot } from "../sandbox/snapshot/list-git-snapshots.ts";
-export { removeGitSnapshots } from "../sandbox/snapshot/remove-git-snapshots.ts";
-export { restoreGitSnapshot } from "../sandbox/snapshot/restore-git-snapshot.ts";
+export { listGitSnapshots } from "../snapshot/list-git-snapshots.ts";
+export type { GitSnapshot } from "../snapshot/list-git-snapshots.ts";
+export { removeGitSnapshots } from "../snapshot/remove-git-snapshots.ts";
+export { restoreGitSnapshot } from "../snapshot/restore-git-snapshot.ts";
 
 export {
   getToolContext,

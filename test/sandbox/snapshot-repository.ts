@@ -15,11 +15,16 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { LazyStore } from "../../src/store/lazy-store.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import type { Store } from "../../src/store/store.ts";
 
 export interface TestRepository extends Disposable {
   /** Holds the work tree, and what a test puts beside it. */
   readonly base: string;
   readonly root: string;
+  /** Knows the snapshots that a test takes. */
+  readonly store: Store;
   /** Runs the user's git in the work tree, or in `cwd`; the output is trimmed. */
   git(args: readonly string[], cwd?: string): string;
   write(path: string, content: string | Buffer): void;
@@ -52,6 +57,7 @@ export function createRepository({ empty = false }: { empty?: boolean } = {}): T
   return {
     base,
     root,
+    store: new LazyStore("sqlite", () => openStore(":memory:")),
     git,
     write,
     read: (path) => readFileSync(join(root, path), "utf8"),

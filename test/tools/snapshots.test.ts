@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bash, read, write } from "toolwright";
+import { bash, createRuntime, read, write } from "toolwright";
 import { listGitSnapshots, restoreGitSnapshot } from "toolwright/tools";
 import { beforeEach, expect, it } from "vitest";
 import { createWorkshop, type Workshop } from "./harness.ts";
@@ -51,6 +51,26 @@ it("does nothing outside a work tree, and a failure never fails the tool", async
   writeFileSync(join(shop.root, ".git"), "gitdir: /nowhere\n");
   expect(await runtime.call(write, { path: "b.txt", content: "x" }, task)).toMatchObject({ output: "ok" });
   expect(existsSync(join(shop.root, "b.txt"))).toBe(true);
+});
+
+it("restores from the store that is named, and not after retention has deleted the run", async () => {
+  git("init", "-q");
+  {
+    await using runtime = createRuntime({ store: shop.store, rootDir: shop.root, snapshots: "git" });
+    await runtime.call(write, { path: "a.txt", content: "one" }, task);
+  }
+  const restored = { rootDir: shop.root, runId: "r1", seq: 1 };
+  await expect(restoreGitSnapshot({ ...restored, store: "missing.db" })).rejects.toMatchObject({
+    code: "TOOL_OPTION_INVALID",
+    message: expect.stringContaining('"missing.db"'),
+  });
+  writeFileSync(join(shop.root, "a.txt"), "two");
+  expect(await restoreGitSnapshot({ ...restored, store: shop.store })).toMatchObject({ restored: 1 });
+  expect(readFileSync(join(shop.root, "a.txt"), "utf8")).toBe("one");
+  await using runtime = createRuntime({ store: shop.store });
+  expect(await runtime.gc({ olderThanMs: 0 })).toMatchObject({ deletedRuns: 1 });
+  await expect(restoreGitSnapshot(restored)).rejects.toMatchObject({ code: "TOOL_FILE_NOT_FOUND" });
+  expect(await listGitSnapshots({ rootDir: shop.root })).toEqual([]);
 });
 
 it("takes none unless it is asked to", async () => {

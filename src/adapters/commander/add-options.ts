@@ -1,5 +1,6 @@
 /** Declares fields as Commander's options and arguments. Values are kept as they were typed, and parsed by the command. */
 import type { Command } from "commander";
+import { toTerminalText } from "../../util/terminal-text.ts";
 import type { OwnOption } from "./command-settings.ts";
 import { describeShape, placeholderOf, remarksOn } from "./describe-shape.ts";
 import type { FieldPlan, PositionalPlan } from "./plan-input.ts";
@@ -12,7 +13,7 @@ export function addPositional(
 ): void {
   const what = field === undefined ? "" : (field.shape.description ?? describeShape(field.shape));
   const remarks = field === undefined ? (isRequired ? "(required)" : "") : remarksOn(field.shape, isRequired);
-  command.argument(`[${name}${isVariadic ? "..." : ""}]`, [what, remarks].join(" ").trim());
+  command.argument(`[${name}${isVariadic ? "..." : ""}]`, toTerminalText([what, remarks].join(" ").trim()));
 }
 
 export function addFieldOption(command: Command, field: FieldPlan): void {
@@ -20,7 +21,7 @@ export function addFieldOption(command: Command, field: FieldPlan): void {
   if (name === undefined) return;
   const takesValue = !isFlag(shape) ? `<${placeholderOf(shape)}>` : shape.null ? "[true|false|null]" : "";
   const flags = `${alias === undefined ? "" : `${alias}, `}--${name} ${takesValue}`.trim();
-  const option = command.createOption(flags, describeField(field));
+  const option = command.createOption(flags, toTerminalText(describeField(field)));
   // `--no-cache` may be a field's own name, and not the opposite of another.
   option.negate = false;
   if (takesValue !== "") option.argParser(collect);

@@ -1,6 +1,7 @@
 /** Bad usage ends with exit code 2, and with --json as the one error shape, whoever found it: Commander or we. */
 import type { Command, ErrorOptions } from "commander";
 import { ToolwrightError } from "../../errors.ts";
+import { toTerminalBlock, toTerminalJson } from "../../util/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 
@@ -11,9 +12,9 @@ export function answerUsage(command: Command): void {
       const error = new ToolwrightError("TOOL_INPUT_INVALID", message.replace(/^error: /, ""), {
         hint: `See: ${commandPath(command)} --help`,
       });
-      command.configureOutput().writeOut?.(`${JSON.stringify(error.toModel(), null, 2)}\n`);
+      command.configureOutput().writeOut?.(`${toTerminalJson(error.toModel())}\n`);
     }
-    return answer(message, { ...options, exitCode: EXIT_CODES.usage });
+    return answer(toTerminalBlock(message), { ...options, exitCode: EXIT_CODES.usage });
   };
 }
 

@@ -7,7 +7,13 @@ import type { Outcome } from "../../invoke/outcome.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { pendingError } from "../../tool/model-answer.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { toTerminalText } from "../../util/terminal-text.ts";
+import {
+  toTerminalBlock,
+  toTerminalJson,
+  toTerminalLine,
+  toTerminalName,
+  toTerminalText,
+} from "../../util/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES, exitCodeOf } from "./exit-codes.ts";
 import { toPlainJson } from "./plain-json.ts";
@@ -33,19 +39,22 @@ export function answerOutcome(
 ): Answer {
   if (outcome.status !== "success") return answerError(outcome.error, context);
   const json = toPlainJson(outcome.output);
-  const note = outcome.note === undefined ? "" : `note: ${outcome.note}\n`;
+  const note = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
   if (!isErrorResult(json)) {
     return {
       exitCode: EXIT_CODES.ok,
       json,
-      text: forScreen(showOutput(json), process.stdout),
+      // A pipe gets every byte; a terminal nothing that would take it over.
+      text: process.stdout.isTTY ? toTerminalText(showOutput(json)) : showOutput(json),
       complaint: note,
     };
   }
   const { message, next_action_hint: hint } = json;
   const said =
-    typeof message === "string" ? errorText(message, typeof hint === "string" ? hint : "") : showOutput(json);
-  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: forScreen(said, process.stderr) + note };
+    typeof message === "string"
+      ? errorText(message, typeof hint === "string" ? hint : "")
+      : toTerminalText(showOutput(json));
+  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: said + note };
 }
 
 export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
@@ -54,18 +63,22 @@ export function answerError(thrown: unknown, { command, isDebug }: AnswerContext
     : new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), { cause: thrown });
   const usage =
     error.code === "TOOL_INPUT_INVALID" ? `  Usage: ${commandPath(command)} ${command.usage()}\n` : "";
-  const stack = isDebug ? `${(error.cause instanceof Error ? error.cause : error).stack ?? ""}\n` : "";
+  const { stack = "" } = error.cause instanceof Error ? error.cause : error;
+  const shown = isDebug ? `  | ${toTerminalBlock(stack)}\n` : "";
   return {
     exitCode: exitCodeOf(error.code),
     json: error.toModel(),
     text: "",
-    complaint: forScreen(errorText(error.message, error.hint) + usage + stack, process.stderr),
+    complaint: errorText(error.message, error.hint) + usage + shown,
   };
 }
 
 /** What to do about a call that was stopped. */
 export function resumeLines(resume: string): string[] {
-  return ["  It may have happened. To resume the call, run the same command again with:", `    ${resume}`];
+  return [
+    "  It may have happened. To resume the call, run the same command again with:",
+    `    ${toTerminalLine(resume)}`,
+  ];
 }
 
 /** The call was stopped by a signal. The same command under the same run id resumes it. */
@@ -98,11 +111,11 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
   const commands = requests.map(hintFor).join(" Then: ");
   const { runId } = requests[0]?.approval ?? {};
   const lines = requests.flatMap(({ approval: { kind, prompt, toolName, args }, answers }) => [
-    `waiting: ${prompt}`,
-    `  ${toolName} ${JSON.stringify(args)}`,
+    `waiting: ${toTerminalBlock(prompt)}`,
+    `  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`,
     ...(kind === "replay"
-      ? answers.flatMap(({ label, command }) => [`  ${label}:`, `    ${command}`])
-      : answers.slice(0, 1).map(({ label, command }) => `  ${label}:  ${command}`)),
+      ? answers.flatMap(({ label, command }) => [`  ${label}:`, `    ${toTerminalLine(command)}`])
+      : answers.slice(0, 1).map(({ label, command }) => `  ${label}:  ${toTerminalLine(command)}`)),
   ]);
   return {
     exitCode: EXIT_CODES.waiting,
@@ -114,10 +127,7 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
       run_id: runId,
     },
     text: "",
-    complaint: forScreen(
-      `${[...lines, `Then run the same command again with:  ${goOn}`].join("\n")}\n`,
-      process.stderr,
-    ),
+    complaint: `${[...lines, `Then run the same command again with:  ${toTerminalLine(goOn)}`].join("\n")}\n`,
   };
 }
 
@@ -131,14 +141,9 @@ function hintFor({ approval: { kind }, answers }: OpenRequest): string {
 }
 
 function errorText(message: string, hint: string): string {
-  return `error: ${message}\n${hint === "" ? "" : `  ${hint}\n`}`;
+  return `error: ${toTerminalBlock(message)}\n${hint === "" ? "" : `  ${toTerminalLine(hint)}\n`}`;
 }
 
 function isErrorResult(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && "is_error" in value && value.is_error === true;
-}
-
-/** A pipe gets every byte; a terminal nothing that would take it over. */
-function forScreen(text: string, stream: { readonly isTTY: boolean }): string {
-  return stream.isTTY ? toTerminalText(text) : text;
 }

@@ -6,7 +6,7 @@ import { RESOLUTION_LABELS } from "../../invoke/approvals/decision.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import type { ApprovalDecision } from "../../runtime/approvals.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { toTerminalText } from "../../util/terminal-text.ts";
+import { toTerminalBlock, toTerminalJson, toTerminalName } from "../../util/terminal-text.ts";
 import { userName } from "../../util/user-name.ts";
 
 /** The question goes to stderr, so stdout may well be a pipe. */
@@ -50,8 +50,8 @@ function asker(terminal: Interface, signal: AbortSignal): Ask {
 async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<boolean> {
   const { id, prompt, toolName, args, defaults } = request;
   say(prompt);
-  say(`  ${toolName} ${JSON.stringify(args)}`);
-  if (defaults !== undefined) say(`  suggested: ${JSON.stringify(defaults)}`);
+  say(`  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`);
+  if (defaults !== undefined) say(`  suggested: ${toTerminalJson(defaults, 0)}`);
   for (;;) {
     const decision = request.kind === "replay" ? await askWhatBecame(ask) : await askWhether(request, ask);
     if (decision === undefined) return false;
@@ -141,7 +141,7 @@ async function askJson(
   question: string,
   start: unknown,
 ): Promise<{ value: unknown } | "again" | undefined> {
-  const text = await ask(question, JSON.stringify(start));
+  const text = await ask(question, toTerminalJson(start, 0));
   return text === undefined ? undefined : parseJson(text);
 }
 
@@ -155,5 +155,5 @@ function parseJson(text: string): { value: unknown } | "again" {
 }
 
 function say(text: string): void {
-  process.stderr.write(`${toTerminalText(text)}\n`);
+  process.stderr.write(`${toTerminalBlock(text)}\n`);
 }

@@ -1,6 +1,6 @@
 /** What help says beside the options: a summary, and a line that can be typed. */
 import type { Command } from "commander";
-import { quoted } from "../../util/shell-word.ts";
+import { printedWord } from "../../util/shell-word.ts";
 import type { FieldPlan, InputPlan } from "./plan-input.ts";
 import { isFlag, type Shape } from "./shape.ts";
 
@@ -14,7 +14,7 @@ export function summaryOf(description: string): string {
 export function exampleLine(command: Command, { positionals, fields }: InputPlan): string {
   const words = positionals.map(({ name, field }) => {
     const word = field === undefined ? undefined : exampleOf(field.shape);
-    return quoted(word ?? name.toUpperCase());
+    return printedWord(word ?? name.toUpperCase());
   });
   const inPlace = new Set(positionals.map(({ field }) => field));
   // Where a text makes several fields, nobody knows which; then none is shown as missing.
@@ -33,7 +33,7 @@ export function commandPath(command: Command): string {
 function optionWords({ option, shape, path }: FieldPlan): string[] {
   if (option === undefined) return [];
   if (isFlag(shape)) return [shape.default === true ? `--no-${option}` : `--${option}`];
-  return [`--${option}`, quoted(exampleOf(shape) ?? (path.at(-1) ?? "").toUpperCase())];
+  return [`--${option}`, printedWord(exampleOf(shape) ?? (path.at(-1) ?? "").toUpperCase())];
 }
 
 function isTelling(value: unknown): boolean {

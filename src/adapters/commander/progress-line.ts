@@ -1,7 +1,7 @@
 /** One line on a terminal that says what a long call is at. It is drawn over, and gone when the call has ended. */
 import type { EventListener } from "../../invoke/events.ts";
 import { LiveArea } from "../../util/live-area.ts";
-import { toTerminalText } from "../../util/terminal-text.ts";
+import { toTerminalLine, toTerminalName } from "../../util/terminal-text.ts";
 
 /** A call that is faster has nothing to show. */
 const PATIENCE_MS = 500;
@@ -19,8 +19,8 @@ export function showProgressLine(toolName: string): ProgressLine {
     const ms = performance.now() - start;
     if (ms < PATIENCE_MS && message === "") return;
     area ??= new LiveArea(process.stderr);
-    const said = message === "" ? "" : `: ${toTerminalText(message).replaceAll(/\s+/g, " ")}`;
-    area.draw([`${toolName}${said} (${(ms / 1_000).toFixed(1)} s)`]);
+    const said = message === "" ? "" : `: ${toTerminalLine(message.replaceAll(/\s+/g, " "))}`;
+    area.draw([`${toTerminalName(toolName)}${said} (${(ms / 1_000).toFixed(1)} s)`]);
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();

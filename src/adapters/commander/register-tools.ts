@@ -5,7 +5,7 @@ import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { DEFAULT_STORE } from "../../store/open-store.ts";
 import { defaultRegistry, type Registry } from "../../tool/registry.ts";
-import { quoted } from "../../util/shell-word.ts";
+import { printedWord } from "../../util/shell-word.ts";
 import { type CommandSettings, INPUT, RUN_ID } from "./command-settings.ts";
 import { planCommands } from "./plan-commands.ts";
 import { addToolCommands } from "./tool-commands.ts";
@@ -34,7 +34,7 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
     ownOptions: [INPUT, RUN_ID],
     open: () => opened(runtime),
     decideCommand: async (words, _values, used) =>
-      ["npx toolwright", ...words.map(quoted), ...(await storeWords(used))].join(" "),
+      ["npx toolwright", ...words.map(printedWord), ...(await storeWords(used))].join(" "),
   };
   addToolCommands(program, planCommands(registry.all()), settings);
 }
@@ -58,7 +58,7 @@ async function storeWords(runtime: Runtime): Promise<string[]> {
   if (file === undefined) return host.store.dialect === "postgres" ? ["--store", "postgres://…"] : [];
   if (file === resolve(DEFAULT_STORE)) return [];
   const near = relative(process.cwd(), file);
-  return ["--store", quoted(near.startsWith("..") ? file : near)];
+  return ["--store", printedWord(near.startsWith("..") ? file : near)];
 }
 
 function namesOfOptions(program: Command): string[] {

@@ -7,8 +7,9 @@ import { answersTo } from "../../invoke/approvals/answers.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { quoted } from "../../util/shell-word.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
+import { printedWord } from "../../util/shell-word.ts";
+import { toTerminalJson } from "../../util/terminal-text.ts";
 import { stopOnSignals } from "../../util/stop-on-signals.ts";
 import { whenDrained } from "../../util/when-drained.ts";
 import {
@@ -43,7 +44,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
   const values = ownValues(given);
   const args = await inputOf(given, values);
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
-  const resume = `${optionOf(given, RUN_ID.name)} ${quoted(runId)}`;
+  const resume = `${optionOf(given, RUN_ID.name)} ${printedWord(runId)}`;
   // With --json, stdout is for the answer.
   const restore = command.opts()["json"] === true ? keepOutputApart() : () => undefined;
   using stop = stopOnSignals({
@@ -175,7 +176,7 @@ async function callShown(
 
 function write(command: Command, { json, text, complaint }: Answer): void {
   const screen = command.configureOutput();
-  if (command.opts()["json"] === true) screen.writeOut?.(`${JSON.stringify(json, null, 2)}\n`);
+  if (command.opts()["json"] === true) screen.writeOut?.(`${toTerminalJson(json)}\n`);
   else if (text !== "") screen.writeOut?.(text);
   if (complaint !== "") screen.writeErr?.(complaint);
 }

@@ -1,6 +1,7 @@
 /** Adds a command for each planned tool to a Commander program. Only the program's own methods are used. */
 import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
+import { toTerminalLine, toTerminalText } from "../../util/terminal-text.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { addFieldOption, addOwnOption, addPositional } from "./add-options.ts";
 import { exampleLine, summaryOf } from "./command-help.ts";
@@ -49,8 +50,8 @@ function addToolCommand(
   const input = planInput(specOf(tool), taken);
   const command = parent
     .command(name, { hidden })
-    .description(tool.description)
-    .summary(summaryOf(tool.description));
+    .description(toTerminalText(tool.description))
+    .summary(toTerminalLine(summaryOf(tool.description)));
   for (const positional of input.positionals) addPositional(command, positional);
   for (const field of input.fields) addFieldOption(command, field);
   const own = Object.fromEntries(

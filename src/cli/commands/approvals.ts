@@ -4,6 +4,7 @@ import { type Acting, acting, EXIT, examples, withCommonOptions } from "../comma
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { nextCommand } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
+import { toTerminalName } from "../../util/terminal-text.ts";
 import { type CommonOptions, toAge, toShortText } from "../screen.ts";
 
 interface ApprovalsOptions extends CommonOptions {
@@ -51,13 +52,16 @@ export function addApprovalsCommand(program: Command): void {
         for (const request of requests) {
           const { id, nodeId, runId, toolName, prompt, args } = request;
           screen.say(`${screen.paint("bold", id)}  ${request.status}  ${toAge(request.requestedAtMs)}`);
-          screen.say(`  run ${runId}, task ${nodeId}${toolName === "" ? "" : `, ${toolName}`}`);
+          const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
+          screen.say(`  ${[...place, ...(toolName === "" ? [] : [toTerminalName(toolName)])].join(", ")}`);
           screen.say(`  ${toShortText(prompt, LONGEST)}`);
           if (args !== undefined && args !== null) screen.say(`  ${toShortText(args, LONGEST)}`);
           if (request.status !== "pending") continue;
           // Nobody should agree to what they have not seen.
           if (isCut(prompt) || isCut(args))
-            screen.say(`  All of it: ${nextCommand(options.store, "approvals", "--run", runId, "--json")}`);
+            screen.say(
+              `  All of it: ${nextCommand(options.store, "approvals", ["--run", runId], ["--json"])}`,
+            );
           for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
         }
         const more = total - requests.length;

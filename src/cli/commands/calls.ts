@@ -55,7 +55,7 @@ export function addCallsCommand(program: Command): void {
           toShortText(call.errorJson ?? call.outputJson ?? "", 40),
         ]);
         const head = ["TASK", "ATTEMPT", "SEQ", "TOOL", "STATUS", "TOOK", "INPUT", "OUTPUT"];
-        screen.say(toTable(head, rows));
+        screen.sayText(toTable(head, rows));
         return EXIT.finished;
       }),
     );

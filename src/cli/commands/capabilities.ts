@@ -26,8 +26,8 @@ export function addCapabilitiesCommand(program: Command): void {
           restore,
         );
         screen.tell({ text, refreshed: refreshed ?? null });
-        screen.say(text);
-        if (refreshed?.note !== undefined) process.stderr.write(`toolwright: ${refreshed.note}\n`);
+        screen.sayText(text);
+        if (refreshed?.note !== undefined) screen.warn(refreshed.note);
         return EXIT.finished;
       }),
     );

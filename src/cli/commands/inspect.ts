@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { toTerminalName } from "../../util/terminal-text.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
 const MOST_REQUESTS = 20;
@@ -44,9 +45,9 @@ export function addInspectCommand(program: Command): void {
         }));
         screen.tell(found);
         const status = statusOf(found);
-        screen.say(`${screen.paint("bold", found.workflow)} ${runId}`);
+        screen.say(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
         screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
-        if (found.error !== null) screen.say(`  error     ${found.error.message}`);
+        if (found.error !== null) screen.sayBlock(`  error     ${found.error.message}`);
         if (found.file !== null) screen.say(`  file      ${found.file}`);
         screen.say(`  started   ${toAge(found.createdAtMs)}`);
         if (found.finishedAtMs !== null)
@@ -61,7 +62,9 @@ export function addInspectCommand(program: Command): void {
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
           const what =
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
-          screen.say(`    ${task.nodeId}${pass}  ${task.status}${attempt}  ${what}`.trimEnd());
+          screen.say(
+            `    ${toTerminalName(task.nodeId)}${pass}  ${task.status}${attempt}  ${what}`.trimEnd(),
+          );
         }
         for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);

@@ -48,9 +48,9 @@ export function addToolsCommand(program: Command): void {
           const [head = "", ...lines] = toTable(["COMMAND", "TOOL", "FLAGS", "DESCRIPTION"], rows).split(
             "\n",
           );
-          screen.say([screen.paint("bold", head), ...lines].join("\n"));
+          screen.sayText([screen.paint("bold", head), ...lines].join("\n"));
         }
-        for (const { note } of placed) if (note !== undefined) process.stderr.write(`toolwright: ${note}\n`);
+        for (const { note } of placed) if (note !== undefined) screen.warn(note);
         return EXIT.finished;
       }),
     );

@@ -1,5 +1,6 @@
 /** Progress as plain lines, for logs. */
 import type { RuntimeEvent } from "../../invoke/events.ts";
+import { toTerminalName } from "../../util/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
 import { toDuration } from "../screen.ts";
@@ -12,12 +13,13 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
   return {
     onProgress: (event) => {
       // Before it is rendered, a run may still be refused.
-      if (!isBegun) say(`run ${run.runId} ${run.isResumed ? "goes on" : "started"}`);
+      if (!isBegun) say(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
       isBegun = true;
-      if (event.type === "replay-diverged") say(`task ${event.nodeId} goes another way than on record`);
+      if (event.type === "replay-diverged")
+        say(`task ${toTerminalName(event.nodeId)} makes other requests than the recorded ones`);
       if (event.type === "tasks-missing") say(describeMissing(event.calls));
       if (event.type === "loop-limit-reached")
-        say(`${event.name} reached its limit of ${event.maxIterations} iterations`);
+        say(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;
       const { nodeId, iteration, attempt, status } = event;
       const name = taskName(nodeId, iteration);
@@ -43,24 +45,27 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
 }
 
 export function taskName(nodeId: string, iteration: number): string {
-  return iteration === 0 ? nodeId : `${nodeId}[${iteration}]`;
+  const name = toTerminalName(nodeId);
+  return iteration === 0 ? name : `${name}[${iteration}]`;
 }
 
 function callLine(event: RuntimeEvent): string | undefined {
+  if (!("nodeId" in event) || !("toolName" in event)) return undefined;
+  const call = `${toTerminalName(event.nodeId)}: ${toTerminalName(event.toolName)}`;
   switch (event.type) {
     case "call-started":
-      return `${event.nodeId}: ${event.toolName} …`;
+      return `${call} …`;
     case "call-finished": {
       const how = event.replayed ? ", from the record" : event.fromCache ? ", from the cache" : "";
       const code = event.errorCode === undefined ? "" : ` (${event.errorCode})`;
-      return `${event.nodeId}: ${event.toolName} ${event.status}${how}${code}`;
+      return `${call} ${event.status}${how}${code}`;
     }
     case "call-retried":
-      return `${event.nodeId}: ${event.toolName} is tried again (${event.errorCode})`;
+      return `${call} is tried again (${event.errorCode})`;
     case "call-progress":
-      return `${event.nodeId}: ${event.toolName}: ${event.message}`;
+      return `${call}: ${event.message}`;
     case "approval-requested":
-      return `${event.nodeId}: ${event.toolName} asks for approval ${event.approvalId}`;
+      return `${call} asks for approval ${event.approvalId}`;
     default:
       return undefined;
   }

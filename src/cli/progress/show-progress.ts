@@ -17,15 +17,15 @@ export interface ShownRun {
 }
 
 export function showProgress(screen: Screen, run: ShownRun): Progress {
-  if (screen.isJson) return silent();
+  if (screen.isJson) return silent(screen);
   return screen.isLive ? showTree(screen, run) : showLines(screen, run);
 }
 
-function silent(): Progress {
+function silent(screen: Screen): Progress {
   return {
     onProgress: () => undefined,
     onCall: () => undefined,
-    note: (text) => process.stderr.write(`${text}\n`),
+    note: (text) => screen.warn(text),
     [Symbol.dispose]: () => undefined,
   };
 }

@@ -2,6 +2,7 @@
 import type { PlanOutline } from "../../workflow/plan-outline.ts";
 import type { TaskStatus } from "../../workflow/task-state.ts";
 import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
+import { toTerminalName } from "../../util/terminal-text.ts";
 import { LiveArea } from "../../util/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
 
@@ -37,7 +38,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     const done = [...tasks.values()].filter(
       ({ status }) => status === "finished" || status === "skipped",
     ).length;
-    const head = `${screen.paint("bold", name)} ${run.runId}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
+    const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
     area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.harmless(line)));
   };
   const timer = setInterval(draw, REDRAW_MS);
@@ -68,7 +69,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
         change(event.nodeId, { call: toShortText(`${event.toolName}: ${event.message}`) });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
-    note: (text) => area.print(text),
+    note: (text) => area.print(screen.harmless(text)),
     [Symbol.dispose]: () => {
       clearInterval(timer);
       draw();
@@ -89,14 +90,14 @@ function linesOf(
     return [`${indent}${screen.paint("gray", node.kind)}`, ...inner];
   }
   const task = tasks.get(node.id);
-  if (task === undefined) return [`${indent}${screen.paint("gray", `○ ${node.id}`)}`];
+  if (task === undefined) return [`${indent}${screen.paint("gray", `○ ${toTerminalName(node.id)}`)}`];
   const [mark, colour] = MARKS[task.status];
   const time = toDuration(task.tookMs ?? now - task.since);
   const pass = task.iteration === 0 ? "" : `  pass ${task.iteration + 1}`;
   const attempt = task.attempt === 1 ? "" : `  attempt ${task.attempt}`;
   const call = task.call === undefined ? "" : `  ${screen.paint("cyan", `→ ${task.call}`)}`;
   return [
-    `${indent}${screen.paint(colour, mark)} ${node.id}  ${screen.paint("gray", time + pass + attempt)}${call}`,
+    `${indent}${screen.paint(colour, mark)} ${toTerminalName(node.id)}  ${screen.paint("gray", time + pass + attempt)}${call}`,
   ];
 }
 

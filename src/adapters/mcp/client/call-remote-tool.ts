@@ -2,6 +2,7 @@
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
+import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import {
   type CallResult,
@@ -20,6 +21,7 @@ export async function callRemoteTool(
   tool: RemoteTool,
   args: Record<string, unknown>,
   ctx: BaseToolContext,
+  maxAnswerBytes: number = MAX_ANSWER_BYTES,
 ): Promise<unknown> {
   if (isDisconnected(client)) throw unsent(tool);
   const key = ctx.idempotencyKey;
@@ -42,6 +44,7 @@ export async function callRemoteTool(
   } catch (cause) {
     throw unanswered(tool, cause);
   }
+  if (bytesOf(answer, maxAnswerBytes) > maxAnswerBytes) throw tooLarge(tool, maxAnswerBytes);
   const parsed = callResult.safeParse(answer);
   if (!parsed.success) throw unanswered(tool, new Error("its answer is no result of a tool"));
   if (parsed.data.isError === true) throw failed(tool, parsed.data);
@@ -73,6 +76,18 @@ function unanswered(tool: RemoteTool, cause: unknown): ToolwrightError {
       details: { tool: tool.name },
       hint: "The call may have had its effect all the same: check before you repeat it.",
       cause,
+    },
+  );
+}
+
+function tooLarge(tool: RemoteTool, maxAnswerBytes: number): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_EXECUTION_FAILED",
+    `The MCP server answered the call of "${tool.name}" with more than ${maxAnswerBytes} bytes (maxAnswerBytes), which was not taken.`,
+    {
+      details: { tool: tool.name, maxAnswerBytes },
+      hint: "The call has had its effect. Ask for less, for example for one page, and do not repeat a side effect.",
+      effect: "happened",
     },
   );
 }

@@ -5,13 +5,14 @@
 import type { z } from "zod";
 import { checkUnknownOptions } from "../../../definition/check-options.ts";
 import type { BaseToolContext } from "../../../definition/context.ts";
+import { describe } from "../../../definition/option-checks.ts";
 import { createToolSpec } from "../../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { createCallable } from "../../../tool/create-callable.ts";
 import type { ForeignPolicy } from "../../../tool/from-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { toTerminalText } from "../../../util/terminal-text.ts";
+import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { callRemoteTool } from "./call-remote-tool.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";
@@ -28,6 +29,10 @@ export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description"> & {
   readonly prefix?: string | undefined;
   /** How long the server may take to list its tools. Default 30,000. */
   readonly listTimeoutMs?: number | undefined;
+  /** How many tools the server may list. Default 1,000. */
+  readonly maxTools?: number | undefined;
+  /** How many bytes one answer of the server may have: a result, or its whole list. Default 16 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -43,6 +48,8 @@ export async function importMcpTools(client: McpClient, policy: McpImportPolicy 
   checkPolicy(policy);
   const { tools, unusable } = await listRemoteTools(client, {
     timeoutMs: policy.listTimeoutMs,
+    maxTools: policy.maxTools,
+    maxAnswerBytes: policy.maxAnswerBytes,
     signal: policy.signal,
   });
   for (const problem of unusable) warn(problem);
@@ -59,7 +66,8 @@ export async function importMcpTools(client: McpClient, policy: McpImportPolicy 
 
 /** `undefined` where the policy leaves it out. */
 export function importTool(client: McpClient, tool: RemoteTool, policy: McpImportPolicy): Tool | undefined {
-  const { tools, pins, prefix = "", listTimeoutMs: _timeout, signal: _signal, ...forAll } = policy;
+  const { tools, pins, prefix = "", maxAnswerBytes, ...others } = policy;
+  const { listTimeoutMs: _timeout, maxTools: _tools, signal: _signal, ...forAll } = others;
   const own = tools !== undefined && Object.hasOwn(tools, tool.name) ? tools[tool.name] : {};
   if (own === false) return undefined;
   const { name = `${prefix}${tool.name}`, description = tool.description, ...forThis } = own ?? {};
@@ -74,7 +82,7 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
         outputSchema: tool.outputSchema === undefined ? undefined : toZodIfPossible(tool.outputSchema),
         execute: (args: Record<string, unknown>, ctx: BaseToolContext) => {
           if (change !== undefined) throw changed(tool, change);
-          return callRemoteTool(client, tool, args, ctx);
+          return callRemoteTool(client, tool, args, ctx, maxAnswerBytes);
         },
       },
       {
@@ -91,9 +99,20 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
   );
 }
 
+const OPTIONS = ["pins", "prefix", "listTimeoutMs", "maxTools", "maxAnswerBytes", "signal"];
+
 function checkPolicy(policy: McpImportPolicy): void {
   const { tools = {}, ...forAll } = policy;
-  checkUnknownOptions(forAll, "of an MCP server", ["pins", "prefix", "listTimeoutMs", "signal"]);
+  checkUnknownOptions(forAll, "of an MCP server", OPTIONS);
+  for (const name of ["listTimeoutMs", "maxTools", "maxAnswerBytes"] as const) {
+    const value: unknown = policy[name];
+    if (value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)) continue;
+    throw new ToolwrightError(
+      "TOOL_OPTION_INVALID",
+      `Option ${name} of an MCP server must be a whole number from 1 on; it is ${describe(value)}.`,
+      { details: { option: name }, effect: "none" },
+    );
+  }
   for (const [name, own] of Object.entries(tools)) {
     if (own !== false) checkUnknownOptions(own, name, ["name", "description"]);
   }
@@ -116,5 +135,5 @@ function changed(tool: RemoteTool, change: string): ToolwrightError {
 }
 
 function warn(problem: string): void {
-  console.warn(`toolwright: MCP server: ${toTerminalText(problem)}.`);
+  console.warn(`toolwright: MCP server: ${toTerminalLine(problem)}.`);
 }

@@ -135,8 +135,8 @@ class Servers {
   }
 
   async #tools(name: string, client: McpClient, signal: AbortSignal): Promise<readonly RemoteTool[]> {
-    const { tools: own, listTimeoutMs: timeoutMs } = this.#policies.get(name) ?? {};
-    const { tools } = await listRemoteTools(client, { signal, timeoutMs });
+    const { tools: own, listTimeoutMs: timeoutMs, maxTools, maxAnswerBytes } = this.#policies.get(name) ?? {};
+    const { tools } = await listRemoteTools(client, { signal, timeoutMs, maxTools, maxAnswerBytes });
     return tools.filter(
       (tool) => own === undefined || !Object.hasOwn(own, tool.name) || own[tool.name] !== false,
     );

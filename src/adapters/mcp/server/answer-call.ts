@@ -15,7 +15,7 @@ import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { quoted } from "../../../util/shell-word.ts";
+import { printedWord } from "../../../util/shell-word.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
@@ -121,7 +121,7 @@ function pending(tool: Tool, approval: Approval, key: string): ToolwrightError {
   const { id, kind, prompt } = approval;
   const decide = answersTo(approval)
     .map(({ label, words }) => {
-      const command = ["toolwright", ...words.map(quoted)].join(" ");
+      const command = ["toolwright", ...words.map(printedWord)].join(" ");
       return kind === "replay" ? `${command} (${label})` : command;
     })
     .join(kind === "replay" ? "; or " : ", or ");

@@ -1,5 +1,6 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
 import { randomUUID } from "node:crypto";
+import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -70,7 +71,7 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
       if (reason === undefined) offer(server, tool, answer);
       else if (!warned.has(tool.name)) {
         warned.add(tool.name);
-        console.warn(`toolwright: tool "${tool.name}" is not served over MCP: ${reason}.`);
+        console.warn(toTerminalLine(`toolwright: tool "${tool.name}" is not served over MCP: ${reason}.`));
       }
     }
     return server;

@@ -1,5 +1,6 @@
 /** Serves tools over HTTP: on this machine only and with a token, unless told otherwise. */
 import { randomBytes, randomUUID } from "node:crypto";
+import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {
@@ -121,5 +122,5 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 }
 
 function complain(error: Error): void {
-  console.error(`toolwright: MCP: ${error.message}`);
+  console.error(`toolwright: MCP: ${toTerminalLine(error.message)}`);
 }

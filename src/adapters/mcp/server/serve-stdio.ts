@@ -1,4 +1,5 @@
 /** Serves tools to the one client that started this process, over its stdin and stdout. */
+import { toTerminalLine } from "../../../util/terminal-text.ts";
 import type { Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { createServerFactory, type McpServerOptions } from "./create-server.ts";
@@ -36,5 +37,5 @@ class WatchedTransport extends StdioServerTransport {
 
 /** For the person who reads the server's log; a client that sends nonsense is not answered with more. */
 function complain(error: Error): void {
-  console.error(`toolwright: MCP: ${error.message}`);
+  console.error(`toolwright: MCP: ${toTerminalLine(error.message)}`);
 }

@@ -1,0 +1,143 @@
+/**
+ * Finds the repository whose work tree holds a folder, from the layout of its files. It must never follow a link in the
+ * root, nor ask a configuration in the root where the work tree is: an agent may have written both.
+ */
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { ToolwrightError } from "../errors.ts";
+import { unusableRoot } from "../sandbox/files/check-root.ts";
+import { isInside } from "../sandbox/isolation/is-inside.ts";
+import { findGit, type GitProgram } from "./git-program.ts";
+
+export interface Repository {
+  readonly program: GitProgram;
+  /** The real path of the root, and of the work tree that holds it. */
+  readonly root: string;
+  readonly top: string;
+  /** The root within the work tree as a pathspec: a list of one path, or empty where both are the same. */
+  readonly scope: readonly string[];
+  /** The git folder of this work tree, and the one that all work trees of the repository share. */
+  readonly gitDir: string;
+  readonly commonDir: string;
+}
+
+/** `undefined` where the folder is in no repository. */
+export function findRepository(rootDir: string): Repository | undefined {
+  const root = realRoot(rootDir);
+  const found = findGitDir(root);
+  if (found === undefined || isInside(root, found.gitDir)) return undefined;
+  const { top, gitDir, commonDir } = found;
+  const program = findGit([root, resolve(rootDir)]);
+  const scope = root === top ? [] : [relative(top, root)];
+  return { program, root, top, scope, gitDir, commonDir };
+}
+
+/** What git has to see of the repository beside the root: nothing an agent can write, since it lies outside. */
+export function placesOutside({ root, top, commonDir }: Repository): string[] {
+  const places = isInside(commonDir, root) ? [] : [commonDir];
+  for (let folder = root; folder !== top;) {
+    folder = dirname(folder);
+    const rules = join(folder, ".gitignore");
+    if (lstatSync(rules, { throwIfNoEntry: false })?.isFile() === true) places.push(rules);
+  }
+  return places;
+}
+
+export function noRepository(rootDir: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `Expected a folder in a git work tree; rootDir is ${JSON.stringify(rootDir)}.`,
+    { hint: "Snapshots exist only for folders that git knows.", effect: "none" },
+  );
+}
+
+function realRoot(rootDir: string): string {
+  try {
+    const real = realpathSync.native(resolve(rootDir));
+    if (statSync(real).isDirectory()) return real;
+  } catch {
+    // The same answer as for a file.
+  }
+  throw unusableRoot(rootDir);
+}
+
+interface GitFolders {
+  readonly top: string;
+  readonly gitDir: string;
+  readonly commonDir: string;
+}
+
+function findGitDir(root: string): GitFolders | undefined {
+  for (let top = root; ; top = dirname(top)) {
+    const entry = join(top, ".git");
+    const stats = lstatSync(entry, { throwIfNoEntry: false });
+    if (stats?.isSymbolicLink() === true) throw untrusted(".git is a link");
+    // An empty `.git` folder is no repository, and git looks further up too.
+    if (stats?.isDirectory() === true && exists(join(entry, "HEAD"))) {
+      if (exists(join(entry, "commondir"))) throw untrusted(".git/commondir leads to another folder");
+      return { top, gitDir: entry, commonDir: entry };
+    }
+    if (stats?.isFile() === true) return followGitFile(top, entry);
+    if (top === dirname(top)) return undefined;
+  }
+}
+
+/**
+ * A linked work tree and a submodule have a file `.git` with one line, `gitdir: <path>`. An agent may have written it, so
+ * the folder that it names counts only if that folder names this work tree, which an agent cannot make it do.
+ */
+function followGitFile(top: string, file: string): GitFolders {
+  const target = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? "")?.[1];
+  const path = target === undefined ? undefined : resolve(top, target);
+  if (path === undefined || !exists(join(path, "HEAD"))) {
+    throw new ToolwrightError(
+      "TOOL_COMMAND_FAILED",
+      `The file .git of the work tree should lead to a git folder, and leads to ${JSON.stringify(target)}.`,
+      { hint: "Repair it with `git worktree repair` or `git submodule update`.", effect: "none" },
+    );
+  }
+  const gitDir = realpathSync.native(path);
+  if (isInside(gitDir, top)) throw untrusted(".git leads to a folder of the work tree");
+  if (workTreeOf(gitDir) !== top)
+    throw untrusted("the git folder that .git names belongs to another work tree");
+  const common = readSmallFile(join(gitDir, "commondir"))?.replace(/[\r\n]+$/, "");
+  return {
+    top,
+    gitDir,
+    commonDir: common === undefined ? gitDir : realpathSync.native(resolve(gitDir, common)),
+  };
+}
+
+/** `git worktree` writes the way back into a file, `git submodule` into the configuration. */
+function workTreeOf(gitDir: string): string | undefined {
+  const linked = readSmallFile(join(gitDir, "gitdir"))?.replace(/[\r\n]+$/, "");
+  const named =
+    linked === undefined
+      ? /^\s*worktree\s*=\s*"?(.+?)"?\s*$/m.exec(readSmallFile(join(gitDir, "config")) ?? "")?.[1]
+      : dirname(resolve(gitDir, linked));
+  try {
+    return named === undefined ? undefined : realpathSync.native(resolve(gitDir, named));
+  } catch {
+    return undefined; // It names a folder that is gone.
+  }
+}
+
+function untrusted(why: string): ToolwrightError {
+  return new ToolwrightError("TOOL_PATH_PROTECTED", `No snapshot is taken or restored, because ${why}.`, {
+    hint:
+      "Snapshots need a .git folder, or a .git file whose target names this work tree (`git worktree repair`; for a " +
+      "separate git folder, `git config core.worktree <folder>` in it).",
+    effect: "none",
+  });
+}
+
+function readSmallFile(file: string): string | undefined {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  // To open a pipe would wait for ever.
+  return stats?.isFile() === true && stats.size <= 65_536 ? readFileSync(file, "utf8") : undefined;
+}
+
+/** Also as a link that leads nowhere: HEAD was one in old repositories. */
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

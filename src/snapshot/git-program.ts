@@ -1,0 +1,68 @@
+/**
+ * Which git is run and what it inherits: a program outside the root, and an environment built from nothing. It must
+ * never pass on a GIT_* variable of this process, nor find a program that an agent could have written.
+ */
+import { homedir } from "node:os";
+import { ToolwrightError } from "../errors.ts";
+import { cleanPath } from "../sandbox/isolation/clean-environment.ts";
+import { findTrustedExecutable } from "../sandbox/isolation/find-executable.ts";
+
+export interface GitProgram {
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** @param roots Both spellings of the root. */
+export function findGit(roots: readonly string[], from: NodeJS.ProcessEnv = process.env): GitProgram {
+  const path = cleanPath(from["PATH"], roots);
+  const file = findTrustedExecutable("git", path, roots);
+  if (file === undefined) {
+    throw new ToolwrightError(
+      "TOOL_COMMAND_NOT_FOUND",
+      "Snapshots need git, and none was found on PATH outside the root.",
+      { hint: "Install git 2.32 or newer outside the sandbox root.", effect: "none" },
+    );
+  }
+  return { file, env: { ...FIXED_ENVIRONMENT, PATH: path, ...homeOf(from) } };
+}
+
+/** What every git command gets in front: programs and upkeep off, whatever a config file says. */
+export const FIXED_ARGUMENTS: readonly string[] = [
+  "--no-pager",
+  ...[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.logAllRefUpdates=false",
+    "core.sshCommand=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    // Git refuses folders of other users because their config may run programs; here nothing in it can.
+    "safe.directory=*",
+  ].flatMap((setting) => ["-c", setting]),
+];
+
+const FIXED_ENVIRONMENT: Readonly<Record<string, string>> = {
+  LC_ALL: "C",
+  TZ: "UTC",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_LITERAL_PATHSPECS: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  // A partial clone would fetch what it lacks, by programs that its config names. The list of protocols beats
+  // every `protocol.*.allow` there; "none" is the name of no protocol.
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+};
+
+/** The user's own configuration is found through these; it lies outside the root. */
+function homeOf(from: NodeJS.ProcessEnv): Record<string, string> {
+  const config = from["XDG_CONFIG_HOME"];
+  const home = { HOME: from["HOME"] ?? homedir() };
+  return config === undefined || config === "" ? home : { ...home, XDG_CONFIG_HOME: config };
+}

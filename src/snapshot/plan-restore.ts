@@ -1,0 +1,98 @@
+/**
+ * What a restore would write and delete: the difference between the present content and the snapshot, within the
+ * root. It must never plan to change a file that tools may not change, to delete a file that is ignored now or was when
+ * the snapshot was taken, nor to touch another repository inside the work tree. Changes nothing.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Repository } from "./find-repository.ts";
+import type { PrivateGitDir } from "./private-git-dir.ts";
+import { isLeftAlone } from "./protected-names.ts";
+import { joinNul, splitNul } from "./run-git.ts";
+import type { IsUnkept } from "./unkept-files.ts";
+
+/** Paths from the top of the work tree, as Latin-1 of their bytes. */
+export interface RestorePlan {
+  readonly writes: readonly string[];
+  readonly deletions: readonly string[];
+  /** What differs, and is protected. */
+  readonly leftAlone: readonly string[];
+}
+
+export interface RestoreRequest {
+  readonly snapshot: string;
+  /** Where its objects were verified. */
+  readonly objects: string;
+  /** Gets the snapshot's entries. */
+  readonly index: string;
+  readonly isUnkept: IsUnkept;
+}
+
+export async function planRestore(
+  repository: Repository,
+  own: PrivateGitDir,
+  { snapshot, objects, index, isUnkept }: RestoreRequest,
+): Promise<RestorePlan> {
+  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
+  await own.reading.git(["read-tree", snapshot], { env: { ...env, GIT_INDEX_FILE: index } });
+  const [then, now] = await Promise.all([
+    listIndex(repository, own, { ...env, GIT_INDEX_FILE: index }),
+    listIndex(repository, own, {}),
+  ]);
+  const changed = [...then].flatMap(([path, entry]) => (now.get(path) === entry ? [] : [path]));
+  const gone = [...now.keys()].filter((path) => !then.has(path));
+  const leftAlone = [...changed, ...gone].filter((path) => isUnkept(path) || isLeftAlone(repository, path));
+  const closed = new Set(leftAlone);
+  const isRepository = (path: string): boolean =>
+    [then.get(path), now.get(path)].some((entry) => entry?.startsWith(GITLINK) === true);
+  const isOpen = (path: string): boolean => !closed.has(path) && !isRepository(path);
+  const removable = gone.filter(isOpen);
+  const kept =
+    removable.length === 0 ? new Set() : await ignoredAtSnapshot(own, { ...env, index }, removable);
+  return {
+    writes: changed.filter(isOpen),
+    deletions: removable.filter((path) => !kept.has(path)),
+    leftAlone,
+  };
+}
+
+/** The mode of an entry that stands for another repository. */
+const GITLINK = "160000";
+
+/** Mode and id of each path of an index, within the root. Each part is `<mode> <id> <stage>`, a tab and the path. */
+async function listIndex(
+  { scope }: Repository,
+  { reading: { git } }: PrivateGitDir,
+  env: Readonly<Record<string, string>>,
+): Promise<Map<string, string>> {
+  const output = await git(["ls-files", "-z", "--stage", "--", ...scope], { env });
+  return new Map(
+    splitNul(output).map((part) => {
+      const tab = part.indexOf("\t");
+      return [part.slice(tab + 1), part.slice(0, tab)];
+    }),
+  );
+}
+
+/** Asks the snapshot's own `.gitignore` files, in a folder that holds nothing else: the present ones may be gone. */
+async function ignoredAtSnapshot(
+  { reading: { git }, folder }: PrivateGitDir,
+  { index, ...objects }: Readonly<Record<string, string>> & { readonly index: string },
+  paths: readonly string[],
+): Promise<Set<string>> {
+  const view = join(folder, "ignore-view");
+  mkdirSync(view, { recursive: true });
+  const env = { ...objects, GIT_INDEX_FILE: index, GIT_WORK_TREE: view };
+  const cwd = view;
+  const tracked = splitNul(await git(["ls-files", "-z", "--cached"], { cwd, env }));
+  const rules = tracked.filter((path) => path === ".gitignore" || path.endsWith("/.gitignore"));
+  await git(["checkout-index", "-z", "--stdin"], { cwd, env, input: joinNul(rules) });
+  // This command takes no literal paths; "./" keeps a colon at the start of a name from being read as magic.
+  const output = await git(["check-ignore", "-z", "--no-index", "--stdin"], {
+    cwd,
+    env: { ...env, GIT_LITERAL_PATHSPECS: "0" },
+    input: joinNul(paths.map((path) => `./${path}`)),
+    accept: [0, 1],
+  });
+  return new Set(splitNul(output).map((path) => path.slice(2)));
+}

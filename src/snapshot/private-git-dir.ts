@@ -1,0 +1,156 @@
+/**
+ * A folder of our own for the time of one operation, which is also the root of the sandbox in which the work tree is
+ * read. Its git folder shares the refs of the repository and nothing else, so that no config, hook, attribute or index
+ * of the repository is read by a command that could act on it. New objects stay here until they are stored.
+ *
+ * Links lead from here into the repository. Only git in the sandbox may follow them: an agent can exchange their targets.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ToolwrightError } from "../errors.ts";
+import { isInside } from "../sandbox/isolation/is-inside.ts";
+import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import { placesOutside, type Repository } from "./find-repository.ts";
+import { readRepository, type RepositoryFacts } from "./read-repository.ts";
+import { createGit, createShell, type Git, type GitPlace, type Shell } from "./run-git.ts";
+import { readUserIgnores } from "./user-ignores.ts";
+
+export interface PrivateGitDir extends Disposable {
+  readonly folder: string;
+  readonly index: string;
+  /** Where new objects are put. */
+  readonly objects: string;
+  /** The commit of HEAD, or `undefined` before the first one. */
+  readonly head: string | undefined;
+  /** The root is read-only here: git reads the work tree, and writes into this folder alone. */
+  readonly reading: Workplace;
+  /** The git folder of the repository is writable, and this folder is read-only. */
+  readonly storing: Workplace;
+  /** The root is writable, and this folder is read-only. */
+  readonly restoring: Workplace;
+}
+
+/** What runs in one kind of sandbox. */
+export interface Workplace {
+  readonly place: GitPlace;
+  readonly git: Git;
+  readonly shell: Shell;
+}
+
+interface OpenOptions {
+  readonly isolation: IsolationMode;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `undefined` for a bare repository. */
+export async function openPrivateGitDir(
+  repository: Repository,
+  options: OpenOptions,
+): Promise<PrivateGitDir | undefined> {
+  const folder = mkdtempSync(join(temporaryFolder(repository), "toolwright-snapshot-"));
+  const dispose = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const opened = await open(repository, folder, options);
+    if (opened === undefined) dispose();
+    return opened === undefined ? undefined : { ...opened, [Symbol.dispose]: dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+async function open(
+  repository: Repository,
+  folder: string,
+  { isolation, signal }: OpenOptions,
+): Promise<Omit<PrivateGitDir, typeof Symbol.dispose> | undefined> {
+  const { program, root, top, gitDir, commonDir } = repository;
+  const inside = (name: string): string => join(folder, name);
+  const [own, inputs, objects, index] = ["git", "inputs", "objects", "index"].map(inside) as Four;
+  for (const path of [inputs, objects, own]) mkdirSync(path);
+  const common = { program, inputs, isolation, signal, cwd: gitDir, env: { GIT_DIR: gitDir } };
+  const shown = [root, ...placesOutside(repository)];
+  const facts = await readRepository({ ...common, writable: folder, shown }, repository, { own, index });
+  // A linked work tree of a bare repository is one all the same.
+  if (facts.isBare && commonDir === gitDir) return undefined;
+
+  fillGitDir(own, facts);
+  writeFileSync(join(own, "excludes"), await readUserIgnores(program, inputs));
+  for (const name of ["refs", "packed-refs", "reftable"]) symlinkSync(join(commonDir, name), join(own, name));
+  symlinkSync(join(commonDir, "objects"), inside("repository-objects"));
+  // For what needs no ref of the repository, and may not see any.
+  fillGitDir(inside("git-apart"), facts);
+  mkdirSync(inside("git-apart/refs"));
+
+  const env = { GIT_DIR: own, GIT_WORK_TREE: top, GIT_INDEX_FILE: index };
+  const settings = [`core.excludesFile=${join(own, "excludes")}`, ...facts.passedOn];
+  const borrowing = {
+    GIT_OBJECT_DIRECTORY: objects,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: inside("repository-objects"),
+  };
+  return {
+    folder,
+    index,
+    objects,
+    head: facts.head,
+    reading: workplace({
+      ...common,
+      settings,
+      writable: folder,
+      shown,
+      cwd: top,
+      env: { ...env, ...borrowing },
+    }),
+    storing: workplace({
+      ...common,
+      settings,
+      writable: isInside(commonDir, root) ? root : commonDir,
+      shown: [folder],
+      cwd: folder,
+      env: { ...env, GIT_OBJECT_DIRECTORY: join(commonDir, "objects") },
+      // To stop in the middle would leave locks behind.
+      signal: undefined,
+    }),
+    restoring: workplace({
+      ...common,
+      settings,
+      writable: root,
+      shown: [folder],
+      cwd: top,
+      env: { ...env, GIT_DIR: inside("git-apart") },
+    }),
+  };
+}
+
+type Four = [string, string, string, string];
+
+function workplace(place: GitPlace): Workplace {
+  return { place, git: createGit(place), shell: createShell(place) };
+}
+
+function fillGitDir(folder: string, { objectFormat, refStorage }: RepositoryFacts): void {
+  const config = ["[core]", "repositoryformatversion = 1", "bare = false", "[extensions]"];
+  if (objectFormat !== "sha1") config.push(`objectFormat = ${objectFormat}`);
+  if (refStorage !== "files") config.push(`refStorage = ${refStorage}`);
+  mkdirSync(join(folder, "info"), { recursive: true });
+  writeFileSync(join(folder, "HEAD"), "ref: refs/heads/none\n");
+  writeFileSync(join(folder, "config"), `${config.join("\n")}\n`);
+  writeFileSync(join(folder, "info", "attributes"), RAW_BYTES);
+}
+
+/** Files are kept byte for byte: no filter, no line ends, no encodings. This file beats every `.gitattributes`. */
+const RAW_BYTES = "* -text -ident !eol !crlf !filter !working-tree-encoding\n";
+
+function temporaryFolder({ root }: Repository): string {
+  for (const folder of [tmpdir(), "/tmp", "/var/tmp"]) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) continue;
+    const real = realpathSync.native(folder);
+    if (!isInside(real, root)) return real;
+  }
+  throw new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    "Snapshots need a temporary folder outside the root, and every one lies inside it.",
+    { hint: "Set TMPDIR to a folder outside the sandbox root.", effect: "none" },
+  );
+}

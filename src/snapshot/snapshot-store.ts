@@ -1,0 +1,41 @@
+/**
+ * Which store knows the snapshots of a repository. A program that has a runtime open need not name it again; every other
+ * one does, since a ref alone proves nothing.
+ */
+import { existsSync } from "node:fs";
+import { ToolwrightError } from "../errors.ts";
+import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+
+// The runtimes of a process and the functions that restore share nothing else. By git folder.
+const lastStores = new Map<string, StoreOption>();
+
+/** SQLite by its path, so that the runtime may be closed before a snapshot is restored. */
+export function rememberStore(gitDir: string, store: StoreOption): void {
+  lastStores.set(gitDir, store);
+}
+
+/** Opens the store that `option` names, and closes it again unless it was open. */
+export async function withSnapshotStore<T>(
+  gitDir: string,
+  option: StoreOption | undefined,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const chosen = option ?? lastStores.get(gitDir) ?? DEFAULT_STORE;
+  if (typeof chosen !== "string") return work(chosen);
+  if (!isPostgresAddress(chosen) && !existsSync(chosen)) throw noStore(chosen);
+  const store = await openStore(chosen);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function noStore(path: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `Expected "store" to name the store of the runtime that took the snapshots; there is no file ${JSON.stringify(path)}.`,
+    { hint: 'Pass the runtime\'s store, for example { store: "toolwright.db" }.', effect: "none" },
+  );
+}

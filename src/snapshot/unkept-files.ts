@@ -1,0 +1,25 @@
+/**
+ * What no snapshot may hold although it lies in the root: the files of stores. The sandbox hides them from an agent, and
+ * an agent can read every object of the repository.
+ */
+import { toRealPaths } from "../sandbox/process/real-paths.ts";
+import type { Repository } from "./find-repository.ts";
+
+/** Takes a path from the top of the work tree, as Latin-1 of its bytes. */
+export type IsUnkept = (path: string) => boolean;
+
+/** @param storeFiles the files of this runtime's store. */
+export function createIsUnkept({ top, root }: Repository, storeFiles: readonly string[]): IsUnkept {
+  const named = new Set(
+    toRealPaths(storeFiles, [root, root]).flatMap((path) =>
+      ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix),
+    ),
+  );
+  return (path) => {
+    if (OF_ANY_RUNTIME.test(path)) return true;
+    return named.size > 0 && named.has(`${top}/${Buffer.from(path, "latin1").toString("utf8")}`);
+  };
+}
+
+/** By the names that they have unless a program chose others. */
+const OF_ANY_RUNTIME = /(?:^|\/)(?:\.toolwright(?:\/|$)|toolwright\.db(?:-wal|-shm|-journal)?$)/i;

@@ -1,0 +1,28 @@
+/**
+ * The content of the user's own ignore file, which the sandbox does not show. Git runs on the host for this, in an empty
+ * folder of ours: it reads the user's configuration and nothing that an agent can write.
+ */
+import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
+
+export async function readUserIgnores(program: GitProgram, folder: string): Promise<Buffer> {
+  const { GIT_CONFIG_GLOBAL: _global, GIT_CONFIG_NOSYSTEM: _system, ...env } = program.env;
+  const args = [...FIXED_ARGUMENTS, "config", "--type=path", "--null", "--get", "core.excludesFile"];
+  const { stdout } = await promisify(execFile)(program.file, args, {
+    cwd: folder,
+    env: { ...env, GIT_DIR: folder },
+    encoding: "utf8",
+    timeout: 10_000,
+  }).catch(() => ({ stdout: "" })); // Exit code 1 means that none is named.
+  const home = program.env["XDG_CONFIG_HOME"] ?? join(program.env["HOME"] ?? "/", ".config");
+  const file = stdout.replace(/\0$/, "") || join(home, "git", "ignore");
+  try {
+    // To open a pipe would wait for ever.
+    return statSync(file).isFile() ? readFileSync(file) : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0); // Most users have none.
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The frame of every operation: finds the repository, waits for its turn, and has a private git folder for the time
+ * being. The turn is taken before anything is awaited, so that operations happen in the order of their calls.
+ */
+import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import { Turns } from "../util/turns.ts";
+import { findRepository, type Repository } from "./find-repository.ts";
+import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
+
+// A repository is shared by the whole process, so its queue has to be too.
+const turns = new Turns();
+
+export interface RepositoryTask<T> {
+  readonly rootDir: string;
+  readonly isolation?: IsolationMode | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly run: (repository: Repository, own: PrivateGitDir) => Promise<T>;
+}
+
+/** `undefined` where the root is in no work tree. */
+export async function withRepository<T>(task: RepositoryTask<T>): Promise<T | undefined> {
+  const { rootDir, signal, isolation = "auto", run } = task;
+  const repository = findRepository(rootDir);
+  if (repository === undefined) return undefined;
+  return turns.take(repository.commonDir, async () => {
+    using own = await openPrivateGitDir(repository, { isolation, signal });
+    return own === undefined ? undefined : await run(repository, own);
+  });
+}

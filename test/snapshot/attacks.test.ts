@@ -1,0 +1,93 @@
+/** Snapshots of a root in which an agent has written everything it can: as this user, and as an ordinary one. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { publicNode } from "../public-root.ts";
+
+const USERS: readonly (readonly [user: string, prefix: readonly string[]])[] =
+  process.getuid?.() === 0
+    ? [
+        ["root", []],
+        ["an ordinary user", ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]],
+      ]
+    : [["an ordinary user", []]];
+
+describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_user, prefix) => {
+  let found: Readonly<Record<string, { found: unknown; secret: string }>>;
+
+  beforeAll(async () => {
+    const root = inject("publicRoot");
+    const program = join(root, "test/snapshot/programs/attacks.ts");
+    const argv = [...prefix, publicNode(root), "--experimental-strip-types", "--no-warnings", program];
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", LANG: "C.UTF-8" };
+    const { stdout } = await promisify(execFile)(argv[0] ?? "", argv.slice(1), { env, cwd: "/tmp" });
+    found = JSON.parse(stdout) as typeof found;
+  }, 300_000);
+
+  const after = (name: string): unknown => found[name]?.found;
+
+  it("leaves every file outside as it is", () => {
+    expect(Object.values(found).map(({ secret }) => secret)).toEqual(
+      Object.keys(found).map(() => "OUTSIDE-SECRET\n"),
+    );
+  });
+
+  it("keeps no file outside, whatever is exchanged for a link meanwhile", () => {
+    expect(after("a folder exchanged for a link while snapshots are taken")).toEqual({ leaked: false });
+    expect(after("a folder exchanged for a link while a snapshot is restored")).toEqual({ leaked: false });
+  });
+
+  it("writes no object and no ref through a link", () => {
+    expect(after("the object folder as a link")).toEqual({ taken: "TOOL_COMMAND_FAILED", isSame: true });
+    expect(after("every folder of objects as a link")).toEqual({ isSame: true });
+    expect(after("the folders of refs as links")).toMatchObject({ made: [] });
+    expect(after("files of the git folder as links")).toEqual({ secret: "OUTSIDE-SECRET\n" });
+  });
+
+  it("uses no other repository than the one of the folder", () => {
+    expect(after(".git as a link, or as a file, that leads to another repository")).toEqual({
+      link: "TOOL_PATH_PROTECTED",
+      file: "TOOL_PATH_PROTECTED",
+      common: "TOOL_PATH_PROTECTED",
+      isSame: true,
+    });
+    expect(after("objects of another repository as alternates")).toEqual({
+      taken: "TOOL_COMMAND_FAILED",
+      leaked: false,
+    });
+  });
+
+  it("restores only what the store has, and lists nothing else", () => {
+    expect(after("a forged ref")).toEqual({
+      listed: 0,
+      unknown: "TOOL_FILE_NOT_FOUND",
+      known: "done",
+      made: false,
+    });
+  });
+
+  it("refuses an object whose content was changed", () => {
+    expect(after("an object that was rewritten under its old id")).toEqual({
+      restored: "TOOL_PATH_PROTECTED",
+      content: "later\n",
+    });
+  });
+
+  it("changes, brings back and deletes no protected file", () => {
+    expect(after("protected names in a snapshot")).toEqual({
+      changed: "done",
+      contents: ["now\n", "now\n", "now\n", "a\n"],
+      missing: "done",
+      made: [],
+    });
+  });
+
+  it("holds no file of a store", () => {
+    expect(after("a store beside the files")).toEqual({ taken: "done", leaked: false });
+  });
+
+  it("sees a change that a forged index would hide", () => {
+    expect(after("a kept index that hides a change")).toEqual({ content: "z" });
+  });
+});
