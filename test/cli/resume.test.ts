@@ -29,7 +29,7 @@ it("goes on after kill -9, by the id alone, and repeats no effect", async () => 
   expect(why.json()).toMatchObject({ next: [expect.stringMatching(/resume r$/)] });
   const resumed = await toolwright(folder, ["resume", "r"]);
   expect(resumed).toMatchObject({ code: 0 });
-  expect(resumed.stdout).toContain("run r goes on");
+  expect(resumed.stdout).toContain("run r resumed");
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
