@@ -8,6 +8,7 @@ import { findTrustedExecutable } from "./find-executable.ts";
 import { readHostView, type HostView } from "./host-view.ts";
 import type { IsolationDescription } from "./tier.ts";
 import { planLaunch } from "./plan-launch.ts";
+import { holdProtections } from "./protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
 
 export interface Programs {
@@ -47,7 +48,7 @@ export async function detectIsolation(programs: Programs): Promise<Detected> {
   return { description: explain(NONE, programs, reasons), programs, features, view };
 }
 
-const NO_FEATURES: BwrapFeatures = { disableUserns: false, size: false };
+const NO_FEATURES: BwrapFeatures = { disableUserns: false, size: false, bindFd: false };
 
 const NONE: IsolationDescription = {
   tier: "none",
@@ -110,7 +111,9 @@ const PROBE_LIMIT_MS = 30_000;
 
 /** What went wrong, or undefined when the tier works. */
 async function probe(detected: Detected): Promise<string | undefined> {
+  const plan = holdProtections("/usr/lib", [], []);
   const launch = planLaunch(detected, {
+    plan,
     cmd: "/bin/sh",
     args: ["-c", ":"],
     cwd: "/usr/lib",
@@ -121,10 +124,15 @@ async function probe(detected: Detected): Promise<string | undefined> {
     hidden: [],
     readOnly: [],
   });
-  const result = await runProcess({ launch, maxOutputBytes: 4_096, timeoutMs: PROBE_LIMIT_MS, merge: true });
+  const result = await runProcess({
+    launch,
+    maxOutputBytes: 4_096,
+    timeoutMs: PROBE_LIMIT_MS,
+    merge: true,
+  }).finally(() => plan.close());
   const ended = result.status.exitCode ?? result.exitCode;
   if (result.stopped === undefined && ended === 0 && result.status.failed === undefined) return undefined;
-  const words = result.status.failed ?? result.output.text().trim();
+  const words = result.mismatch ?? result.status.failed ?? result.output.text().trim();
   return words === "" ? `it ended with ${result.signal ?? `exit code ${ended}`}` : words;
 }
 
@@ -138,8 +146,13 @@ async function readFeatures(bwrap: string): Promise<BwrapFeatures> {
     lifeline: false,
     kill: "group",
   } as const;
-  const request = { launch: { ...launch, filter: undefined, options: undefined }, merge: true } as const;
+  const none = { filter: undefined, options: undefined, held: [], expected: undefined };
+  const request = { launch: { ...launch, ...none }, merge: true } as const;
   const { output } = await runProcess({ ...request, maxOutputBytes: 65_536, timeoutMs: PROBE_LIMIT_MS });
   const help = output.text();
-  return { disableUserns: help.includes("--disable-userns"), size: help.includes("--size ") };
+  return {
+    disableUserns: help.includes("--disable-userns"),
+    size: help.includes("--size "),
+    bindFd: help.includes("--ro-bind-fd"),
+  };
 }

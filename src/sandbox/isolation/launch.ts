@@ -2,11 +2,16 @@
  * One command, ready to be spawned: what a tier made of it. Only the shape; the tiers fill it and `run-process` runs it.
  */
 import type { IsolationTier } from "./tier.ts";
+import type { ExpectedMounts } from "./verify-mounts.ts";
 
 /** The descriptors beyond the standard three, the same for every tier. */
 export const FILTER_DESCRIPTOR = 3;
 export const STATUS_DESCRIPTOR = 4;
 export const OPTIONS_DESCRIPTOR = 5;
+/** The command waits until a byte comes here. */
+export const GATE_DESCRIPTOR = 6;
+/** The first of those that are handed over as they are. */
+export const FIRST_HELD_DESCRIPTOR = 7;
 
 export interface Launch {
   readonly tier: IsolationTier;
@@ -17,6 +22,10 @@ export interface Launch {
   readonly filter: Buffer | undefined;
   /** Written to the descriptor of bubblewrap's options. */
   readonly options: Buffer | undefined;
+  /** Descriptors of this process that the sandbox binds, from FIRST_HELD_DESCRIPTOR on. */
+  readonly held: readonly number[];
+  /** What has to be mounted before the command may start; it waits at the gate until that was looked at. */
+  readonly expected: ExpectedMounts | undefined;
   /** Whether something reports on the status descriptor. */
   readonly reports: boolean;
   /** Whether the filter's descriptor stays open behind the filter: its end is then the end of the agent. */

@@ -4,13 +4,20 @@
  */
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { bwrapOptions } from "./bwrap-options.ts";
+import { boundDescriptors, bwrapOptions } from "./bwrap-options.ts";
 import type { Detected } from "./detect-isolation.ts";
 import { findHostSockets } from "./host-sockets.ts";
 import { isInside } from "./is-inside.ts";
-import { FILTER_DESCRIPTOR, OPTIONS_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "./launch.ts";
+import {
+  FILTER_DESCRIPTOR,
+  FIRST_HELD_DESCRIPTOR,
+  GATE_DESCRIPTOR,
+  OPTIONS_DESCRIPTOR,
+  STATUS_DESCRIPTOR,
+  type Launch,
+} from "./launch.ts";
 import { perlLauncher } from "./perl-launcher.ts";
-import { findProtections } from "./protected-paths.ts";
+import type { ProtectionPlan } from "./protection-plan.ts";
 import { seatbeltProfile } from "./seatbelt-profile.ts";
 import { buildSeccompFilter, seccompArchitecture } from "./seccomp-filter.ts";
 import { findToolchains } from "./toolchains.ts";
@@ -29,6 +36,8 @@ export interface PlanRequest {
   readonly allowNetwork: boolean;
   readonly hidden: readonly string[];
   readonly readOnly: readonly string[];
+  /** What is protected in the root; the caller keeps it open until the command has ended. */
+  readonly plan: ProtectionPlan;
 }
 
 export function planLaunch(detected: Detected, request: PlanRequest): Launch {
@@ -47,7 +56,7 @@ export function planLaunch(detected: Detected, request: PlanRequest): Launch {
 }
 
 /** A command with the host's files and processes, in a clean environment all the same. */
-export function planPlain(request: PlanRequest): Launch {
+export function planPlain(request: Omit<PlanRequest, "plan">): Launch {
   return {
     ...LAUNCH,
     tier: "none",
@@ -57,10 +66,17 @@ export function planPlain(request: PlanRequest): Launch {
   };
 }
 
-const LAUNCH = { filter: undefined, options: undefined, reports: false, lifeline: false } as const;
+const LAUNCH = {
+  filter: undefined,
+  options: undefined,
+  held: [],
+  expected: undefined,
+  reports: false,
+  lifeline: false,
+} as const;
 
 function planBwrap({ programs, view, features }: Detected, request: PlanRequest): Launch {
-  const { root, env, allowNetwork } = request;
+  const { root, env, allowNetwork, plan, rootReadOnly } = request;
   const home = env["HOME"] !== undefined && isAbsolute(env["HOME"]) ? env["HOME"] : "/nonexistent";
   const toolchains = findToolchains({
     path: env["PATH"] ?? "",
@@ -74,26 +90,31 @@ function planBwrap({ programs, view, features }: Detected, request: PlanRequest)
   const hiddenOutside = request.hidden.filter((path) => {
     return isAbsolute(path) && !isInside(path, root) && shown.some((folder) => isInside(path, folder));
   });
+  const hiddenFiles = [...findHostSockets(shown, root), ...hiddenOutside.filter(existsSync)];
+  const held = boundDescriptors(plan, rootReadOnly, features);
   const options = bwrapOptions({
-    root,
-    rootReadOnly: request.rootReadOnly,
+    rootReadOnly,
     cwd: request.cwd,
     home,
     allowNetwork,
     view,
     features,
     readOnly: [...toolchains, ...outside],
-    protections: findProtections(request),
-    hiddenFiles: [...(allowNetwork ? [] : findHostSockets(shown, root)), ...hiddenOutside.filter(existsSync)],
+    plan,
+    hiddenFiles,
     seccompDescriptor: FILTER_DESCRIPTOR,
     statusDescriptor: STATUS_DESCRIPTOR,
+    gateDescriptor: GATE_DESCRIPTOR,
+    handedOver: (descriptor) => FIRST_HELD_DESCRIPTOR + held.indexOf(descriptor),
   });
   return {
     tier: "bwrap",
     // Through a descriptor, so that /proc/1/cmdline does not tell the command what is hidden from it.
     argv: [need(programs.bwrap), "--args", `${OPTIONS_DESCRIPTOR}`, "--", request.cmd, ...request.args],
     options: Buffer.from(options.map((option) => `${option}\0`).join("")),
-    filter: buildFilter("families"),
+    filter: buildFilter(allowNetwork ? "internet" : "families"),
+    held,
+    expected: { plan, rootReadOnly, hiddenFiles },
     env,
     cwd: "/",
     reports: true,
@@ -164,7 +185,7 @@ function planSeatbelt({ programs }: Detected, request: PlanRequest): Launch {
     home,
     allowNetwork,
     readOnly: [...toolchains, ...outside],
-    protections: findProtections(request),
+    protections: request.plan.protections,
   });
   const argv = [need(programs.sandboxExec), "-p", profile, cmd, ...args];
   return { ...LAUNCH, tier: "seatbelt", ...plainPart(request), argv, kill: "group" };
@@ -172,11 +193,11 @@ function planSeatbelt({ programs }: Detected, request: PlanRequest): Launch {
 
 const MACOS_SYSTEM = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt", "/Applications"];
 
-function plainPart({ env, cwd, pinnedCwd }: PlanRequest): Pick<Launch, "env" | "cwd"> {
+function plainPart({ env, cwd, pinnedCwd }: Omit<PlanRequest, "plan">): Pick<Launch, "env" | "cwd"> {
   return { env, cwd: pinnedCwd ?? cwd };
 }
 
-function buildFilter(sockets: "families" | "none"): Buffer {
+function buildFilter(sockets: "families" | "internet" | "none"): Buffer {
   return buildSeccompFilter(need(seccompArchitecture()), { sockets });
 }
 

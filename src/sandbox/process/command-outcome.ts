@@ -113,6 +113,11 @@ function stoppedError(
         cause: signal?.reason,
       });
     }
+    case "mismatch":
+    case "violation": {
+      const message = "The command was stopped because of a protected path.";
+      return new ToolwrightError("TOOL_PATH_PROTECTED", withOutput(message, details.output), { details });
+    }
     case "flood": {
       const message = "The command wrote far more than the output limit and was killed.";
       return new ToolwrightError("TOOL_COMMAND_FAILED", withOutput(message, details.output), {

@@ -7,6 +7,8 @@ import { closeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import {
   FILTER_DESCRIPTOR,
+  FIRST_HELD_DESCRIPTOR,
+  GATE_DESCRIPTOR,
   OPTIONS_DESCRIPTOR,
   STATUS_DESCRIPTOR,
   type Launch,
@@ -36,6 +38,9 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
   stdio[STATUS_DESCRIPTOR] = launch.reports ? "pipe" : "ignore";
   stdio[OPTIONS_DESCRIPTOR] = handOver(launch.options);
   const opened = new Set(stdio.filter((each) => typeof each === "number"));
+  if (launch.expected !== undefined) stdio[GATE_DESCRIPTOR] = "pipe";
+  // Those stay open here: whoever made the plan closes it.
+  for (const [index, descriptor] of launch.held.entries()) stdio[FIRST_HELD_DESCRIPTOR + index] = descriptor;
   const [file = "", ...args] = [...shellPrefix(merge && pipe === undefined, stdio), ...launch.argv];
   inheritedDescriptors.cover(stdio);
   try {
