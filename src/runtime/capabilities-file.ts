@@ -107,7 +107,7 @@ async function readFile(rootDir: string): Promise<string | undefined> {
   // The usual case costs no more than this.
   if (!existsSync(join(rootDir, CAPABILITIES_FILE))) return undefined;
   const { readTextFile } = files.value ?? (await files.get());
-  return readTextFile({ rootDir, path: CAPABILITIES_FILE, maxBytes: LARGEST_FILE_BYTES });
+  return readTextFile({ rootDir, path: CAPABILITIES_FILE, maxBytes: LARGEST_FILE_BYTES, showOwn: true });
 }
 
 /** Between two lines of three dashes, at the very beginning; kept as it is written. */

@@ -20,6 +20,12 @@ export async function bashTool(
   options: BashOptions = {},
 ): Promise<string> {
   const { currentSettings, hiddenFiles, reportIsolation, runCommand } = parts.value ?? (await parts.get());
+  if (typeof options !== "object" || options === null)
+    throw new ToolwrightError(
+      "TOOL_INPUT_INVALID",
+      `opts has to be an object, such as { cwd: "src" }; it is ${String(options)}.`,
+      { effect: "none" },
+    );
   const settings = currentSettings();
   try {
     const { output, tier } = await runCommand({

@@ -15,7 +15,7 @@ export function isStoreContent(bytes: Buffer): boolean {
 
 /** Names that databases commonly have; only these are opened by a scan of a whole root. */
 export function hasDatabaseName(name: string): boolean {
-  return /\.(?:db3?|sqlite3?|store)$/i.test(name) || /toolwright/i.test(name);
+  return /\.(?:db3?|sqlite3?|store)(?:-wal|-shm|-journal)?$|toolwright/i.test(name);
 }
 
 /** False for anything that cannot be opened and read as a plain file. */
@@ -27,9 +27,10 @@ export function isStoreFile(path: string): boolean {
     return false; // A link, or not ours to read: then it is not the command's to read either.
   }
   try {
+    const header = Buffer.alloc(HEADER.length);
+    readSync(descriptor, header, 0, HEADER.length, 0);
+    if (!header.equals(HEADER)) return false;
     const bytes = Buffer.alloc(FIRST_PAGES);
-    const length = readSync(descriptor, bytes, 0, HEADER.length, 0);
-    if (length < HEADER.length || !bytes.subarray(0, HEADER.length).equals(HEADER)) return false;
     if (isStoreContent(bytes.subarray(0, readSync(descriptor, bytes, 0, FIRST_PAGES, 0)))) return true;
   } catch {
     return false; // A folder.

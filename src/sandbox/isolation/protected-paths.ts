@@ -48,6 +48,14 @@ export function planProtections(request: ProtectionRequest): ProtectionPlan & { 
   return { ...holdProtections(root, found, rootReadOnly ? [] : linksOf(finds)), finds };
 }
 
+/** What no tool may see in a root, whatever the caller names beside it. */
+export function hiddenInRoot(root: string): string[] {
+  const finds = scanRoot(root);
+  const own = ownPaths(finds, root).filter(({ kind }) => kind !== "readOnly");
+  const stores = finds.stores.flatMap((store) => STORE_SUFFIXES.map((suffix) => store + suffix));
+  return [...own.map(({ path }) => path), ...stores];
+}
+
 function ownPaths(finds: RootFinds, root: string): ProtectedPath[] {
   return finds.own.flatMap((path): ProtectedPath[] => {
     const place = realPlace(path, root);

@@ -83,18 +83,17 @@ function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefi
   const what = isMissing ? "is not installed here" : "cannot be run";
   const exitCode = isMissing ? 127 : 126;
   return new ToolwrightError(
-    NOT_FOUND_CODE,
+    "TOOL_COMMAND_NOT_FOUND",
     `The command ${JSON.stringify(cmd)} ${what} (exit code ${exitCode}).`,
     {
       details: { output: "", exitCode, signal: null, tier },
-      hint: ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint,
+      hint: isMissing
+        ? ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint
+        : "Name a program, or a script that may be run and names its interpreter in the first line.",
       effect: "none",
     },
   );
 }
-
-/** The cases know no code of its own for this: a missing program is a failed command there. */
-const NOT_FOUND_CODE = "TOOL_COMMAND_FAILED";
 
 function stoppedError(
   { timeoutMs, signal }: Told,

@@ -10,7 +10,6 @@ import type { Detected } from "../isolation/detect-isolation.ts";
 import { guardCommand } from "../isolation/guard-command.ts";
 import { planLaunch, planPlain, type PlanRequest } from "../isolation/plan-launch.ts";
 import { planProtections } from "../isolation/protected-paths.ts";
-import { refuseSystemRoot } from "../isolation/system-root.ts";
 import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
 import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./command-limits.ts";
 import { refuseMissingProgram, toCommandResult, toStartError } from "./command-outcome.ts";
@@ -68,7 +67,6 @@ export async function runConfined(
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
   const place = resolveInside(request.rootDir, request.cwd);
   try {
-    refuseSystemRoot(place.realRoot);
     if (!place.isFolder) throw notAFolder(request.cwd);
     const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots);
     const tier = detected?.description.tier ?? "none";
