@@ -1,12 +1,15 @@
 /** Snapshots of the work tree after each side effect, where the runtime was asked for them. */
 import type { Call } from "../invoke/call.ts";
 import type { Host } from "../invoke/host.ts";
+import { lazyModule } from "../util/lazy.ts";
 import type { RuntimeOptions } from "./options.ts";
+
+const snapshots = lazyModule(() => import("../sandbox/snapshot/take-git-snapshot.ts"));
 
 export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snapshotFor"] {
   if (option !== "git") return undefined;
   return (call, rootDir) => async (name, toolUseId) => {
-    const { takeGitSnapshot } = await import("../sandbox/snapshot/take-git-snapshot.ts");
+    const { takeGitSnapshot } = await snapshots.get();
     return takeGitSnapshot({ rootDir, runId: snapshotRun(call), seq: call.seq, label: name, toolUseId });
   };
 }

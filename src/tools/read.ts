@@ -1,9 +1,9 @@
 /** `read`: a UTF-8 file from the sandbox, whole or in parts. */
 import { z } from "zod";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/read-text-file.ts")),
   ...(await import("../sandbox/files/protected-paths.ts")),
   ...(await import("./settings.ts")),

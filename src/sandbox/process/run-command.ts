@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../../errors.ts";
+import { codePaths } from "../files/code-folders.ts";
 import { cleanEnvironment } from "../isolation/clean-environment.ts";
 import { processIsolation, type Isolation } from "../isolation/isolation.ts";
 import type { Detected } from "../isolation/detect-isolation.ts";
@@ -65,6 +66,8 @@ export async function runConfined(
   request: CommandRequest & { readonly floodBytes?: number | undefined },
   merge: boolean,
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
+  // Before the first command could change where a package is found.
+  codePaths();
   const place = resolveInside(request.rootDir, request.cwd);
   try {
     if (!place.isFolder) throw notAFolder(request.cwd);

@@ -1,11 +1,11 @@
 /** Where the text of an item came from: a file below the root, or a URL, which is fetched only where the network is allowed. */
 import { ToolwrightError } from "../../errors.ts";
-import { Lazy } from "../../util/lazy.ts";
+import { lazyModule } from "../../util/lazy.ts";
 import { isStorableText } from "../../util/storable-text.ts";
 import { currentSettings } from "../settings.ts";
 import { LARGEST_ITEM_BYTES } from "./put-item.ts";
 
-const files = new Lazy(async () => ({
+const files = lazyModule(async () => ({
   ...(await import("../../sandbox/files/read-text-file.ts")),
   ...(await import("../../sandbox/files/protected-paths.ts")),
 }));
