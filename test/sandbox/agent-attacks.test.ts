@@ -86,11 +86,14 @@ describe.each(USERS)("as %s", (user) => {
     test.each([".git", "toolwright.config.ts", ".toolwright", ".git/config"])(
       "a link at %s that leads out does not keep later commands from running",
       async (name) => {
-        const [, second] = await place.run(
+        const [, second, , fourth] = await place.run(
           { bash: `mkdir -p $(dirname ${name}); ln -s ${place.home}/.ssh/id_rsa ${name}` },
           { bash: `cat ${name}; echo works` },
+          { bash: `rm ${name}; ln -s /nonexistent/${name} ${name}` },
+          { bash: `echo works` },
         );
         expect(second?.text).toContain("works");
+        expect(fourth).toEqual({ ok: true, text: "works\n" });
         expect(second?.text).not.toContain("PRIVATE-KEY");
       },
     );
@@ -140,6 +143,16 @@ describe.each(USERS)("as %s", (user) => {
         `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > .git/config.worktree`,
       ],
       [
+        "a repository of plain files in the root",
+        `mv .git ../kept`,
+        `git init -q --bare x; cp -r x/* .; git config -f config core.bare false; git config -f config core.worktree $PWD; git config -f config core.fsmonitor $PWD/evil`,
+      ],
+      [
+        "settings below what looks like a repository",
+        `true`,
+        `mkdir -p x/refs x/objects; touch x/HEAD; git init -q x/objects/sub; git -C x/objects/sub commit -q --allow-empty -m x; git -C x/objects/sub config core.fsmonitor $PWD/evil; git add -f x/objects/sub`,
+      ],
+      [
         "commondir",
         `true`,
         `cp -r .git common; git config -f common/config core.fsmonitor $PWD/evil; echo ../common > .git/commondir`,
@@ -152,7 +165,7 @@ describe.each(USERS)("as %s", (user) => {
       [
         "a file that settings include",
         `touch settings; git config include.path ../settings`,
-        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings; rm settings; cp other settings`,
+        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings`,
       ],
       [
         "a missing file that settings include",

@@ -37,8 +37,14 @@ export interface AttackPlace {
   remove(): void;
 }
 
-export function createAttackPlace(user: User, agentFile?: string): AttackPlace {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "toolwright-attack-")));
+/** `agentFile` names the program in the root, by default that of this project; `node` runs it. */
+export function createAttackPlace(
+  user: User,
+  agentFile?: (root: string) => string,
+  node?: string,
+  known?: AttackPlace,
+): AttackPlace {
+  const base = known?.base ?? realpathSync(mkdtempSync(join(tmpdir(), "toolwright-attack-")));
   const [root, home] = [join(base, "root"), join(base, "home")];
   for (const folder of [root, join(home, ".ssh/hooks")]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(home, ".ssh/id_rsa"), "PRIVATE-KEY\n");
@@ -60,9 +66,9 @@ export function createAttackPlace(user: User, agentFile?: string): AttackPlace {
     async run(...steps) {
       own();
       const publicRoot = inject("publicRoot");
-      const program = agentFile ?? join(publicRoot, "test/sandbox/attack-process.ts");
+      const program = agentFile?.(root) ?? join(publicRoot, "test/sandbox/attack-process.ts");
       const args = ["--no-warnings", program, root, JSON.stringify(steps)];
-      const { stdout } = await promisify(execFile)(publicNode(publicRoot), args, {
+      const { stdout } = await promisify(execFile)(node ?? publicNode(publicRoot), args, {
         ...identity,
         env,
         cwd: base,

@@ -42,8 +42,9 @@ export function scanRoot(root: string): RootFinds {
     }
     if (listing.gitLink !== undefined) finds.gitLinks.push(join(folder, listing.gitLink));
     if (listing.gitFolder !== undefined) addGitFolder(finds, join(folder, listing.gitFolder), root);
-    if (listing.isGitFolder && folder !== root) addGitFolder(finds, folder, root);
-    else pending.push(...listing.folders.map((name) => join(folder, name)));
+    if (listing.isGitFolder) addGitFolder(finds, folder, root);
+    // Also below what only looks like a repository: it would be a place to hide something.
+    for (const name of listing.folders) pending.push(join(folder, name));
   }
   for (const folder of folders.keys()) if (!seen.has(folder)) folders.delete(folder);
   return finds;
