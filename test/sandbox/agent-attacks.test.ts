@@ -172,6 +172,11 @@ describe.each(USERS)("as %s", (user) => {
         `git config include.path ../settings`,
         `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings`,
       ],
+      [
+        "core.hooksPath of a work tree whose settings lie elsewhere",
+        `mv .git ../elsewhere; echo "gitdir: ../elsewhere" > .git; git config core.worktree $PWD; git config core.hooksPath .husky`,
+        `mkdir -p .husky; cp evil .husky/pre-commit`,
+      ],
       ["core.hooksPath", `mkdir .husky; git config core.hooksPath .husky`, `cp evil .husky/pre-commit`],
       [
         "a missing core.hooksPath",

@@ -9,18 +9,21 @@ import { isInside } from "../isolation/is-inside.ts";
 
 /** Files and folders. Those that lie inside a root are read-only for every tool. */
 export function codePaths(): readonly string[] {
-  return (found ??= findCodePaths());
+  return [...(found ??= findCodePaths()), ...added];
 }
 
-/** Those of them that lie in a root; a folder that holds the root is given up for what is known to be code in it. */
+/** Adds a file that this process runs for somebody, such as the workflow that the command line was asked to run. */
+export function addCodePath(file: string): void {
+  added.push(real(file));
+}
+
+/** Those of them that lie in a root. A folder that is the root itself, or holds it, cannot be closed. */
 export function codePathsIn(realRoot: string): string[] {
-  return codePaths().flatMap((path) => {
-    if (path !== realRoot && isInside(path, realRoot)) return [path];
-    return [];
-  });
+  return codePaths().filter((path) => path !== realRoot && isInside(path, realRoot));
 }
 
 let found: readonly string[] | undefined;
+const added: string[] = [];
 
 function findCodePaths(): string[] {
   const paths = new Set<string>();

@@ -2,8 +2,8 @@
  * Whether a folder is, or would become, what git takes for a repository. Git finds one by its content, under any name, so
  * plain files in a folder are enough to make it run a program.
  */
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { foldName, isGitObeyedName } from "./protected-names.ts";
 
 /**
@@ -25,6 +25,45 @@ const OBEYED = ["config", "config.worktree", "hooks", "commondir"];
 
 function isRepository(has: (part: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+}
+
+/** The folders from which git takes settings in a work tree, whatever its `.git` is; the last may be shared with others. */
+export function settingsFoldersOf(workTree: string): string[] {
+  const path = join(workTree, ".git");
+  const own = targetOfGitFile(path) ?? realOrSame(path);
+  const common = commonFolderOf(own);
+  return common === undefined ? [own] : [own, common];
+}
+
+/** Where a file `.git` sends git. */
+export function targetOfGitFile(path: string): string | undefined {
+  const target = /^gitdir: *(.+?)[\r\n]*$/s.exec(readSmall(path))?.[1];
+  return target === undefined ? undefined : resolve(path, "..", target);
+}
+
+/** Where a git folder keeps what it shares with others. */
+export function commonFolderOf(gitFolder: string): string | undefined {
+  const target = readSmall(join(gitFolder, "commondir")).replace(/[\r\n]+$/, "");
+  return target === "" ? undefined : resolve(gitFolder, target);
+}
+
+const MAX_POINTER_BYTES = 8_192;
+
+function readSmall(path: string): string {
+  try {
+    const stat = lstatSync(path);
+    return stat.isFile() && stat.size <= MAX_POINTER_BYTES ? readFileSync(path, "utf8") : "";
+  } catch {
+    return ""; // Not there.
+  }
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // Not there.
+  }
 }
 
 function isThere(folder: string, name: string): boolean {

@@ -9,7 +9,7 @@ import { codePathsIn } from "./code-folders.ts";
 import { fileError, showPath } from "./file-error.ts";
 import type { FileLocation } from "./follow-path.ts";
 import { readGitGuards } from "./git-guards.ts";
-import { completesRepository } from "./git-folder.ts";
+import { completesRepository, settingsFoldersOf } from "./git-folder.ts";
 import type { Directory } from "./path-strategy.ts";
 import {
   foldName,
@@ -95,14 +95,19 @@ function isObeyedByGit(location: FileLocation): boolean {
   for (let folder = dirname(realPath); ; folder = dirname(folder)) {
     if (isAtOrBelow(folder, realRoot) && completesRepository(folder, realPath.slice(folder.length + 1)))
       return true;
-    const gitDir = join(folder, ".git");
-    if (folder === realRoot || lstatOf(gitDir) !== undefined) {
-      const { folders, settings, programs } = readGitGuards({ gitDir, workTree: folder });
-      const named = [...folders, ...settings, ...programs].flatMap((path) => [path, realPathOf(path)]);
+    if (folder === realRoot || lstatOf(join(folder, ".git")) !== undefined) {
+      const named = namedBySettings(folder).flatMap((path) => [path, realPathOf(path)]);
       if (named.some((path) => path !== realRoot && isAtOrBelow(place, foldPath(path)))) return true;
     }
     if (dirname(folder) === folder) return false;
   }
+}
+
+function namedBySettings(workTree: string): string[] {
+  return settingsFoldersOf(workTree).flatMap((gitDir) => {
+    const { folders, settings, programs } = readGitGuards({ gitDir, workTree });
+    return [...folders, ...settings, ...programs];
+  });
 }
 
 /** A store of any runtime, or a file that SQLite keeps beside it. */

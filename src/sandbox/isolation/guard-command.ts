@@ -6,9 +6,10 @@
 import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
+import { commonFolderOf } from "../files/git-folder.ts";
 import { defuseRepository } from "./defuse-repositories.ts";
 import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
-import { commonFolderOf, scanRoot, type RootFinds } from "./scan-root.ts";
+import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "./tier.ts";
 import { distrustFile } from "./untrusted-files.ts";
 
@@ -88,6 +89,7 @@ interface Watching {
 
 /** Most commands are over by then and need no watchers; what happens before is seen at the end. */
 const GRACE_MS = 10;
+const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;
 
@@ -99,10 +101,11 @@ function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Wa
   const onEvent = (): void => {
     if (isAsked || isOver) return;
     isAsked = true;
-    setImmediate(() => {
+    // A build makes thousands of events: one look for all that come together.
+    setTimeout(() => {
       isAsked = false;
       if (!isOver) look(false);
-    });
+    }, TOGETHER_MS).unref();
   };
   const tick = (): void => {
     if (isOver) return;

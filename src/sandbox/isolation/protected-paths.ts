@@ -6,6 +6,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { codePathsIn } from "../files/code-folders.ts";
+import { settingsFoldersOf } from "../files/git-folder.ts";
 import { readGitGuards } from "../files/git-guards.ts";
 import { foldName, GIT_OBEYED, OWN_FOLDER, STORE_SUFFIXES } from "../files/protected-names.ts";
 import { isInside } from "./is-inside.ts";
@@ -87,6 +88,11 @@ function gitPaths(finds: RootFinds, root: string): string[] {
     if (gitDir !== undefined) repositories.push({ gitDir, workTree: dirname(link) });
   }
   for (const { gitDir } of repositories) paths.push(...obeyedIn(gitDir, root));
+  // A work tree of its own or a submodule: its settings may lie outside and name files inside.
+  for (const file of finds.gitFiles) {
+    const workTree = dirname(file);
+    for (const gitDir of settingsFoldersOf(workTree)) repositories.push({ gitDir, workTree });
+  }
   for (const place of [...repositories, ...repositoriesAbove(root)]) {
     const { folders, settings, programs, hasWorktreeConfig } = readGitGuards(place);
     if (hasWorktreeConfig && isInside(place.gitDir, root)) {
@@ -120,8 +126,8 @@ function obeyedIn(gitDir: string, root: string): string[] {
 function repositoriesAbove(root: string): { gitDir: string; workTree: string }[] {
   const found: { gitDir: string; workTree: string }[] = [];
   for (let folder = dirname(root); ; folder = dirname(folder)) {
-    const gitDir = join(folder, ".git");
-    if (isDirectory(gitDir)) found.push({ gitDir, workTree: folder });
+    if (lstatOf(join(folder, ".git")) !== undefined)
+      for (const gitDir of settingsFoldersOf(folder)) found.push({ gitDir, workTree: folder });
     if (dirname(folder) === folder) break;
   }
   // Also where there is no repository at all, the user's own settings hold.

@@ -2,8 +2,9 @@
  * Finds in a root, at any depth, what commands must not change: Toolwright's own names, git folders and stores. It must
  * never follow a link. A folder is read again only when it has changed, by its change time, which no command can set.
  */
-import { lstatSync, readFileSync, readdirSync, type Dirent } from "node:fs";
-import { join, resolve } from "node:path";
+import { lstatSync, readdirSync, type Dirent } from "node:fs";
+import { join } from "node:path";
+import { commonFolderOf, targetOfGitFile } from "../files/git-folder.ts";
 import { foldName, isOwnName, isStoreName, maybeProtected } from "../files/protected-names.ts";
 import { hasDatabaseName, isStoreFile } from "../files/store-file.ts";
 import { isInside } from "./is-inside.ts";
@@ -65,9 +66,9 @@ function addInner(finds: MutableFinds, folder: string, root: string): void {
   for (const entry of listFolder(folder)) {
     if (!entry.isDirectory()) continue;
     const path = join(folder, entry.name);
-    const names = listFolder(path).map(({ name }) => name);
+    const names = new Set(listFolder(path).map(({ name }) => name));
     // A config or hooks alone: the rest can be added later.
-    if (["HEAD", "config", "hooks", "commondir"].some((name) => names.includes(name)))
+    if (["HEAD", "config", "hooks", "commondir"].some((name) => names.has(name)))
       addGitFolder(finds, path, root);
     else addInner(finds, path, root);
   }
@@ -156,29 +157,6 @@ function classify(entries: readonly Dirent[], stamp: string): Listing {
     isGitFolder: hasHead && (hasCommon || (hasObjects && hasRefs)),
     folders,
   };
-}
-
-/** Where a file `.git` sends git. */
-export function targetOfGitFile(path: string): string | undefined {
-  const target = /^gitdir: *(.+?)[\r\n]*$/s.exec(readSmall(path))?.[1];
-  return target === undefined ? undefined : resolve(path, "..", target);
-}
-
-/** Where a git folder keeps what it shares with others. */
-export function commonFolderOf(gitFolder: string): string | undefined {
-  const target = readSmall(join(gitFolder, "commondir")).replace(/[\r\n]+$/, "");
-  return target === "" ? undefined : resolve(gitFolder, target);
-}
-
-const MAX_POINTER_BYTES = 8_192;
-
-function readSmall(path: string): string {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() && stat.size <= MAX_POINTER_BYTES ? readFileSync(path, "utf8") : "";
-  } catch {
-    return ""; // Not there.
-  }
 }
 
 function isFolder(path: string): boolean {

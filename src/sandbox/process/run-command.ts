@@ -115,7 +115,7 @@ async function runGuarded(
       const result = await runProcess({
         ...process,
         launch: planLaunch(detected, { ...plain, plan }),
-        onSpawn: guard?.start,
+        onSpawn: (stop) => guard?.start(stop),
       }).catch((error: unknown) => toStartError(error, tier));
       if (result.stopped !== "mismatch") {
         guard?.finish();
