@@ -215,8 +215,8 @@ export const ERROR_CODES = {
     hint: "Read the file again and make the patch from its present text.",
   },
   TOOL_GREP_FAILED: {
-    meaning: "The search itself failed, for example on a malformed pattern.",
-    hint: "Correct the pattern.",
+    meaning: "The search itself failed, for example on a malformed pattern or a missing path.",
+    hint: "Correct the pattern or the path.",
   },
   TOOL_COMMAND_FAILED: {
     meaning: "The command ended with a non-zero exit code or a signal.",

@@ -10,7 +10,9 @@ const TABLE = "toolwright_";
 const FIRST_PAGES = 65_536;
 
 export function isStoreContent(bytes: Buffer): boolean {
-  return bytes.subarray(0, HEADER.length).equals(HEADER) && bytes.subarray(0, FIRST_PAGES).includes(TABLE);
+  // The first byte tells most files apart, and every file that is read is asked about.
+  if (bytes[0] !== HEADER[0] || !bytes.subarray(0, HEADER.length).equals(HEADER)) return false;
+  return bytes.subarray(0, FIRST_PAGES).includes(TABLE);
 }
 
 /** Names that databases commonly have; only these are opened by a scan of a whole root. */
