@@ -1,12 +1,13 @@
 /**
- * Which tier is chosen, really: with bubblewrap, without it, and where user namespaces are forbidden; as root and as
- * another user. Each is a child process with its own PATH, namespaces and user.
+ * Which tier is chosen, really: with bubblewrap, without it, without Perl, where user namespaces are forbidden and where
+ * there is no Landlock; as root and as another user. Each is a child process with its own PATH, filter and user.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, symlinkSync, chmodSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, symlinkSync, chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, inject } from "vitest";
 import { publicNode } from "../public-root.ts";
+import { denyNamespaces } from "./deny-namespaces.ts";
 import {
   countProcesses,
   createPlace,
@@ -21,12 +22,13 @@ import {
 
 interface Told {
   readonly description: { tier: string; enforces: Record<string, boolean>; reason?: string; remedy?: string };
-  readonly results: readonly { ok?: string; code?: string; message?: string; tier?: string }[];
+  readonly results: readonly { ok?: string; code?: string; message?: string; hint?: string; tier?: string }[];
 }
 
 interface Situation {
   readonly without?: readonly string[];
-  readonly namespaces?: "forbidden";
+  /** By a filter as containers have it, by the kernel's own limit, or together with Landlock. */
+  readonly namespaces?: "filtered" | "limited" | "without Landlock";
   readonly user?: "other";
   readonly isolation?: "require" | "auto" | "off";
 }
@@ -83,7 +85,7 @@ async function agent(
       const request = { cmd: "sh", args: ["-c", text], rootDir: ${JSON.stringify(place.root)}, allowNetwork: false,
         maxOutputBytes: 100000, timeoutMs, isolation: ${JSON.stringify(situation.isolation ?? "auto")} };
       results.push(await runCommand(request).then((r) => ({ ok: r.output, tier: r.tier }),
-        (e) => ({ code: e.code ?? e.stack, message: e.message, tier: e.details?.tier })));
+        (e) => ({ code: e.code ?? e.stack, message: e.message, hint: e.hint, tier: e.details?.tier })));
     }
     console.log(JSON.stringify({ description: await describeIsolation(), results }));`;
   const node = [
@@ -97,10 +99,12 @@ async function agent(
   const other = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
   const forbid = `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`;
   const argv = [
-    ...(situation.namespaces === "forbidden"
-      ? ["/usr/bin/unshare", "-Ur", "/bin/sh", "-c", forbid, "sh"]
-      : []),
+    ...(situation.namespaces === "limited" ? ["/usr/bin/unshare", "-Ur", "/bin/sh", "-c", forbid, "sh"] : []),
     ...(situation.user === "other" ? other : []),
+    ...(situation.namespaces === "filtered" ? denyNamespaces(join(place.base, "filter")) : []),
+    ...(situation.namespaces === "without Landlock"
+      ? denyNamespaces(join(place.base, "filter-all"), "landlock")
+      : []),
     ...node,
   ];
   const env = { PATH: pathWithout(situation.without ?? []), HOME: "/nonexistent", LANG: "C.UTF-8" };
@@ -120,87 +124,104 @@ async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
 const reach = (): string =>
   `python3 -c 'import socket;socket.create_connection(("127.0.0.1",${listeners.port}),1)' || perl -MSocket -e 'socket(my $s,2,1,0) or die "no socket"; connect($s,pack_sockaddr_in(${listeners.port},inet_aton("127.0.0.1"))) or die "no way"'`;
 
+const ALL = { network: true, filesystem: true, processes: true, environment: true };
+const NOTHING = { network: false, filesystem: false, processes: false, environment: false };
+
 const SITUATIONS: readonly [string, Situation, string, Record<string, boolean>][] = [
-  ["with bubblewrap", {}, "bwrap", { network: true, filesystem: true, processes: true, environment: true }],
+  ["with bubblewrap", {}, "bwrap", ALL],
+  ["without bubblewrap", { without: ["bwrap"] }, "unshare", ALL],
+  ["without any program but Perl", { without: ["bwrap", "unshare", "setpriv", "mount"] }, "unshare", ALL],
+  ["without bubblewrap and Perl", { without: ["bwrap", "perl"] }, "none", NOTHING],
   [
-    "without bubblewrap",
-    { without: ["bwrap"] },
-    "unshare",
-    { network: true, filesystem: false, processes: true, environment: true },
+    "in a container without user namespaces",
+    { namespaces: "filtered" },
+    "landlock",
+    { ...ALL, processes: false },
   ],
   [
-    "without bubblewrap and Perl",
-    { without: ["bwrap", "perl"] },
-    "unshare",
-    { network: false, filesystem: false, processes: true, environment: true },
-  ],
-  [
-    "without bubblewrap and unshare",
-    { without: ["bwrap", "unshare"] },
-    "seccomp",
-    { network: true, filesystem: false, processes: false, environment: false },
-  ],
-  [
-    "without any of them",
-    { without: ["bwrap", "unshare", "perl"] },
+    "in a container without user namespaces and Perl",
+    { namespaces: "filtered", without: ["perl"] },
     "none",
-    { network: false, filesystem: false, processes: false, environment: false },
+    NOTHING,
   ],
+  ["without user namespaces and Landlock", { namespaces: "without Landlock" }, "seccomp", NOTHING],
 ];
-const FORBIDDEN: (typeof SITUATIONS)[number] = [
-  "where user namespaces are forbidden",
-  { namespaces: "forbidden" },
-  "seccomp",
-  { network: true, filesystem: false, processes: false, environment: false },
+/** Only root can set the limit. */
+const LIMITED: (typeof SITUATIONS)[number] = [
+  "where the kernel allows no user namespace",
+  { namespaces: "limited" },
+  "landlock",
+  { ...ALL, processes: false },
 ];
 
-describe.each([...SITUATIONS, ...(isRoot ? [FORBIDDEN] : [])])("%s", (_, situation, tier, enforces) => {
+describe.each([...SITUATIONS, ...(isRoot ? [LIMITED] : [])])("%s", (_, situation, tier, enforces) => {
   const users: Situation["user"][] =
-    isRoot && situation.namespaces === undefined ? [undefined, "other"] : [undefined];
+    isRoot && situation.namespaces !== "limited" ? [undefined, "other"] : [undefined];
+  const isFull = Object.values(enforces).every(Boolean);
+  const isEnough = enforces["filesystem"] === true && enforces["network"] === true;
+  const as = (user: Situation["user"]): Situation => ({
+    ...situation,
+    ...(user === undefined ? {} : { user }),
+  });
 
   test.each(users)(`the tier is ${tier} (user: %s)`, async (user) => {
     const before = listeners.hits();
     const mark = sleepMark();
-    const told = await agent({ ...situation, ...(user === undefined ? {} : { user }) }, [
+    const told = await agent(as(user), [
       { text: "echo out; echo err >&2" },
       { text: reach() },
       { text: `setsid sleep ${mark} & sleep ${mark}`, timeoutMs: 1_500 },
       { text: "exit 7" },
       { text: "kill -9 $$" },
+      { text: `cat ${place.out}/secret.txt; echo x > ${place.out}/made; chmod 700 ${place.out}; true` },
     ]);
     expect(told.description).toMatchObject({ tier, enforces });
+    if (!isEnough) {
+      for (const result of told.results)
+        expect(result).toMatchObject({ code: "TOOL_SANDBOX_UNAVAILABLE", tier });
+      expect(told.results[0]?.message).toContain(told.description.reason);
+      expect(told.results[0]?.hint).toContain(told.description.remedy);
+      expect(told.results[0]?.hint).toContain('isolation: "off"');
+      return;
+    }
     expect(told.results[0]).toMatchObject({ ok: "out\nerr\n", tier });
-    expect(told.results[1]).toMatchObject(
-      enforces["network"] === true ? { code: "TOOL_COMMAND_FAILED" } : {},
-    );
-    if (enforces["network"] === true) expect(listeners.hits()).toBe(before);
+    expect(told.results[1]).toMatchObject({ code: "TOOL_COMMAND_FAILED" });
+    expect(listeners.hits()).toBe(before);
     expect(told.results[2]).toMatchObject({ code: "TOOL_TIMEOUT" });
     expect(await untilGone(mark)).toBe(0);
     expect(told.results[3]).toMatchObject({ code: "TOOL_COMMAND_FAILED" });
     expect(told.results[4]?.message).toContain("SIGKILL");
-    if (tier === "bwrap") expect(told.stderr).toBe("");
+    expect(told.results[5]?.ok).not.toContain("OUTSIDE-SECRET");
+    expect(readdirSync(place.out)).toEqual(["secret.txt"]);
+    expect(statSync(place.out).mode & 0o777).toBe(0o755);
+    if (isFull) expect(told.stderr).toBe("");
     else {
       expect(told.stderr.match(/WARNING/g)).toHaveLength(1);
       expect(told.stderr).toContain(told.description.remedy);
     }
   });
 
-  test("`require` fails closed below bubblewrap, with the reason and the remedy", async () => {
-    const told = await agent({ ...situation, isolation: "require" }, [{ text: "touch made-by-require" }]);
-    expect(told.stderr).toBe("");
-    if (tier === "bwrap") return expect(told.results[0]).toMatchObject({ ok: "" });
-    expect(told.results[0]).toMatchObject({ code: "TOOL_SANDBOX_UNAVAILABLE" });
-    expect(told.results[0]?.message).toContain(told.description.reason);
-  });
+  test.each(users)(
+    "`require` takes a tier that confines everything, else fails closed (user: %s)",
+    async (user) => {
+      const told = await agent({ ...as(user), isolation: "require" }, [
+        { text: "touch made-by-require-$(id -u)" },
+      ]);
+      expect(told.stderr).toBe("");
+      if (isFull) return expect(told.results[0]).toMatchObject({ ok: "", tier });
+      expect(told.results[0]).toMatchObject({ code: "TOOL_SANDBOX_UNAVAILABLE" });
+      expect(told.results[0]?.message).toContain(told.description.reason);
+    },
+  );
 });
 
 test.each([
-  ["unshare", ["bwrap"]],
-  ["seccomp", ["bwrap", "unshare"]],
-])("under %s, a command dies when the agent is killed with SIGKILL", async (_, without) => {
+  ["unshare", { without: ["bwrap"] }],
+  ["landlock", { namespaces: "filtered" }],
+] as const)("under %s, a command dies when the agent is killed with SIGKILL", async (_, situation) => {
   const mark = sleepMark();
   const killed = Promise.withResolvers<void>();
-  const running = agent({ without }, [{ text: `setsid sleep ${mark} & sleep ${mark}` }], (child) => {
+  const running = agent(situation, [{ text: `setsid sleep ${mark} & sleep ${mark}` }], (child) => {
     const isStarted = (): boolean => countProcesses(mark) >= 2;
     void until(isStarted).then(() => killed.resolve(void child.kill("SIGKILL")));
   });
@@ -224,5 +245,5 @@ test("a bubblewrap in the root is not taken for the real one", async () => {
   const { createIsolation } = await import("../../src/sandbox/isolation/isolation.ts");
   const isolation = createIsolation({ path: () => `${evil}:/usr/bin:/bin`, warn: () => {} });
   const detected = await isolation.choose("require", [place.root, place.root]);
-  expect(dirname(detected?.programs.bwrap ?? "")).not.toBe(evil);
+  expect(dirname(detected.programs.bwrap ?? "")).not.toBe(evil);
 });

@@ -20,7 +20,7 @@ export interface Launch {
   readonly cwd: string;
   /** Written to the filter's descriptor. */
   readonly filter: Buffer | undefined;
-  /** Written to the descriptor of bubblewrap's options. */
+  /** Written to the descriptor of options: bubblewrap's, or the launcher's plan. */
   readonly options: Buffer | undefined;
   /** Descriptors of this process that the sandbox binds, from FIRST_HELD_DESCRIPTOR on. */
   readonly held: readonly number[];
@@ -28,11 +28,13 @@ export interface Launch {
   readonly expected: ExpectedMounts | undefined;
   /** Whether something reports on the status descriptor. */
   readonly reports: boolean;
-  /** Whether the filter's descriptor stays open behind the filter: its end is then the end of the agent. */
+  /** Whether the filter's descriptor is a pipe that stays open instead: its end is then the end of the agent. */
   readonly lifeline: boolean;
   /**
    * How everything that the command started is ended: the PID namespace goes with its first process; a supervisor
    * does it once its descriptor closes; a plain process leaves nothing better than its group and its descendants.
    */
   readonly kill: "namespace" | "supervisor" | "group";
+  /** Removes what the tier made for this command on the host. */
+  readonly onEnd?: () => void;
 }

@@ -11,6 +11,8 @@ export interface SeccompOptions {
    * `none`: no socket at all, where the filter is the only thing between the command and the network.
    */
   readonly sockets: "families" | "internet" | "none";
+  /** Denies every change of a file's mode, owner, times or attributes by path: Landlock does not look at these. */
+  readonly noChangesByPath?: boolean;
 }
 
 /** The architecture of this process, when a filter for it can be built. */
@@ -48,6 +50,10 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
       ? []
       : [load(argument(1)), jumpIfAnyBit(DATAGRAM_BIT, 0, 1), answer(errno(EAFNOSUPPORT))];
   program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
+  if (options.noChangesByPath === true) {
+    for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
+    program.push(...onCall(table.utimensat, allowOnlyNull(1)));
+  }
   program.push(answer(ALLOW));
   return assemble(program);
 }
@@ -110,6 +116,16 @@ const allowOnly = (values: readonly number[]): Instruction[] => {
 const allowAllBut = (values: readonly number[]): Instruction[] => {
   return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
 };
+
+/** Both halves of a pointer have to be zero. */
+const allowOnlyNull = (index: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(0, 0, 3),
+  load(argument(index) + 4),
+  jumpIfEqual(0, 0, 1),
+  answer(ALLOW),
+  answer(errno(EPERM)),
+];
 
 function assemble(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8);

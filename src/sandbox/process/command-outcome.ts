@@ -35,11 +35,9 @@ export function refuseUnstarted(
   const { status, stopped, output, errors } = result;
   if (stopped !== undefined || tier === "none" || tier === "seatbelt") return;
   if (status.execErrno !== undefined) throw cannotRun(cmd, status.execErrno === constants.errno.ENOENT, tier);
-  const isOver =
-    tier === "unshare" ? status.started && status.failed === undefined : status.exitCode !== undefined;
-  if (isOver) return;
+  if (status.failed === undefined && status.exitCode !== undefined) return;
   // The outer process was ended from outside while the command ran, for example for want of memory.
-  if (status.started && result.signal !== null) return;
+  if (status.failed === undefined && status.started && result.signal !== null) return;
   const words = (status.failed ?? `${output.text()}${errors.text()}`).trim();
   const missing = tier === "bwrap" ? /^bwrap: execvp .*: (.+)$/s.exec(words) : null;
   if (missing !== null) throw cannotRun(cmd, missing[1] === "No such file or directory", tier);

@@ -6,12 +6,13 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../../errors.ts";
 import { codePaths } from "../files/code-folders.ts";
 import { cleanEnvironment } from "../isolation/clean-environment.ts";
-import { processIsolation, type Isolation } from "../isolation/isolation.ts";
+import { processIsolation, type Isolation, type Use } from "../isolation/isolation.ts";
 import type { Detected } from "../isolation/detect-isolation.ts";
 import { guardCommand } from "../isolation/guard-command.ts";
-import { planLaunch, planPlain, type PlanRequest } from "../isolation/plan-launch.ts";
 import { planProtections } from "../isolation/protected-paths.ts";
 import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { planPlain } from "../tiers/none.ts";
+import type { PlanRequest } from "../tiers/tier.ts";
 import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./command-limits.ts";
 import { refuseMissingProgram, toCommandResult, toStartError } from "./command-outcome.ts";
 import { CALL_MARK } from "./kill-descendants.ts";
@@ -65,14 +66,15 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
 export async function runConfined(
   request: CommandRequest & { readonly floodBytes?: number | undefined },
   merge: boolean,
+  use: Use = "command",
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
   // Before the first command could change where a package is found.
   codePaths();
   const place = resolveInside(request.rootDir, request.cwd);
   try {
     if (!place.isFolder) throw notAFolder(request.cwd);
-    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots);
-    const tier = detected?.description.tier ?? "none";
+    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots, use);
+    const { tier } = detected.description;
     const plain: Omit<PlanRequest, "plan"> = {
       cmd: request.cmd,
       args: request.args,
@@ -85,10 +87,10 @@ export async function runConfined(
       hidden: toRealPaths(request.hidden ?? [], place.roots),
       readOnly: toRealPaths(request.readOnly ?? [], place.roots),
     };
-    if (tier !== "bwrap") refuseMissingProgram(plain);
+    if (detected.showsHost) refuseMissingProgram(plain);
     const process = { ...request, merge, limited: tier !== "none" };
     const result =
-      detected === undefined
+      tier === "none"
         ? await runProcess({ ...process, launch: planPlain(plain) }).catch((error) =>
             toStartError(error, tier),
           )
@@ -114,7 +116,7 @@ async function runGuarded(
       const guard = plain.rootReadOnly ? undefined : guardCommand(plan, tier);
       const result = await runProcess({
         ...process,
-        launch: planLaunch(detected, { ...plain, plan }),
+        launch: detected.plan({ ...plain, plan }),
         onSpawn: (stop) => guard?.start(stop),
       }).catch((error: unknown) => toStartError(error, tier));
       if (result.stopped !== "mismatch") {

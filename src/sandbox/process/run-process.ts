@@ -37,6 +37,14 @@ export interface ProcessResult {
 }
 
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+  try {
+    return await runLaunch(request);
+  } finally {
+    request.launch.onEnd?.();
+  }
+}
+
+async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
   const { launch, signal, maxOutputBytes } = request;
   const { child, merged: readMerged } = await startProcess(request);
   const output = createOutputBuffer(maxOutputBytes);
@@ -105,7 +113,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     });
     const finish = (exitCode: number | null, exitSignal: NodeJS.Signals | null): void => {
       const report = parseStatus(status.text());
-      settle({ output, errors, exitCode, signal: exitSignal, stopped, mismatch, status: report });
+      mismatch ??= report.mismatch;
+      const why = stopped ?? (mismatch === undefined ? undefined : "mismatch");
+      settle({ output, errors, exitCode, signal: exitSignal, stopped: why, mismatch, status: report });
     };
     child.once("close", (exitCode, exitSignal) => {
       if (merged === undefined || merged.closed) finish(exitCode, exitSignal);

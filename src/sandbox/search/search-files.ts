@@ -65,6 +65,7 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
       floodBytes: request.maxOutputBytes,
     },
     false,
+    "ownProgram",
   );
   refuseUnstarted({ cmd: rg }, result, tier);
   return toSearchResult(request, result, tier);

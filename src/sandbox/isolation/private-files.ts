@@ -1,0 +1,121 @@
+/**
+ * What in a folder is not meant for everybody: keys, password hashes, a service's own settings. It is looked for before
+ * every command, because keys are made while an agent runs; a folder that has not changed is not listed again.
+ */
+import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
+import { join } from "node:path";
+
+export interface PrivateFiles {
+  /** Files and folders that this user can read and others cannot, without what is in such folders. */
+  find(folder: string, depth: number): FoundPrivate;
+}
+
+export interface FoundPrivate {
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+export interface PrivateFilesOptions {
+  /** Milliseconds of a clock that is never set back. */
+  readonly now: () => number;
+  /** Names that are kept private whatever their mode. */
+  readonly secretNames?: RegExp;
+  /** Programs stay: a person whose files are all private has private programs too. */
+  readonly keepPrograms?: boolean;
+}
+
+export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
+  const known = new Map<string, Listing>();
+
+  const look = (folder: string, stat: Stats): Listing => {
+    const listing: Listing = {
+      ...identityOf(stat),
+      lookedAt: options.now(),
+      files: [],
+      folders: [],
+      open: [],
+    };
+    for (const entry of listFolder(folder)) {
+      if (!entry.isFile() && !entry.isDirectory()) continue;
+      const path = join(folder, entry.name);
+      const isFolder = entry.isDirectory();
+      if (isPrivate(path, entry.name, isFolder, options))
+        (isFolder ? listing.folders : listing.files).push(path);
+      else if (isFolder) listing.open.push(path);
+    }
+    // In the same tick of the clock a change leaves no trace, so a folder that has just changed is listed once more.
+    if (Date.now() - stat.mtimeMs > TICK_MS) known.set(folder, listing);
+    else known.delete(folder);
+    return listing;
+  };
+
+  const collect = (folder: string, depth: number, into: { files: string[]; folders: string[] }): void => {
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    if (stat?.isDirectory() !== true) return;
+    const old = known.get(folder);
+    const isFresh = old !== undefined && isSame(old, stat) && options.now() - old.lookedAt < LONGEST_TRUST_MS;
+    const listing = isFresh ? old : look(folder, stat);
+    into.files.push(...listing.files);
+    into.folders.push(...listing.folders);
+    if (depth > 0) for (const each of listing.open) collect(each, depth - 1, into);
+  };
+
+  return {
+    find(folder, depth) {
+      const found = { files: [], folders: [] };
+      collect(folder, depth, found);
+      return found;
+    },
+  };
+}
+
+interface Listing {
+  readonly inode: number;
+  readonly device: number;
+  readonly changedAt: number;
+  readonly lookedAt: number;
+  readonly files: string[];
+  readonly folders: string[];
+  /** Folders that anybody may list. */
+  readonly open: string[];
+}
+
+/** No file system here keeps times more coarsely. */
+export const TICK_MS = 50;
+/** A changed mode of a file leaves no trace in its folder, so all are looked at again after this time. */
+const LONGEST_TRUST_MS = 2_000;
+
+const identityOf = (stat: Stats) => ({ inode: stat.ino, device: stat.dev, changedAt: stat.ctimeMs });
+
+function isSame(old: Listing, stat: Stats): boolean {
+  return old.inode === stat.ino && old.device === stat.dev && old.changedAt === stat.ctimeMs;
+}
+
+function isPrivate(path: string, name: string, isFolder: boolean, options: PrivateFilesOptions): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return false;
+  const isSecretName = !isFolder && options.secretNames?.test(name) === true;
+  const isForOthers = (stat.mode & (isFolder ? 0o005 : 0o004)) !== 0;
+  const isProgram = !isFolder && (stat.mode & 0o111) !== 0;
+  if (!isSecretName && (isForOthers || (options.keepPrograms === true && (isProgram || isFolder))))
+    return false;
+  // An empty one too: it may be filled later without a trace in its folder.
+  return isReadable(path);
+}
+
+function listFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // Not readable for us, so neither for the command.
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false; // The kernel keeps it from the command as well.
+  }
+}
