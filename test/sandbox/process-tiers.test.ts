@@ -2,12 +2,10 @@
  * Which tier is chosen, really: with bubblewrap, without it, without Perl, where user namespaces are forbidden and where
  * there is no Landlock; as root and as another user. Each is a child process with its own PATH, filter and user.
  */
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, statSync, symlinkSync, chmodSync } from "node:fs";
+import { execFileSync, type ChildProcess } from "node:child_process";
+import { mkdirSync, readdirSync, statSync, chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, inject } from "vitest";
-import { publicNode } from "../public-root.ts";
-import { denyNamespaces } from "./deny-namespaces.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   countProcesses,
   createPlace,
@@ -19,19 +17,7 @@ import {
   type Listeners,
   type Place,
 } from "./process-harness.ts";
-
-interface Told {
-  readonly description: { tier: string; enforces: Record<string, boolean>; reason?: string; remedy?: string };
-  readonly results: readonly { ok?: string; code?: string; message?: string; hint?: string; tier?: string }[];
-}
-
-interface Situation {
-  readonly without?: readonly string[];
-  /** By a filter as containers have it, by the kernel's own limit, or together with Landlock. */
-  readonly namespaces?: "filtered" | "limited" | "without Landlock";
-  readonly user?: "other";
-  readonly isolation?: "require" | "auto" | "off";
-}
+import { isRoot, runAgent, type Script, type Situation, type Told } from "./tier-agent.ts";
 
 let place: Place;
 let listeners: Listeners;
@@ -48,78 +34,11 @@ afterAll(() => {
   place?.remove();
 });
 
-const isRoot = process.getuid?.() === 0;
-const source = (path: string): string => join(inject("publicRoot"), "src/sandbox", path);
-
-/** A PATH on which some programs are missing, made of links to all the others. */
-function pathWithout(names: readonly string[]): string {
-  if (names.length === 0) return "/usr/local/bin:/usr/bin:/bin";
-  const folder = join(place.base, `without-${names.join("-")}`);
-  try {
-    mkdirSync(folder, { mode: 0o755 });
-  } catch {
-    return folder; // Made for an earlier test.
-  }
-  for (const name of readdirSync("/usr/bin"))
-    if (!names.includes(name)) symlinkSync(join("/usr/bin", name), join(folder, name));
-  return folder;
-}
-
-interface Script {
-  readonly text: string;
-  /** Long enough for any machine, unless the script is to be cut off. */
-  readonly timeoutMs?: number;
-}
-
-/** Runs each script in one agent process of the given kind. */
-async function agent(
+const agent = (
   situation: Situation,
   scripts: readonly Script[],
-  onStart: (child: ChildProcess) => void = () => {},
-): Promise<Told & { stderr: string }> {
-  const program = `
-    const { describeIsolation } = await import(${JSON.stringify(source("isolation/isolation.ts"))});
-    const { runCommand } = await import(${JSON.stringify(source("process/run-command.ts"))});
-    const results = [];
-    for (const { text, timeoutMs = 60000 } of ${JSON.stringify(scripts)}) {
-      const request = { cmd: "sh", args: ["-c", text], rootDir: ${JSON.stringify(place.root)}, allowNetwork: false,
-        maxOutputBytes: 100000, timeoutMs, isolation: ${JSON.stringify(situation.isolation ?? "auto")} };
-      results.push(await runCommand(request).then((r) => ({ ok: r.output, tier: r.tier }),
-        (e) => ({ code: e.code ?? e.stack, message: e.message, hint: e.hint, tier: e.details?.tier })));
-    }
-    console.log(JSON.stringify({ description: await describeIsolation(), results }));`;
-  const node = [
-    publicNode(inject("publicRoot")),
-    "--experimental-strip-types",
-    "--no-warnings",
-    "--input-type=module",
-    "-e",
-    program,
-  ];
-  const other = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-  const forbid = `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`;
-  const argv = [
-    ...(situation.namespaces === "limited" ? ["/usr/bin/unshare", "-Ur", "/bin/sh", "-c", forbid, "sh"] : []),
-    ...(situation.user === "other" ? other : []),
-    ...(situation.namespaces === "filtered" ? denyNamespaces(join(place.base, "filter")) : []),
-    ...(situation.namespaces === "without Landlock"
-      ? denyNamespaces(join(place.base, "filter-all"), "landlock")
-      : []),
-    ...node,
-  ];
-  const env = { PATH: pathWithout(situation.without ?? []), HOME: "/nonexistent", LANG: "C.UTF-8" };
-  const child = spawn(argv[0] ?? "", argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
-  onStart(child);
-  const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
-  if (stdout === "") throw new Error(`The agent process said nothing but: ${stderr}`);
-  return { ...(JSON.parse(stdout) as Told), stderr };
-}
-
-async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
-  let text = "";
-  for await (const chunk of stream) text += String(chunk);
-  return text;
-}
+  onStart?: (child: ChildProcess) => void,
+): Promise<Told> => runAgent({ place, situation, scripts, onStart });
 
 const reach = (): string =>
   `python3 -c 'import socket;socket.create_connection(("127.0.0.1",${listeners.port}),1)' || perl -MSocket -e 'socket(my $s,2,1,0) or die "no socket"; connect($s,pack_sockaddr_in(${listeners.port},inet_aton("127.0.0.1"))) or die "no way"'`;

@@ -18,6 +18,8 @@ export interface FoundPrivate {
 export interface PrivateFilesOptions {
   /** Milliseconds of a clock that is never set back. */
   readonly now: () => number;
+  /** The clock that file systems write down; the process's own by default. */
+  readonly wallClock?: () => number;
   /** Names that are kept private whatever their mode. */
   readonly secretNames?: RegExp;
   /** Programs stay: a person whose files are all private has private programs too. */
@@ -26,6 +28,7 @@ export interface PrivateFilesOptions {
 
 export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
   const known = new Map<string, Listing>();
+  const wallClock = options.wallClock ?? Date.now;
 
   const look = (folder: string, stat: Stats): Listing => {
     const listing: Listing = {
@@ -44,7 +47,7 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
       else if (isFolder) listing.open.push(path);
     }
     // In the same tick of the clock a change leaves no trace, so a folder that has just changed is listed once more.
-    if (Date.now() - stat.mtimeMs > TICK_MS) known.set(folder, listing);
+    if (wallClock() - stat.ctimeMs > TICK_MS) known.set(folder, listing);
     else known.delete(folder);
     return listing;
   };

@@ -69,7 +69,7 @@ my %STEPS = (
   # Outside the sandbox root: nothing to see in its place. What is gone needs no mask.
   mask => [1, sub {
     my $at = open_at($NEW_ROOT, substr($_[0], 1), 0, $IN_ROOT);
-    attach(is_folder((identity($at))[2]) ? $empty : $nothing, $at, $RDONLY, $_[0]) if $at >= 0;
+    attach(is_folder((identity($at))[2]) ? $empty : $nothing, $at, $RDONLY | $NODEV, $_[0]) if $at >= 0;
   }],
   root => [2, sub {
     my $to = place($_[0], 1);
@@ -86,7 +86,8 @@ my %STEPS = (
     "$device:$inode" eq $expected or mismatch("$path was replaced");
     my $from = $kind eq "hide" ? (is_folder($mode) ? $empty : $nothing) : $at;
     ($device, $inode) = identity($from);
-    attach($from, $at, $kind eq "pin" ? 0 : $RDONLY, $path);
+    # Without NODEV the null device could be opened, and writing to what is hidden would seem to work.
+    attach($from, $at, $kind eq "pin" ? 0 : $kind eq "hide" ? $RDONLY | $NODEV : $RDONLY, $path);
     push @guarded, [$path, $device, $inode];
   }],
   loopback => [0, sub {
