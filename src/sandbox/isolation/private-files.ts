@@ -24,6 +24,8 @@ export interface PrivateFilesOptions {
   readonly secretNames?: RegExp;
   /** Programs stay: a person whose files are all private has private programs too. */
   readonly keepPrograms?: boolean;
+  /** For large folders: what was found in one that has not changed itself is taken as it was for so long. */
+  readonly trustMs?: number;
 }
 
 export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
@@ -63,10 +65,19 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
     if (depth > 0) for (const each of listing.open) collect(each, depth - 1, into);
   };
 
+  const results = new Map<
+    string,
+    { readonly changedAt: number; readonly at: number; readonly found: FoundPrivate }
+  >();
+
   return {
     find(folder, depth) {
+      const changedAt = lstatSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0;
+      const old = results.get(folder);
+      if (old?.changedAt === changedAt && options.now() - old.at < (options.trustMs ?? 0)) return old.found;
       const found = { files: [], folders: [] };
       collect(folder, depth, found);
+      if (wallClock() - changedAt > TICK_MS) results.set(folder, { changedAt, at: options.now(), found });
       return found;
     },
   };

@@ -109,6 +109,7 @@ export interface SyscallTable {
   readonly unshare: number;
   readonly capset: number;
   readonly fchdir: number;
+  readonly exitGroup: number;
 }
 
 export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
@@ -132,6 +133,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     unshare: DENIED.unshare[0],
     capset: 126,
     fchdir: 81,
+    exitGroup: 231,
   },
   arm64: {
     audit: 0xc000_00b7,
@@ -150,5 +152,6 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     unshare: DENIED.unshare[1],
     capset: 91,
     fchdir: 50,
+    exitGroup: 94,
   },
 };

@@ -46,6 +46,7 @@ const privateFiles = createPrivateFiles({
   now: () => performance.now(),
   secretNames: SECRET_NAMES,
   keepPrograms: true,
+  trustMs: 2_000,
 });
 
 function privateIn(shown: string): string[] {
@@ -59,10 +60,10 @@ function programFolders({ path, command }: ToolchainRequest): Set<string> {
   const places = path.split(":").filter(isFolder);
   const file = command.includes("/") ? undefined : findExecutable(command, path);
   for (const place of places) {
-    folders.add(place).add(realpathSync(place));
+    folders.add(place).add(realpathSync.native(place));
     if (place.startsWith("/usr/")) for (const folder of linkedFolders(place)) folders.add(folder);
   }
-  if (file !== undefined) folders.add(dirname(realpathSync(file)));
+  if (file !== undefined) folders.add(dirname(realpathSync.native(file)));
   return folders;
 }
 
@@ -96,7 +97,7 @@ function rememberPerFolder(read: (folder: string) => string[]): (folder: string)
 
 function realPathOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return undefined; // It leads nowhere.
   }

@@ -27,6 +27,7 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
   const scratch = mkdtempSync(join(tmpdir(), "toolwright-tmp-"));
   const { argv, options } = perlLauncher(need(perl), {
     kind: "landlock",
+    env: { ...request.env, HOME: scratch, TMPDIR: scratch },
     filter: { sockets: request.allowNetwork ? "internet" : "none", noChangesByPath: true },
     cwd: relative(request.root, request.cwd) || ".",
     steps: [...systemSteps(view, request), ["allow", "rw", scratch], ...rootSteps(request)],
@@ -36,7 +37,7 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
     tier: "landlock",
     argv: [...argv, request.cmd, ...request.args],
     options,
-    env: { ...request.env, HOME: scratch, TMPDIR: scratch },
+    env: {},
     cwd: pinnedRoot(request.plan),
     reports: true,
     lifeline: true,

@@ -18,6 +18,7 @@ export const seccomp: Tier = {
 function planSeccomp({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "filter",
+    env: request.env,
     filter: { sockets: request.allowNetwork ? "internet" : "none" },
     cwd: ".",
     steps: [],
@@ -27,7 +28,7 @@ function planSeccomp({ perl }: Programs, request: PlanRequest): Launch {
     tier: "seccomp",
     argv: [...argv, request.cmd, ...request.args],
     options,
-    env: request.env,
+    env: {},
     cwd: request.pinnedCwd ?? request.cwd,
     reports: true,
     lifeline: true,

@@ -21,6 +21,7 @@ export const unshare: Tier = {
 function planUnshare({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "namespaces",
+    env: request.env,
     filter: { sockets: request.allowNetwork ? "internet" : "families" },
     cwd: request.cwd,
     steps: [[request.allowNetwork ? "host" : "own"], ...stepsFor(viewFor(request), request)],
@@ -30,7 +31,7 @@ function planUnshare({ perl }: Programs, request: PlanRequest): Launch {
     tier: "unshare",
     argv: [...argv, request.cmd, ...request.args],
     options,
-    env: request.env,
+    env: {},
     cwd: pinnedRoot(request.plan),
     reports: true,
     lifeline: true,

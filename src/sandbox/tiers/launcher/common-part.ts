@@ -1,6 +1,6 @@
 /**
  * The part of the Perl launcher that every tier shares: its descriptors, its report, its numbers, and how a process gives
- * up its rights. It loads no module: POSIX alone would triple the start.
+ * up its rights. It loads no module and no locale: POSIX alone would triple the start, and even `no warnings` loads a file.
  *
  * Descriptors: 3 stays open as long as the agent lives, 4 takes the status, 5 brings the plan.
  */
@@ -8,11 +8,11 @@ import { SYSCALLS, type SeccompArchitecture } from "../../isolation/seccomp-sysc
 
 /** Numbers that differ between architectures. The newer calls (from 424 on) have one number everywhere. */
 export function numbersPart(arch: SeccompArchitecture): string {
-  const { prctl, mount, umount2, pivotRoot, unshare, capset, fchdir } = SYSCALLS[arch];
+  const { prctl, mount, umount2, pivotRoot, unshare, capset, fchdir, exitGroup } = SYSCALLS[arch];
   const [directory, noFollow] = arch === "x64" ? [0x1_0000, 0x2_0000] : [0x4000, 0x8000];
   return String.raw`
-my ($PRCTL, $MOUNT, $UMOUNT2, $PIVOT_ROOT, $UNSHARE, $CAPSET, $FCHDIR) =
-  (${[prctl, mount, umount2, pivotRoot, unshare, capset, fchdir].join(", ")});
+my ($PRCTL, $MOUNT, $UMOUNT2, $PIVOT_ROOT, $UNSHARE, $CAPSET, $FCHDIR, $EXIT_GROUP) =
+  (${[prctl, mount, umount2, pivotRoot, unshare, capset, fchdir, exitGroup].join(", ")});
 my ($O_DIRECTORY, $O_NOFOLLOW) = (${directory}, ${noFollow});
 `;
 }
@@ -31,20 +31,23 @@ open(my $status, ">&=", 4) or exit 125;
 open(my $data, "<&=", 5) or exit 125;
 fcntl($_, 2, 1) for $life, $status, $data;
 sub sys { my ($number, @rest) = @_; return syscall($number, @rest) }
+# Without the tidying up that Perl would do first.
+sub quit { sys($EXIT_GROUP, $_[0] + 0) }
 sub report { syswrite($status, "{ $_[0] }\n") }
 sub give_up {
   my ($why, @words) = @_;
   my $words = join("", @words);
   $words =~ s/[^ -~]|["\\]/?/g;
   report(qq("$why": "$words"));
-  exit 125;
+  quit(125);
 }
 sub fail { give_up("failed", @_) }
 # The root is not what it was when the plan was made: another plan may do.
 sub mismatch { give_up("mismatch", @_) }
 my $plan = "";
 while (sysread($data, $plan, 65536, length $plan)) {}
-my ($filter, $cwd, @steps) = unpack("(N/a*)*", $plan);
+my ($filter, $cwd, $variables, @steps) = unpack("(N/a*)*", $plan);
+my %environment = unpack("(N/a*)*", $variables);
 close($data);
 
 sub open_at {
@@ -83,9 +86,10 @@ sub die_with_parent { sys($PRCTL, 1, 9, 0, 0, 0) == 0 or fail("pdeathsig: $!") }
 
 sub run_command {
   $SIG{$_} = "DEFAULT" for qw(HUP INT TERM PIPE CHLD);
-  { no warnings; exec { $ARGV[0] } @ARGV; }
+  %ENV = %environment;
+  exec { $ARGV[0] } @ARGV;
   report(sprintf(qq("exec-errno": %d), $! + 0));
-  exit 127;
+  quit(127);
 }
 sub code_of { return $_[0] & 127 ? 128 + ($_[0] & 127) : $_[0] >> 8 }
 $SIG{$_} = "IGNORE" for qw(HUP INT TERM PIPE);

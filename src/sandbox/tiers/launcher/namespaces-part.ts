@@ -163,9 +163,9 @@ if (!$first) {
   while ((my $pid = waitpid(-1, 0)) > 0) {
     next if $pid != $child;
     report(sprintf(qq("exit-code": %d), code_of($?)));
-    exit(code_of($?));
+    quit(code_of($?));
   }
-  exit 125;
+  quit(125);
 }
 my $ended = sys(434, $first, 0);
 $ended >= 0 or fail("pidfd: $!");
@@ -173,5 +173,5 @@ my $bits = ""; vec($bits, 3, 1) = 1; vec($bits, $ended, 1) = 1;
 select($bits, undef, undef, undef);
 kill("KILL", $first) if !vec($bits, $ended, 1);
 waitpid($first, 0);
-exit(code_of($?));
+quit(code_of($?));
 `;

@@ -21,6 +21,8 @@ export interface LauncherPlan {
   readonly filter: SeccompOptions;
   /** Where the command starts, as its kind of launcher sees it. */
   readonly cwd: string;
+  /** The command's variables. The launcher itself has none: Perl would read the files of their locale. */
+  readonly env: Readonly<Record<string, string>>;
   /** What it does, in order. */
   readonly steps: readonly Step[];
 }
@@ -32,7 +34,8 @@ export function perlLauncher(
 ): { readonly argv: string[]; readonly options: Buffer } {
   const arch = seccompArchitecture();
   if (arch === undefined) throw new Error(`There is no launcher for ${process.arch}.`);
-  const fields = [filterFor(arch, plan.filter), plan.cwd, ...plan.steps.flat()];
+  const variables = encode(Object.entries(plan.env).flat());
+  const fields = [filterFor(arch, plan.filter), plan.cwd, variables, ...plan.steps.flat()];
   return { argv: [perl, "-e", scriptFor(arch, plan.kind), "--"], options: encode(fields) };
 }
 
