@@ -23,6 +23,13 @@ const isRoot = process.getuid?.() === 0;
 export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
 export type User = (typeof USERS)[number];
 
+let programs = "/usr/local/bin:/usr/bin:/bin";
+
+/** From here on agents find their programs there; what is missing decides which tier they get. */
+export function attackWith(path: string): void {
+  programs = path;
+}
+
 export interface AttackPlace {
   readonly base: string;
   readonly root: string;
@@ -58,7 +65,7 @@ export function createAttackPlace(
   };
   own();
   const identity = isOther ? { uid: NOBODY, gid: NOBODY } : {};
-  const env = { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
+  const env = { HOME: home, PATH: programs, LANG: "C.UTF-8" };
   return {
     base,
     root,

@@ -96,9 +96,9 @@ function situationWords(place: Place, { namespaces, user }: Situation): string[]
 }
 
 /** A PATH on which some programs are missing, made of links to all the others. */
-function pathWithout(place: Place, names: readonly string[]): string {
+export function pathWithout({ base }: Pick<Place, "base">, names: readonly string[]): string {
   if (names.length === 0) return "/usr/local/bin:/usr/bin:/bin";
-  const folder = join(place.base, `without-${names.join("-")}`);
+  const folder = join(base, `without-${names.join("-")}`);
   try {
     mkdirSync(folder, { mode: 0o755 });
   } catch {
