@@ -235,8 +235,8 @@ export const ERROR_CODES = {
     hint: "Use local git commands only.",
   },
   TOOL_SANDBOX_UNAVAILABLE: {
-    meaning: "The sandbox that is required cannot be set up here.",
-    hint: "Install what the message names, or allow a weaker isolation.",
+    meaning: "Commands cannot be confined here as `isolation` asks, so none is run.",
+    hint: 'Install what the message names, or set isolation: "off" to run commands without a sandbox.',
   },
   WORKFLOW_INVALID: {
     meaning: "A workflow's tree cannot be run as it is.",

@@ -3,12 +3,18 @@
  * there is no Landlock; as root and as another user. Each is a child process with its own PATH, filter and user.
  */
 import { execFileSync, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, statSync, chmodSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync, chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createIsolation } from "../../src/sandbox/isolation/isolation.ts";
+import { runCommand } from "../../src/sandbox/process/run-command.ts";
+import { searchFiles } from "../../src/sandbox/search/search-files.ts";
+import { none } from "../../src/sandbox/tiers/none.ts";
+import { seccomp } from "../../src/sandbox/tiers/seccomp.ts";
 import {
   countProcesses,
   createPlace,
+  DEFAULTS,
   openListeners,
   requireBubblewrap,
   sleepMark,
@@ -161,8 +167,27 @@ test("a bubblewrap in the root is not taken for the real one", async () => {
     "-c",
     `for p in bwrap unshare setpriv perl sh; do printf '#!/bin/sh\\necho EVIL\\n' > ${evil}/$p; chmod +x ${evil}/$p; done`,
   ]);
-  const { createIsolation } = await import("../../src/sandbox/isolation/isolation.ts");
   const isolation = createIsolation({ path: () => `${evil}:/usr/bin:/bin`, warn: () => {} });
   const detected = await isolation.choose("require", [place.root, place.root]);
   expect(dirname(detected.programs.bwrap ?? "")).not.toBe(evil);
+});
+
+test.each([seccomp, none])("where commands are refused, grep still searches (tier $name)", async (tier) => {
+  const on = createIsolation({ path: () => "/usr/bin:/bin", warn: () => {}, tiers: [tier] });
+  writeFileSync(join(place.root, "searched.txt"), "needle\n");
+  const request = { ...DEFAULTS, rootDir: place.root, isolation: "auto", on } as const;
+  const found = await searchFiles({ ...request, pattern: "needle", path: "searched.txt" });
+  expect(found).toMatchObject({ output: "searched.txt:1:needle\n", tier: tier.name });
+  await expect(runCommand({ ...request, cmd: "true" })).rejects.toMatchObject({
+    code: "TOOL_SANDBOX_UNAVAILABLE",
+    effect: "none",
+  });
+});
+
+test("a tier that does not keep what it claims is not used", async () => {
+  const liar = { ...seccomp, enforces: { ...seccomp.enforces, filesystem: true, network: true } };
+  const on = createIsolation({ path: () => "/usr/bin:/bin", warn: () => {}, tiers: [liar] });
+  const { tier, reason } = await on.describe();
+  expect(tier).toBe("none");
+  expect(reason).toContain("seccomp: it does not confine filesystem");
 });

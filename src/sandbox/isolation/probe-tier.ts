@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cleanPath } from "./clean-environment.ts";
 import { holdProtections } from "./protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
 import type { Programs, Tier } from "../tiers/tier.ts";
@@ -60,7 +61,7 @@ async function runProbe(
     cwd: root,
     root,
     rootReadOnly: false,
-    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+    env: { PATH: cleanPath(process.env["PATH"], [root]), HOME: "/nonexistent" },
     allowNetwork: false,
     hidden: [],
     readOnly: [],
@@ -89,19 +90,21 @@ async function runProbe(
 const ATTACKS = `
 out=$1 agent=$2 port=$3 perl=$4 pids=$5 net=$6
 exec 2>/dev/null
+# What cannot be looked at counts as shared.
+is_shared() { own=$(readlink "/proc/self/ns/$1"); [ -z "$own" ] || [ "$own" = "$2" ]; }
 (: > mine) && [ -f mine ] && echo works
 (read line < "$out/file") && echo filesystem
 (: >> "$out/file") && echo filesystem
 (: > "$out/made") && echo filesystem
 (chmod 600 "$out/file") && echo filesystem
 (read line < "/proc/$agent/root$out/file") && echo filesystem
-if [ "$(readlink /proc/self/ns/pid)" = "$pids" ]; then
+if is_shared pid "$pids"; then
   echo processes
   (read line < "/proc/$agent/environ") && echo environment
   (: >> "/proc/$agent/mem") && echo network filesystem
 fi
-[ "$(readlink /proc/self/ns/net)" = "$net" ] && [ ! -x "$perl" ] && echo network
-[ -n "$perl" ] && "$perl" -e '
+is_shared net "$net" && [ ! -x "$perl" ] && echo network
+[ -x "$perl" ] && "$perl" -e '
   if (socket(my $s, 2, 1, 0)) { print "network\\n" if connect($s, pack("S n C4 x8", 2, $ARGV[0], 127, 0, 0, 1)) }
   print "network\\n" if socket(my $s, 40, 1, 0);
 ' "$port"
