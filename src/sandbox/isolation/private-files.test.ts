@@ -29,6 +29,7 @@ const found = (depth = 2): string[] => {
 test("what others may not read is private, at any depth that is asked for", () => {
   mkdirSync(join(folder, "a/b"), { recursive: true });
   mkdirSync(join(folder, "closed"), { mode: 0o700 });
+  keep("closed/key", 0o644);
   keep("key", 0o600);
   keep("open", 0o644);
   keep("group", 0o640);
@@ -37,9 +38,13 @@ test("what others may not read is private, at any depth that is asked for", () =
   expect(found(1)).toEqual(["closed", "group", "key"]);
 });
 
-test("an empty private file is private too: it may be filled later", () => {
+test("what is private and empty is found as soon as it is filled", () => {
   writeFileSync(join(folder, "empty"), "", { mode: 0o600 });
-  expect(found()).toEqual(["empty"]);
+  mkdirSync(join(folder, "keys"), { mode: 0o700 });
+  expect(found()).toEqual([]);
+  writeFileSync(join(folder, "empty"), "x");
+  writeFileSync(join(folder, "keys", "key"), "x");
+  expect(found()).toEqual(["empty", "keys"]);
 });
 
 test("a key that is made after the first look is found at the next", () => {

@@ -39,14 +39,16 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
       files: [],
       folders: [],
       open: [],
+      empty: [],
     };
     for (const entry of listFolder(folder)) {
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const path = join(folder, entry.name);
       const isFolder = entry.isDirectory();
-      if (isPrivate(path, entry.name, isFolder, options))
-        (isFolder ? listing.folders : listing.files).push(path);
-      else if (isFolder) listing.open.push(path);
+      if (!isPrivate(path, entry.name, isFolder, options)) {
+        if (isFolder) listing.open.push(path);
+      } else if (isEmpty(path, isFolder)) listing.empty.push({ path, isFolder });
+      else (isFolder ? listing.folders : listing.files).push(path);
     }
     // In the same tick of the clock a change leaves no trace, so a folder that has just changed is listed once more.
     if (wallClock() - stat.ctimeMs > TICK_MS) known.set(folder, listing);
@@ -62,6 +64,9 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
     const listing = isFresh ? old : look(folder, stat);
     into.files.push(...listing.files);
     into.folders.push(...listing.folders);
+    // What was empty may have been filled without a trace in its folder.
+    for (const { path, isFolder } of listing.empty)
+      if (!isEmpty(path, isFolder)) (isFolder ? into.folders : into.files).push(path);
     if (depth > 0) for (const each of listing.open) collect(each, depth - 1, into);
   };
 
@@ -92,6 +97,8 @@ interface Listing {
   readonly folders: string[];
   /** Folders that anybody may list. */
   readonly open: string[];
+  /** Private and with nothing in it: a mask costs time with every command. */
+  readonly empty: { readonly path: string; readonly isFolder: boolean }[];
 }
 
 /** No file system here keeps times more coarsely. */
@@ -113,8 +120,13 @@ function isPrivate(path: string, name: string, isFolder: boolean, options: Priva
   const isProgram = !isFolder && (stat.mode & 0o111) !== 0;
   if (!isSecretName && (isForOthers || (options.keepPrograms === true && (isProgram || isFolder))))
     return false;
-  // An empty one too: it may be filled later without a trace in its folder.
   return isReadable(path);
+}
+
+function isEmpty(path: string, isFolder: boolean): boolean {
+  return isFolder
+    ? listFolder(path).length === 0
+    : (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 function listFolder(folder: string) {

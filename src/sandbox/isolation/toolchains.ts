@@ -2,7 +2,15 @@
  * Programs on PATH that lie where the sandbox shows nothing (a home, a temporary folder, `/opt`) come back read-only. It
  * must never bring back more than programs and what they load: beside them lie keys, settings and other projects.
  */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, type Dirent } from "node:fs";
+import {
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+  type Stats,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findExecutable } from "./find-executable.ts";
 import { isInside } from "./is-inside.ts";
@@ -27,14 +35,34 @@ export interface Toolchains {
 }
 
 export function findToolchains(request: ToolchainRequest): Toolchains {
+  const key = JSON.stringify(request);
+  const stamp = request.path.split(":").map(stampOf).join(" ");
+  const old = known.get(key);
+  const shown = old?.stamp === stamp ? old.shown : findShown(request);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(key, { stamp, shown });
+  return { shown, masked: shown.flatMap(privateIn) };
+}
+
+/** Where no folder of PATH and none around it has changed, the same is shown. */
+const known = new Map<string, { readonly stamp: string; readonly shown: readonly string[] }>();
+const MOST_KNOWN = 100;
+
+function stampOf(place: string): string {
+  const [own, parent] = [place, dirname(place)].map((path) => statOf(path)?.ctimeMs ?? 0);
+  // In the same tick of the clock a change leaves no trace.
+  const isSettled = Date.now() - Math.max(own ?? 0, parent ?? 0) > TICK_MS;
+  return isSettled ? `${own}-${parent}` : `${performance.now()}`;
+}
+
+function findShown(request: ToolchainRequest): string[] {
   const found = new Set<string>();
   for (const folder of programFolders(request)) {
     if (isShown(folder, request) || !mayShow(folder, request)) continue;
     for (const part of partsOf(folder)) if (mayShow(part, request)) found.add(part);
   }
   const sorted = [...found].toSorted();
-  const shown = sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
-  return { shown, masked: shown.flatMap(privateIn) };
+  return sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
 }
 
 const SECRET_NAMES =
@@ -146,10 +174,14 @@ function mayShow(part: string, { home, root }: ToolchainRequest): boolean {
 }
 
 function isFolder(path: string): boolean {
+  return statOf(path)?.isDirectory() ?? false;
+}
+
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return false; // PATH names folders that cannot be read; that is no fault.
+    return undefined; // PATH names folders that cannot be read; that is no fault.
   }
 }
 
