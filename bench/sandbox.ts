@@ -6,6 +6,7 @@ import { rgPath } from "@vscode/ripgrep";
 import { bashTool, editFileTool, grepTool, readFileTool, runWithToolContext } from "toolwright/tools";
 import type { Row } from "./bench.ts";
 import { compare, inFolder, median } from "./measure.ts";
+import { benchTiers } from "./sandbox-tiers.ts";
 
 const LINE = "the quick brown fox jumps over the lazy dog and runs away\n";
 
@@ -19,6 +20,7 @@ export function benchSandbox(): Promise<Row[]> {
     return [
       ...(await benchRead(deep, inside)),
       ...(await benchSpawn(inside)),
+      ...(await benchTiers(rootDir)),
       ...(await benchGrep(rootDir, inside)),
       ...(await benchFlood(rootDir)),
       ...(await benchPatch(rootDir, inside)),

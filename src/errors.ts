@@ -215,8 +215,8 @@ export const ERROR_CODES = {
     hint: "Read the file again and make the patch from its present text.",
   },
   TOOL_GREP_FAILED: {
-    meaning: "The search itself failed, for example on a malformed pattern.",
-    hint: "Correct the pattern.",
+    meaning: "The search itself failed, for example on a malformed pattern or a missing path.",
+    hint: "Correct the pattern or the path.",
   },
   TOOL_COMMAND_FAILED: {
     meaning: "The command ended with a non-zero exit code or a signal.",
@@ -235,8 +235,8 @@ export const ERROR_CODES = {
     hint: "Use local git commands only.",
   },
   TOOL_SANDBOX_UNAVAILABLE: {
-    meaning: "The sandbox that is required cannot be set up here.",
-    hint: "Install what the message names, or allow a weaker isolation.",
+    meaning: "Commands cannot be confined here as `isolation` asks, so none is run.",
+    hint: 'Install what the message names, or set isolation: "off" to run commands without a sandbox.',
   },
   WORKFLOW_INVALID: {
     meaning: "A workflow's tree cannot be run as it is.",

@@ -7,7 +7,7 @@ import { refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { offerTools } from "../tool/offer-tools.ts";
 import { TOOL_SPEC, type Tool } from "../tool/tool.ts";
-import { Lazy } from "../util/lazy.ts";
+import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
 import {
@@ -21,6 +21,9 @@ import { type AgentInput, type AgentState, asGiven, checkState } from "./state.t
 import type { InvokePlace } from "./start-invoke.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
+
+const parts = lazyModule(() => Promise.all([import("./make-agent.ts"), import("./start-invoke.ts")]));
+const generating = lazyModule(() => import("./generate.ts"));
 
 export interface AgentSnapshot {
   readonly state: AgentState;
@@ -57,10 +60,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
   const made = new Lazy(async () => {
-    const [{ makeAgent }, { startInvoke }] = await Promise.all([
-      import("./make-agent.ts"),
-      import("./start-invoke.ts"),
-    ]);
+    const [{ makeAgent }, { startInvoke }] = await parts.get();
     return { agent: makeAgent(options), startInvoke };
   });
   const invokeAs = async (
@@ -100,7 +100,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
       checkState(snapshot.state);
       return invoke(snapshot.state, invoked);
     },
-    generate: async (how) => (await import("./generate.ts")).generate(invoke, how),
+    generate: async (how) => (await generating.get()).generate(invoke, how),
     asTool: (how) => createAgentTool(invokeInTool, how, name),
   };
   return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));

@@ -49,10 +49,11 @@ async function examineStore(path: string): Promise<Check> {
 }
 
 async function examineIsolation(): Promise<Check> {
-  const { tier, enforces, reason, remedy } = await describeIsolation();
+  const description = await describeIsolation();
+  const { tier, enforces, reason, remedy } = description;
   const held = Object.entries(enforces).flatMap(([what, isHeld]) => (isHeld ? [what] : []));
   const detail = `${tier}; enforced for commands of tools: ${held.length === 0 ? "nothing" : held.join(", ")}`;
-  if (isFullIsolation(tier)) return good("sandbox", detail);
+  if (isFullIsolation(description)) return good("sandbox", detail);
   return {
     name: "sandbox",
     status: "note",

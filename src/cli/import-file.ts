@@ -2,12 +2,15 @@
 import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../invoke/error-record.ts";
+import { addCodePath } from "../sandbox/files/code-folders.ts";
 import { CliError } from "./cli-error.ts";
 import { ENTRY } from "../load/hooks.ts";
 
 /** @throws CliError */
 export async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   await import("../load/register.ts");
+  // It runs in this process, and again in the next one that resumes: no tool may change it.
+  addCodePath(file);
   const url = pathToFileURL(file);
   // Only where it is needed: a file that imports the workflow back would get a second copy of it.
   if (/\.m?js$/.test(file)) url.searchParams.set(ENTRY, "");

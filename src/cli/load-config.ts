@@ -17,6 +17,7 @@ import { isPostgresAddress } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
+import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
 import { CliError } from "./cli-error.ts";
 import { importFile, shown } from "./import-file.ts";
 
@@ -35,6 +36,14 @@ const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((ending) => `toolwright.conf
 export async function loadConfig(folder: string): Promise<Config | undefined> {
   const file = CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
   if (file === undefined) return undefined;
+  const mark = findDistrust(file);
+  if (mark !== undefined) {
+    throw new CliError(
+      "TOOL_PATH_PROTECTED",
+      `${shown(file)} appeared while a command of an agent ran, so it was not loaded.`,
+      `Read it. To accept it: rm ${mark}`,
+    );
+  }
   const { default: exported } = await importFile(file);
   if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
     throw new CliError(

@@ -7,19 +7,20 @@ import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import { cleanText } from "../util/clean-text.ts";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule } from "../util/lazy.ts";
 
 export const CAPABILITIES_FILE = ".toolwright/capabilities.md";
 
 const LARGEST_FILE_BYTES = 262_144;
 const LONGEST_IN_PROMPT = 8_000;
 
-const files = new Lazy(async () => ({
+const files = lazyModule(async () => ({
   ...(await import("../sandbox/files/read-text-file.ts")),
   ...(await import("../sandbox/files/write-text-file.ts")),
   ...(await import("../sandbox/files/replace-file.ts")),
   ...(await import("../sandbox/files/file-queue.ts")),
   ...(await import("../sandbox/files/walk.ts")),
+  ...(await import("../sandbox/isolation/untrusted-files.ts")),
 }));
 
 /** The inventory without its front matter. `undefined` where there is none. @throws where it cannot be read */
@@ -106,8 +107,16 @@ export async function writeCapabilities(
 async function readFile(rootDir: string): Promise<string | undefined> {
   // The usual case costs no more than this.
   if (!existsSync(join(rootDir, CAPABILITIES_FILE))) return undefined;
-  const { readTextFile } = files.value ?? (await files.get());
-  return readTextFile({ rootDir, path: CAPABILITIES_FILE, maxBytes: LARGEST_FILE_BYTES });
+  const { findDistrust, readTextFile } = files.value ?? (await files.get());
+  const mark = findDistrust(join(rootDir, ".toolwright"));
+  if (mark !== undefined) {
+    throw new ToolwrightError(
+      "TOOL_PATH_PROTECTED",
+      `${CAPABILITIES_FILE} appeared while a command of an agent ran, so it was not read.`,
+      { hint: `Read it. To accept it: rm ${mark}`, effect: "none" },
+    );
+  }
+  return readTextFile({ rootDir, path: CAPABILITIES_FILE, maxBytes: LARGEST_FILE_BYTES, showOwn: true });
 }
 
 /** Between two lines of three dashes, at the very beginning; kept as it is written. */

@@ -7,7 +7,7 @@ import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import { ToolwrightError } from "../errors.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY } from "../definition/package-copy.ts";
-import { Lazy } from "../util/lazy.ts";
+import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/call-log.ts";
@@ -77,6 +77,9 @@ function asLazyRuntime(runtime: Runtime): LazyRuntime {
   return lazy;
 }
 
+const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
+const garbage = lazyModule(() => import("./collect-garbage.ts"));
+
 class LazyRuntime implements Runtime {
   readonly [MADE_BY] = OWN_COPY;
   readonly #listeners = new Set<EventListener>();
@@ -87,7 +90,7 @@ class LazyRuntime implements Runtime {
 
   constructor(options: RuntimeOptions) {
     this.#inner = new Lazy(async () => {
-      const { StoreRuntime } = await import("./store-runtime.ts");
+      const { StoreRuntime } = await storeRuntime.get();
       return new StoreRuntime(options, this.#listeners);
     });
   }
@@ -122,7 +125,7 @@ class LazyRuntime implements Runtime {
 
   gc(options: GcOptions = {}): Promise<GcReport> {
     return this.#use(async (inner) => {
-      const { collectGarbage } = await import("./collect-garbage.ts");
+      const { collectGarbage } = await garbage.get();
       await inner.ready();
       return collectGarbage(inner.host, options);
     });

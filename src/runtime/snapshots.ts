@@ -1,13 +1,16 @@
 /** Snapshots of the work tree after each side effect, where the runtime was asked for them. */
 import type { Call } from "../invoke/call.ts";
 import type { Host } from "../invoke/host.ts";
+import { lazyModule } from "../util/lazy.ts";
 import type { RuntimeOptions } from "./options.ts";
+
+const snapshots = lazyModule(() => import("../snapshot/take-git-snapshot.ts"));
 
 export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snapshotFor"] {
   if (option !== "git") return undefined;
   return (call, { rootDir, isolation, protectedPaths }) =>
     async (label, toolUseId) => {
-      const { takeGitSnapshot } = await import("../snapshot/take-git-snapshot.ts");
+      const { takeGitSnapshot } = await snapshots.get();
       const { seq, scope, host } = call;
       return takeGitSnapshot({
         store: host.store,

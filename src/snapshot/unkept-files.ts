@@ -2,6 +2,8 @@
  * What no snapshot may hold although it lies in the root: the files of stores. The sandbox hides them from an agent, and
  * an agent can read every object of the repository.
  */
+import { basename } from "node:path";
+import { hasDatabaseName, isStoreFile } from "../sandbox/files/store-file.ts";
 import { toRealPaths } from "../sandbox/process/real-paths.ts";
 import type { Repository } from "./find-repository.ts";
 
@@ -17,7 +19,9 @@ export function createIsUnkept({ top, root }: Repository, storeFiles: readonly s
   );
   return (path) => {
     if (OF_ANY_RUNTIME.test(path)) return true;
-    return named.size > 0 && named.has(`${top}/${Buffer.from(path, "latin1").toString("utf8")}`);
+    const file = `${top}/${Buffer.from(path, "latin1").toString("utf8")}`;
+    // A store of another runtime may have any name; its content tells.
+    return named.has(file) || (hasDatabaseName(basename(file)) && isStoreFile(file));
   };
 }
 

@@ -1,5 +1,9 @@
 /** Finds the store that an option names: a path, a PostgreSQL address, or a store that is already open. */
+import { lazyModule } from "../util/lazy.ts";
 import type { Store } from "./store.ts";
+
+const postgres = lazyModule(() => import("./postgres.ts"));
+const sqlite = lazyModule(() => import("./sqlite.ts"));
 
 export type StoreOption = string | Store;
 
@@ -13,9 +17,9 @@ export function isPostgresAddress(text: string): boolean {
 export async function openStore(option: StoreOption = DEFAULT_STORE): Promise<Store> {
   if (typeof option !== "string") return option;
   if (isPostgresAddress(option)) {
-    const { openPostgresStore } = await import("./postgres.ts");
+    const { openPostgresStore } = await postgres.get();
     return openPostgresStore({ connectionString: option });
   }
-  const { openSqliteStore } = await import("./sqlite.ts");
+  const { openSqliteStore } = await sqlite.get();
   return openSqliteStore(option);
 }

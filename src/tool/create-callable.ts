@@ -4,7 +4,7 @@ import { toOutputJsonSchema } from "../definition/json-schema.ts";
 import { assertSameVersion, MADE_BY } from "../definition/package-copy.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule } from "../util/lazy.ts";
 import { createModelNotes } from "./model-notes.ts";
 import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
 
@@ -57,4 +57,4 @@ export function specOf(tool: AnyTool): ToolSpec {
 }
 
 /** What happens when one is called is loaded by the first call of any. */
-const calling = new Lazy(() => import("./call-tool.ts"));
+const calling = lazyModule(() => import("./call-tool.ts"));

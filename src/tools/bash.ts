@@ -1,10 +1,10 @@
 /** `bash`: a command with arguments, confined to the sandbox. There is no shell unless the command is one. */
 import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule, loadLazyModules } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/process/run-command.ts")),
   ...(await import("./settings.ts")),
 }));
@@ -20,6 +20,13 @@ export async function bashTool(
   options: BashOptions = {},
 ): Promise<string> {
   const { currentSettings, hiddenFiles, reportIsolation, runCommand } = parts.value ?? (await parts.get());
+  await loadLazyModules();
+  if (typeof options !== "object" || options === null)
+    throw new ToolwrightError(
+      "TOOL_INPUT_INVALID",
+      `opts has to be an object, such as { cwd: "src" }; it is ${String(options)}.`,
+      { effect: "none" },
+    );
   const settings = currentSettings();
   try {
     const { output, tier } = await runCommand({

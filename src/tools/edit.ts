@@ -1,10 +1,10 @@
 /** `edit`: a unified diff, applied strictly to one existing file. */
 import { z } from "zod";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule, loadLazyModules } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 import { readFileTool } from "./read.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/edit-text-file.ts")),
   ...(await import("../sandbox/files/protected-paths.ts")),
   ...(await import("../sandbox/patch/is-patch-applied.ts")),
@@ -13,6 +13,7 @@ const parts = new Lazy(async () => ({
 
 export async function editFileTool(path: string, patch: string): Promise<"ok"> {
   const { currentSettings, editTextFile, protectPaths } = parts.value ?? (await parts.get());
+  await loadLazyModules();
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await editTextFile({
     rootDir,

@@ -1,9 +1,9 @@
 /** `grep`: ripgrep over the sandbox, read-only. */
 import { z } from "zod";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/search/search-files.ts")),
   ...(await import("./settings.ts")),
 }));

@@ -1,10 +1,11 @@
 /** `read`: a UTF-8 file from the sandbox, whole or in parts. */
 import { z } from "zod";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/read-text-file.ts")),
+  ...(await import("../sandbox/files/protected-paths.ts")),
   ...(await import("./settings.ts")),
 }));
 
@@ -15,9 +16,10 @@ export interface ReadPart {
 }
 
 export async function readFileTool(path: string, part: ReadPart = {}): Promise<string> {
-  const { currentSettings, readTextFile } = parts.value ?? (await parts.get());
-  const { rootDir, maxOutputBytes, signal } = currentSettings();
-  return readTextFile({ rootDir, path, maxBytes: maxOutputBytes, ...part, signal });
+  const { currentSettings, protectPaths, readTextFile } = parts.value ?? (await parts.get());
+  const { rootDir, maxOutputBytes, protectedPaths, signal } = currentSettings();
+  const isProtected = protectedPaths.length === 0 ? undefined : protectPaths(protectedPaths);
+  return readTextFile({ rootDir, path, maxBytes: maxOutputBytes, ...part, signal, isProtected });
 }
 
 export const read = defineBuiltInTool({

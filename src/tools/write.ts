@@ -1,9 +1,9 @@
 /** `write`: a file in the sandbox, atomically, with its parent folders. */
 import { z } from "zod";
-import { Lazy } from "../util/lazy.ts";
+import { lazyModule, loadLazyModules } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
-const parts = new Lazy(async () => ({
+const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/write-text-file.ts")),
   ...(await import("../sandbox/files/protected-paths.ts")),
   ...(await import("./settings.ts")),
@@ -11,6 +11,7 @@ const parts = new Lazy(async () => ({
 
 export async function writeFileTool(path: string, content: string): Promise<"ok"> {
   const { currentSettings, protectPaths, writeTextFile } = parts.value ?? (await parts.get());
+  await loadLazyModules();
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await writeTextFile({
     rootDir,

@@ -6,6 +6,7 @@ import type { RunStatus } from "../store/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import type { Schemas } from "./output-token.ts";
 import type { WorkflowEvent } from "./run-state.ts";
+import { lazyModule } from "../util/lazy.ts";
 
 export interface RunWorkflowOptions {
   readonly input?: unknown;
@@ -38,11 +39,13 @@ export interface WorkflowResult {
   readonly error: ToolwrightError | undefined;
 }
 
+const runs = lazyModule(() => import("./start-run.ts"));
+
 /** What runs it is loaded when it is first used. */
 export async function runWorkflow<S extends Schemas>(
   workflow: WorkflowDefinition<S>,
   options: RunWorkflowOptions = {},
 ): Promise<WorkflowResult> {
-  const { startRun } = await import("./start-run.ts");
+  const { startRun } = await runs.get();
   return startRun(workflow, options);
 }

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -13,6 +14,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/isolation/command-group.ts";
+import { findDistrust } from "../../src/sandbox/isolation/untrusted-files.ts";
 import { attempt, createPlace, requireBubblewrap, script, shell, type Place } from "./process-harness.ts";
 
 /** For what is much work: it takes seconds where nothing else is done. */
@@ -314,21 +316,23 @@ describe("what is guarded inside the root", () => {
     expect(outcome.text).toBe("first\n");
   });
 
-  test.each([["toolwright.config.mjs"], [".git/commondir"]])(
-    "a new %s is put out of the way and told",
+  test.each([["toolwright.config.mjs"], ["sub/toolwright.config.ts"], ["sub/.toolwright/x"]])(
+    "a new %s is reported, stays where it is, and is not trusted",
     async (name) => {
-      const outcome = await guarded(`echo evil > ${name}`);
+      const outcome = await guarded(`mkdir -p $(dirname ${name}); echo evil > ${name}`);
       expect(outcome).toMatchObject({ ok: false, error: { code: "TOOL_PATH_PROTECTED" } });
-      expect(existsSync(join(place.root, name))).toBe(false);
+      const own = join(place.root, name.replace("/x", ""));
+      expect(existsSync(own)).toBe(true);
+      const mark = findDistrust(own);
+      expect(mark).toBeDefined();
+      rmSync(mark ?? "");
     },
   );
 
-  test("a new .toolwright is put out of the way", async () => {
-    const other = createPlace();
-    const outcome = await script(other.root, `mkdir .toolwright; echo evil > .toolwright/x`);
+  test("a new .git/commondir is removed: git never makes one there", async () => {
+    const outcome = await guarded(`echo ../evil > .git/commondir`);
     expect(outcome).toMatchObject({ ok: false, error: { code: "TOOL_PATH_PROTECTED" } });
-    expect(existsSync(join(other.root, ".toolwright"))).toBe(false);
-    other.remove();
+    expect(existsSync(join(place.root, ".git/commondir"))).toBe(false);
   });
 });
 

@@ -12,7 +12,15 @@ import { expect } from "vitest";
 import { ToolwrightError } from "../../src/errors.ts";
 import { searchFiles } from "../../src/sandbox/search/search-files.ts";
 import { runCommand } from "../../src/sandbox/process/run-command.ts";
-import { createPlace, DEFAULTS, openListeners, shell, sleepMark, untilGone } from "./process-harness.ts";
+import {
+  chosenIsolation,
+  createPlace,
+  DEFAULTS,
+  openListeners,
+  shell,
+  sleepMark,
+  untilGone,
+} from "./process-harness.ts";
 import { promptly, type Within } from "./promptly.ts";
 
 export interface SandboxCase {
@@ -130,6 +138,7 @@ async function call(each: SandboxCase, input: Input, rootDir: string): Promise<G
       each.tool === "grep"
         ? await searchFiles({
             ...DEFAULTS,
+            on: chosenIsolation(),
             rootDir,
             timeoutMs,
             pattern: input.pattern ?? "",
@@ -137,6 +146,7 @@ async function call(each: SandboxCase, input: Input, rootDir: string): Promise<G
           })
         : await runCommand({
             ...DEFAULTS,
+            on: chosenIsolation(),
             rootDir,
             timeoutMs,
             cmd: input.cmd ?? "",

@@ -10,14 +10,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { ToolwrightError } from "../../src/errors.ts";
-import { describeIsolation } from "../../src/sandbox/isolation/isolation.ts";
+import { createIsolation, describeIsolation, type Isolation } from "../../src/sandbox/isolation/isolation.ts";
 import {
   runCommand,
   type CommandRequest,
   type CommandResult,
 } from "../../src/sandbox/process/run-command.ts";
+import type { Tier } from "../../src/sandbox/tiers/tier.ts";
+
+/** Undefined is the tier that the process would choose, which has to be bubblewrap. */
+let chosen: Isolation | undefined;
+
+/** From here on every command of this harness runs in one tier; it has to work here. */
+export function runCommandsIn(tier: Tier): void {
+  chosen = createIsolation({ path: () => process.env["PATH"], warn: () => {}, tiers: [tier] });
+}
+
+export const chosenIsolation = (): Isolation | undefined => chosen;
 
 export async function requireBubblewrap(): Promise<void> {
+  if (chosen !== undefined) return void (await chosen.choose("require", []));
   const { tier, reason } = await describeIsolation();
   if (tier === "bwrap") return;
   throw new Error(`These tests need bubblewrap: apt-get install bubblewrap. Here it is: ${reason ?? tier}`);
@@ -62,7 +74,7 @@ export async function attempt(
   request: Pick<CommandRequest, "cmd" | "rootDir"> & Partial<CommandRequest>,
 ): Promise<Outcome> {
   try {
-    const result = await runCommand({ ...DEFAULTS, ...request });
+    const result = await runCommand({ ...DEFAULTS, on: chosen, ...request });
     return { ok: true, result, text: result.output };
   } catch (error) {
     if (!ToolwrightError.is(error)) throw error;

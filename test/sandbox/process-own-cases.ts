@@ -82,12 +82,12 @@ export const OWN_CASES: readonly SandboxCase[] = [
   }),
   bash("dash-args", "echo", ["-e", "--help", "--"], { outcome: "ok" }),
   bash("option-like", "printf", ["%s\n", "--ro-bind", "--"], { outcome: "ok", output: "--ro-bind\n--\n" }),
-  bash("cmd-like-option", "--bind", ["/", "/"], { outcome: "error", code: "TOOL_COMMAND_FAILED" }),
+  bash("cmd-like-option", "--bind", ["/", "/"], { outcome: "error", code: "TOOL_COMMAND_NOT_FOUND" }),
   bash(
     "directory-as-cmd",
     "./d",
     [],
-    { outcome: "error", code: "TOOL_COMMAND_FAILED" },
+    { outcome: "error", code: "TOOL_COMMAND_NOT_FOUND" },
     { setup: ["mkdir $ROOT/d"] },
   ),
   bash(
@@ -175,7 +175,7 @@ export const OWN_CASES: readonly SandboxCase[] = [
     LINES,
     "ln -s a.txt $ROOT/l",
   ]),
-  grep("missing", "x", "nowhere", { outcome: "error", code: "TOOL_FILE_NOT_FOUND" }),
+  grep("missing", "x", "nowhere", { outcome: "error", code: "TOOL_GREP_FAILED" }),
   grep("fifo", "x", "p", { outcome: "error", code: "TOOL_NOT_A_FILE", maxMs: 3_000 }, ["mkfifo $ROOT/p"]),
   grep("fifo-in-tree", "needle", undefined, { outcome: "ok", includes: ["one needle"], maxMs: 3_000 }, [
     LINES,

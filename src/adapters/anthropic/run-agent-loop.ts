@@ -1,5 +1,6 @@
 /** The two ways in. What they need is loaded when they are called. */
 import { type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
+import { lazyModule } from "../../util/lazy.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 
 /**
@@ -29,12 +30,15 @@ export async function runChatTurn(options: AgentLoopOptions): Promise<AgentLoopR
   return run("chat", options);
 }
 
+const loopOptions = lazyModule(() => import("./options.ts"));
+const loops = lazyModule(() => import("./start-loop.ts"));
+
 async function run(kind: LoopKind, options: AgentLoopOptions): Promise<AgentLoopResult> {
   const { runtime } = options;
   const start = async (opened?: OpenRuntime): Promise<AgentLoopResult> => {
-    const { checkLoopOptions } = await import("./options.ts");
+    const { checkLoopOptions } = await loopOptions.get();
     checkLoopOptions(options);
-    const { startLoop } = await import("./start-loop.ts");
+    const { startLoop } = await loops.get();
     return startLoop(kind, options, opened);
   };
   // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.

@@ -3,12 +3,15 @@ import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
 import { toTerminalLine, toTerminalText } from "../../util/terminal-text.ts";
 import { specOf } from "../../tool/create-callable.ts";
+import { lazyModule } from "../../util/lazy.ts";
 import { addFieldOption, addOwnOption, addPositional } from "./add-options.ts";
 import { exampleLine, summaryOf } from "./command-help.ts";
 import type { CommandSettings } from "./command-settings.ts";
 import { answerUsage } from "./answer-usage.ts";
 import { type CommandPlan, wordsOf } from "./plan-commands.ts";
 import { planInput } from "./plan-input.ts";
+
+const running = lazyModule(() => import("./run-tool.ts"));
 
 export function addToolCommands(
   program: Command,
@@ -70,7 +73,7 @@ function addToolCommand(
   command.addHelpText("after", () => `\nExample:\n  ${exampleLine(command, input)}`);
   answerUsage(command);
   command.action(async () => {
-    const { runTool } = await import("./run-tool.ts");
+    const { runTool } = await running.get();
     await runTool({ command, tool, input, own, settings });
   });
 }

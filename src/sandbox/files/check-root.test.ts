@@ -62,8 +62,25 @@ describe("checkRoot", () => {
     }
   });
 
+  it("refuses folders of the system, also through a link", () => {
+    symlinkSync("/etc", join(base, "etc"));
+    for (const root of [
+      "/etc",
+      "/usr",
+      "/proc",
+      "/proc/self",
+      "/var",
+      "/dev",
+      "/bin",
+      "/sbin",
+      join(base, "etc"),
+    ]) {
+      expect(() => checkRoot(root)).toThrow(REFUSED);
+    }
+  });
+
   it("is asked by the file tools", async () => {
-    for (const rootDir of ["/", join(base, "home"), join(base, "missing")]) {
+    for (const rootDir of ["/", "/etc", "/bin", join(base, "home"), join(base, "missing")]) {
       await expect(readTextFile({ rootDir, path: "x", maxBytes: 9 })).rejects.toThrow(REFUSED);
     }
   });

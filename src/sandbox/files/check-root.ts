@@ -1,10 +1,12 @@
 /**
- * Which folders may be a sandbox root. Must never accept one that holds a home: keys and shell profiles lie there.
+ * Which folders may be a sandbox root. Must never accept one that holds a home, where keys and shell profiles lie, or a
+ * folder of the system.
  */
 import { realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
+import { refuseSystemRoot } from "../isolation/system-root.ts";
 
 /** Returns the real path of a root that may be used, else throws `TOOL_OPTION_INVALID`. */
 export function checkRoot(rootDir: string): string {
@@ -21,6 +23,7 @@ export function checkRoot(rootDir: string): string {
 /** The second half of the check, for callers that know the real path already. */
 export function refuseBroadRoot(realPath: string): void {
   if (realPath === "/") throw rootRefused("is the whole file system");
+  refuseSystemRoot(realPath);
   // `$HOME` may be set to anything at any time, so it is asked anew; the account's home is a fact of the process.
   const home = homedir();
   for (const candidate of [home, realPathOrSame(home), ...ACCOUNT_HOMES]) {

@@ -1,73 +1,145 @@
 /**
- * Which files a tool may not change although they lie inside the root: what git or Toolwright would run or obey.
- * Must never judge by the spelling of the request, only by the place it led to.
+ * Which files a tool may not change although they lie inside the root: what git or Toolwright would run or obey, stores, and
+ * the code of the running process. The same rules hold for commands (`isolation/protected-paths.ts`). It must never judge by
+ * the spelling of the request, only by the place it led to.
  */
-import { fstatSync, realpathSync, statSync, type BigIntStats } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { fstatSync, lstatSync, realpathSync, statSync, type BigIntStats } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { codePathsIn } from "./code-folders.ts";
 import { fileError, showPath } from "./file-error.ts";
 import type { FileLocation } from "./follow-path.ts";
+import { readGitGuards } from "./git-guards.ts";
+import { completesRepository, settingsFoldersOf } from "./git-folder.ts";
 import type { Directory } from "./path-strategy.ts";
+import {
+  foldName,
+  isGitObeyedName,
+  isProtectedByName,
+  isStoreName,
+  maybeProtected,
+  OWN_FOLDER,
+  STORE_SUFFIXES,
+} from "./protected-names.ts";
+import { hasDatabaseName, isStoreFile } from "./store-file.ts";
 
 export type IsProtected = (location: FileLocation) => boolean;
 
+/** Before a change. */
 export function refuseProtected(location: FileLocation, isProtected?: IsProtected): void {
-  if (isProtectedByName(location) || isProtectedByIdentity(location) || isProtected?.(location) === true) {
+  const refused =
+    isProtectedByName(namesOf(location)) ||
+    isProtectedByIdentity(location) ||
+    isCode(location) ||
+    isObeyedByGit(location) ||
+    isStore(location) ||
+    isProtected?.(location) === true;
+  if (refused) {
     const place = location.realPath.slice(location.realRoot.length + 1);
     throw fileError("TOOL_PATH_PROTECTED", `The path is protected and was not changed: ${showPath(place)}.`);
   }
 }
 
+/** Before a read: stores, and Toolwright's own folder, in which they may lie. */
+export function refuseHidden(location: FileLocation, isProtected?: IsProtected): void {
+  const isHidden =
+    (maybeProtected(location.realPath.slice(location.realRoot.length)) && isOwnPlace(location)) ||
+    (hasDatabaseName(basename(location.realPath)) && isStore(location)) ||
+    isProtected?.(location) === true;
+  if (isHidden) throw hiddenPath(location);
+}
+
+function isOwnPlace(location: FileLocation): boolean {
+  return namesOf(location)
+    .map(foldName)
+    .some((name) => name === OWN_FOLDER || isStoreName(name));
+}
+
+export function hiddenPath({ realPath, realRoot }: Pick<FileLocation, "realPath" | "realRoot">): Error {
+  const place = realPath.slice(realRoot.length + 1);
+  return fileError(
+    "TOOL_PATH_PROTECTED",
+    `The path belongs to Toolwright and is not shown: ${showPath(place)}.`,
+  );
+}
+
 /** Protects files that a caller names, such as the store's, each with the files that SQLite keeps beside it. */
 export function protectPaths(paths: readonly string[]): IsProtected {
-  const files = paths.flatMap((path) => SQLITE_SUFFIXES.map((suffix) => resolve(path) + suffix));
+  const files = paths.flatMap((path) => STORE_SUFFIXES.map((suffix) => resolve(path) + suffix));
   return (location) =>
     files.some((file) => isSamePlace(location, file) || isSamePlace(location, realPathOf(file)));
 }
 
-const SQLITE_SUFFIXES = ["", "-wal", "-shm", "-journal"];
-
-/** Names inside a git folder that hold commands, or lead git to another folder that does. */
-const GIT_NAMES = new Set(["hooks", "config", "config.worktree", "commondir", "gitdir"]);
-
-const PROTECTED_FOLDERS = [".git/hooks", ".toolwright"];
-
-// At any depth: nested repositories and packages are obeyed just as those in the root are.
-function isProtectedByName({ realPath, realRoot }: FileLocation): boolean {
-  const names = realPath
-    .slice(realRoot.length + 1)
-    .split("/")
-    .map(fold);
-  if (names.some((name) => name === ".toolwright" || name.startsWith("toolwright.config."))) return true;
-  const git = names.indexOf(".git");
-  if (git === -1) return false;
-  // A file `.git` sends git to a folder of the writer's choice.
-  return git === names.length - 1 || names.slice(git + 1).some((name) => GIT_NAMES.has(name));
+function namesOf({ realPath, realRoot }: FileLocation): string[] {
+  return realPath.slice(realRoot.length + 1).split("/");
 }
+
+const PROTECTED_FOLDERS = [".git/hooks", OWN_FOLDER];
 
 /** The same folders under another name: a bind mount, a short name, hooks that are a link to elsewhere. */
 function isProtectedByIdentity({ realPath, realRoot, directory, folders }: FileLocation): boolean {
   const closed = PROTECTED_FOLDERS.map((path) => statOf(`${realRoot}/${path}`));
   if (folders.some((folder) => closed.some((stats) => isSameInode(folder, stats)))) return true;
-  if (directory === undefined || !GIT_NAMES.has(fold(basename(realPath)))) return false;
+  if (directory === undefined || !isGitObeyedName(foldName(basename(realPath)))) return false;
   return isSameInode(directory, statOf(`${realRoot}/.git`));
+}
+
+function isCode({ realPath, realRoot }: FileLocation): boolean {
+  const place = foldPath(realPath);
+  return codePathsIn(realRoot).some((path) => isAtOrBelow(place, foldPath(path)));
+}
+
+/** What a configuration names, in any repository that the file lies in, and the parts of one under another name than `.git`. */
+function isObeyedByGit(location: FileLocation): boolean {
+  const { realPath, realRoot } = location;
+  const place = foldPath(realPath);
+  for (let folder = dirname(realPath); ; folder = dirname(folder)) {
+    if (isAtOrBelow(folder, realRoot) && completesRepository(folder, realPath.slice(folder.length + 1)))
+      return true;
+    if (folder === realRoot || lstatOf(join(folder, ".git")) !== undefined) {
+      const named = namedBySettings(folder).flatMap((path) => [path, realPathOf(path)]);
+      if (named.some((path) => path !== realRoot && isAtOrBelow(place, foldPath(path)))) return true;
+    }
+    if (dirname(folder) === folder) return false;
+  }
+}
+
+function namedBySettings(workTree: string): string[] {
+  return settingsFoldersOf(workTree).flatMap((gitDir) => {
+    const { folders, settings, programs } = readGitGuards({ gitDir, workTree });
+    return [...folders, ...settings, ...programs];
+  });
+}
+
+/** A store of any runtime, or a file that SQLite keeps beside it. */
+function isStore({ realPath, directory }: FileLocation): boolean {
+  if (directory === undefined) return false;
+  const name = basename(realPath);
+  const base = name.replace(/-(?:wal|shm|journal)$/, "");
+  return isStoreFile(`${directory.base}/${base}`);
 }
 
 /** Whether the location is `file` or lies in it. A hard link of it is another place: writing never changes an inode. */
 function isSamePlace({ realPath, directory }: FileLocation, file: string): boolean {
-  const place = fold(realPath);
-  if (place === fold(file) || place.startsWith(`${fold(file)}/`)) return true;
-  if (directory === undefined || fold(basename(realPath)) !== fold(basename(file))) return false;
+  if (isAtOrBelow(foldPath(realPath), foldPath(file))) return true;
+  if (directory === undefined || foldName(basename(realPath)) !== foldName(basename(file))) return false;
   return isSameInode(directory, statOf(dirname(file)));
 }
 
-/** As the most careless of file systems compares names: by case, width and characters that are not seen. */
-function fold(name: string): string {
-  const folded = name
-    .replaceAll(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[. ]+$/, "");
-  return folded === "git~1" ? ".git" : folded;
+function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Folds each name; most paths are plain. */
+function foldPath(path: string): string {
+  return path.split("/").map(foldName).join("/");
+}
+
+function lstatOf(path: string): unknown {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // Below something that is no folder.
+  }
 }
 
 function statOf(path: string): BigIntStats | undefined {

@@ -1,11 +1,14 @@
 /**
  * The `read` tool's work on the disk. Must never return part of a file as if it were the whole.
  */
+import { closeSync } from "node:fs";
 import { decodeText } from "./decode-text.ts";
 import { toFileError } from "./file-error.ts";
 import { openLeaf, readWhole, withRegularFile } from "./open-file.ts";
 import type { PathStrategy } from "./path-strategy.ts";
+import { hiddenPath, refuseHidden, type IsProtected } from "./protected-paths.ts";
 import { readLines, toLineRange } from "./read-lines.ts";
+import { isStoreContent } from "./store-file.ts";
 import { walk } from "./walk.ts";
 
 export interface ReadTextFileOptions {
@@ -18,6 +21,10 @@ export interface ReadTextFileOptions {
   /** How many lines to return. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Says which further files are not shown, for example those of `protectPaths`. */
+  readonly isProtected?: IsProtected | undefined;
+  /** For Toolwright itself, which reads its own folder. */
+  readonly showOwn?: boolean | undefined;
   readonly strategy?: PathStrategy | undefined;
 }
 
@@ -25,15 +32,23 @@ export async function readTextFile(options: ReadTextFileOptions): Promise<string
   const { rootDir, path, maxBytes, signal, strategy } = options;
   const range = toLineRange(options.offset, options.limit);
   const walked = walk({ rootDir, path, leaf: openLeaf, strategy });
-  // The file itself is open by now, so nothing that happens to the folders matters any more.
-  walked.close();
   const { leaf: descriptor, shown } = walked;
+  try {
+    if (options.showOwn !== true) refuseHidden(walked, options.isProtected);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  } finally {
+    // The file itself is open by now, so nothing that happens to the folders matters any more.
+    walked.close();
+  }
   try {
     const bytes = await withRegularFile(descriptor, shown, (stats) =>
       range === undefined
         ? readWhole(descriptor, stats, maxBytes, shown)
         : readLines({ ...range, descriptor, maxBytes, shown, signal }),
     );
+    if (options.showOwn !== true && isStoreContent(bytes)) throw hiddenPath(walked);
     return decodeText(bytes, shown);
   } catch (error) {
     throw toFileError(error, shown);

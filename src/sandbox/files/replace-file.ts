@@ -21,6 +21,7 @@ import {
 import type { Stats } from "node:fs";
 import { promisify } from "node:util";
 import { ToolwrightError } from "../../errors.ts";
+import { copyAttributes } from "./copy-attributes.ts";
 import { errnoOf } from "./file-error.ts";
 import type { Directory, PathStrategy } from "./path-strategy.ts";
 import type { Walked } from "./walk.ts";
@@ -28,7 +29,7 @@ import type { Walked } from "./walk.ts";
 export interface Replacement {
   readonly place: Pick<Walked<unknown>, "directory" | "name" | "created" | "strategy" | "shown">;
   readonly bytes: Buffer;
-  /** The file that is replaced, whose mode and owner are kept. */
+  /** The file that is replaced, whose mode, owner, access list and extended attributes are kept. */
   readonly existing: Pick<Stats, "mode" | "uid" | "gid"> | undefined;
   /** Runs right before the rename, in the same turn of the event loop; may throw. */
   readonly beforeRename?: (() => void) | undefined;
@@ -60,7 +61,9 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
   await syncFolders(place);
 }
 
-async function fill(descriptor: number, { bytes, existing }: Replacement): Promise<void> {
+async function fill(descriptor: number, { bytes, existing, place }: Replacement): Promise<void> {
+  // Before the bytes: writing them takes away what lends out rights, such as capabilities.
+  if (existing !== undefined) await copyAttributes(place, descriptor);
   for (let written = 0; written < bytes.length;) {
     written += writeSync(descriptor, bytes, written, bytes.length - written);
   }

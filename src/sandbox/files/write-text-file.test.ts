@@ -73,6 +73,28 @@ describe("writeTextFile", () => {
     expect(statSync(join(root, "f"))).toMatchObject({ uid: 1234, gid: 4321 });
   });
 
+  it.runIf(process.platform === "linux")("keeps extended attributes and the access list", async () => {
+    writeFileSync(join(root, "f"), "old", { mode: 0o640 });
+    // Entries: owner rw-, user 1234 rwx, group r--, mask rwx, others ---. The mask then shows as the group's mode.
+    const list = "0200000001000600ffffffff02000700d204000004000400ffffffff10000700ffffffff20000000ffffffff";
+    const python = (text: string): string =>
+      execFileSync("python3", ["-c", `import os; f=${JSON.stringify(join(root, "f"))}; ${text}`], {
+        encoding: "utf8",
+      });
+    const entries = (): string =>
+      python(`print(os.getxattr(f,"user.note").decode(), os.getxattr(f,"system.posix_acl_access").hex())`);
+    python(
+      `os.setxattr(f,"user.note",b"kept"); os.setxattr(f,"system.posix_acl_access",bytes.fromhex("${list}"))`,
+    );
+    const before = entries();
+    expect(before).toContain("kept");
+    const { mode } = statSync(join(root, "f"));
+    await write("f");
+    expect(readFileSync(join(root, "f"), "utf8")).toBe("new");
+    expect(entries()).toBe(before);
+    expect(statSync(join(root, "f")).mode).toBe(mode);
+  });
+
   it("drops the set-user-id bit, as every write does", async () => {
     writeFileSync(join(root, "f"), "old");
     chmodSync(join(root, "f"), 0o4755);

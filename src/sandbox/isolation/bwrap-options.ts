@@ -4,10 +4,9 @@
  */
 import { isInside } from "./is-inside.ts";
 import type { HostView } from "./host-view.ts";
-import type { Protection } from "./protected-paths.ts";
+import type { Protection, ProtectionPlan } from "./protection-plan.ts";
 
 export interface BwrapRequest {
-  readonly root: string;
   readonly rootReadOnly: boolean;
   readonly cwd: string;
   readonly home: string;
@@ -15,18 +14,24 @@ export interface BwrapRequest {
   readonly view: HostView;
   /** Outside the root, shown read-only: toolchains, and what the caller names. */
   readonly readOnly: readonly string[];
-  readonly protections: readonly Protection[];
+  readonly plan: ProtectionPlan;
   readonly hiddenFiles: readonly string[];
   readonly features: BwrapFeatures;
   /** Where bubblewrap reads the filter from and writes its status to. */
   readonly seccompDescriptor: number;
   readonly statusDescriptor: number;
+  /** Blocks the command until its mounts were looked at. */
+  readonly gateDescriptor: number;
+  /** The number under which bubblewrap gets a descriptor of the plan. */
+  readonly handedOver: (descriptor: number) => number;
 }
 
 /** What the installed version knows. */
 export interface BwrapFeatures {
   readonly disableUserns: boolean;
   readonly size: boolean;
+  /** Takes what is bound by a descriptor instead of a name. */
+  readonly bindFd: boolean;
 }
 
 export function bwrapOptions(request: BwrapRequest): string[] {
@@ -39,10 +44,8 @@ export function bwrapOptions(request: BwrapRequest): string[] {
     ...(request.allowNetwork && request.view.resolver !== undefined
       ? ["--ro-bind", request.view.resolver, request.view.resolver]
       : []),
-    request.rootReadOnly ? "--ro-bind" : "--bind",
-    request.root,
-    request.root,
-    ...request.protections.flatMap((protection) => mountsOf(protection, request)),
+    ...bind(request, request.plan.root, request.rootReadOnly),
+    ...request.plan.protections.flatMap((protection) => mountsOf(protection, request)),
     ...request.hiddenFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     "--remount-ro",
     "/",
@@ -52,7 +55,22 @@ export function bwrapOptions(request: BwrapRequest): string[] {
     `${request.seccompDescriptor}`,
     "--json-status-fd",
     `${request.statusDescriptor}`,
+    "--block-fd",
+    `${request.gateDescriptor}`,
   ];
+}
+
+/** The descriptors that the options name, in the order in which they are handed over. */
+export function boundDescriptors(
+  plan: ProtectionPlan,
+  rootReadOnly: boolean,
+  features: BwrapFeatures,
+): number[] {
+  if (!features.bindFd) return [];
+  const bound = rootReadOnly
+    ? []
+    : plan.protections.filter(({ kind }) => kind === "pin" || kind === "readOnly");
+  return [plan.root, ...bound].map(({ descriptor }) => descriptor);
 }
 
 const MEGABYTE = 1_048_576;
@@ -99,7 +117,8 @@ function deviceFolders({ view, features }: BwrapRequest): string[] {
 }
 
 /** Empty, in memory, gone with the command. Sockets of services lie in `/run`: it is there and has nothing in it. */
-function scratchFolders({ home, root, view, features }: BwrapRequest): string[] {
+function scratchFolders({ home, plan, view, features }: BwrapRequest): string[] {
+  const root = plan.root.path;
   const folders = tmpfs("/tmp", 512 * MEGABYTE, features);
   if (isInside(root, "/var/tmp")) folders.push(...tmpfs("/var/tmp", 512 * MEGABYTE, features));
   else folders.push("--symlink", "/tmp", "/var/tmp");
@@ -121,10 +140,20 @@ function emptyFolder(path: string, features: BwrapFeatures): string[] {
     : ["--tmpfs", path, "--remount-ro", path];
 }
 
-function mountsOf({ kind, path }: Protection, { rootReadOnly, features }: BwrapRequest): string[] {
+function mountsOf(protection: Protection, request: BwrapRequest): string[] {
+  const { kind, path } = protection;
   if (kind === "hideFile") return ["--ro-bind", "/dev/null", path];
-  if (kind === "hideFolder") return emptyFolder(path, features);
+  if (kind === "hideFolder") return emptyFolder(path, request.features);
   // Nothing can be swapped or changed where nothing can be written.
-  if (rootReadOnly) return [];
-  return kind === "pin" ? ["--bind", path, path] : ["--ro-bind", path, path];
+  return request.rootReadOnly ? [] : bind(request, protection, kind === "readOnly");
+}
+
+/** By descriptor where the installed version can. By name, the mounts are compared with the plan all the same. */
+function bind(
+  { features, handedOver }: BwrapRequest,
+  { path, descriptor }: Pick<Protection, "path" | "descriptor">,
+  readOnly: boolean,
+): string[] {
+  const option = readOnly ? "--ro-bind" : "--bind";
+  return features.bindFd ? [`${option}-fd`, `${handedOver(descriptor)}`, path] : [option, path, path];
 }

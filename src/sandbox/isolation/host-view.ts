@@ -1,10 +1,12 @@
 /**
  * Which parts of the host a sandboxed command may see, read-only: the operating system and nothing that belongs to a
  * person or a service. It is an allow-list: a folder that is not named here does not exist inside, so that homes,
- * data folders and sockets on paths need no list of their own.
+ * data folders and sockets on paths need no list of their own. `/opt` is not named: whole applications lie there, with
+ * their keys, and the programs of it that are on PATH come back as toolchains.
  */
-import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { createPrivateFiles } from "./private-files.ts";
 
 export interface HostView {
   /** Folders that are bound read-only at their own place. */
@@ -21,7 +23,28 @@ export interface HostView {
   readonly resolver: string | undefined;
 }
 
-export function readHostView(): HostView {
+/** The system's folders do not come and go; the keys in them do. */
+export function createHostView(now: () => number = () => performance.now()): { read(): HostView } {
+  const etc = createPrivateFiles({ now });
+  let fixed: FixedPart | undefined;
+  return {
+    read() {
+      fixed ??= readFixedPart();
+      const found = PRIVATE_PLACES.map((folder) => etc.find(folder, DEPTH_OF_ETC));
+      return {
+        ...fixed,
+        maskedFiles: found.flatMap(({ files }) => files),
+        maskedFolders: found.flatMap(({ folders }) => folders),
+      };
+    },
+  };
+}
+
+export const hostView = createHostView();
+
+type FixedPart = Omit<HostView, "maskedFiles" | "maskedFolders">;
+
+function readFixedPart(): FixedPart {
   const folders: string[] = [];
   const links: { path: string; target: string }[] = [];
   for (const path of SYSTEM_FOLDERS) {
@@ -29,14 +52,10 @@ export function readHostView(): HostView {
     if (kind === "folder" && !isEmpty(path)) folders.push(path);
     if (kind === "link") links.push({ path, target: readlinkSync(path) });
   }
-  const masked = { files: [] as string[], folders: [] as string[] };
-  collectPrivate("/etc", masked, 0);
   const isRoot = process.getuid?.() === 0;
   return {
     folders,
     links,
-    maskedFiles: masked.files,
-    maskedFolders: masked.folders,
     procReadOnly: isRoot ? PROC_READ_ONLY.filter((path) => hasWritable(path, 0)) : ["/proc/sys"],
     procMasked: isRoot ? PROC_MASKED.filter(isPresent) : [],
     resolver: resolverOutside(folders),
@@ -52,7 +71,6 @@ const SYSTEM_FOLDERS = [
   "/lib64",
   "/libx32",
   "/etc",
-  "/opt",
   "/nix",
   "/gnu",
   "/var/lib/ca-certificates",
@@ -66,21 +84,9 @@ const PROC_READ_ONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/a
 /** Readable for root alone, and about the host's processes. */
 const PROC_MASKED = ["/proc/sched_debug"];
 
+/** Of the system's folders, those in which a service's own settings lie. */
+const PRIVATE_PLACES = ["/etc", "/usr/local/etc"];
 const DEPTH_OF_ETC = 4;
-
-/** What this user can read and not everybody can: keys, password hashes, a service's own settings. */
-function collectPrivate(folder: string, into: { files: string[]; folders: string[] }, depth: number): void {
-  for (const entry of listFolder(folder)) {
-    const path = join(folder, entry.name);
-    if (!entry.isFile() && !entry.isDirectory()) continue;
-    const forEverybody = (modeOf(path) & (entry.isDirectory() ? 0o005 : 0o004)) !== 0;
-    if (!forEverybody) {
-      if (isReadable(path) && !isEmpty(path)) (entry.isDirectory() ? into.folders : into.files).push(path);
-    } else if (entry.isDirectory() && depth < DEPTH_OF_ETC) {
-      collectPrivate(path, into, depth + 1);
-    }
-  }
-}
 
 function resolverOutside(folders: readonly string[]): string | undefined {
   try {
@@ -122,17 +128,4 @@ function hasWritable(path: string, depth: number): boolean {
 function isEmpty(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() ? listFolder(path).length === 0 : stat?.size === 0;
-}
-
-function modeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-}
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false; // The kernel keeps it from the command as well.
-  }
 }

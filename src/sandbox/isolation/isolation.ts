@@ -1,45 +1,65 @@
 /**
  * Decides under which tier a command runs. It must never weaken a sandbox in silence: `require` fails closed, `auto`
- * warns on standard error, once per process and loudly.
+ * refuses commands where files or the network cannot be confined, and warns on standard error, once per process and
+ * loudly, where something less is left open.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { cleanPath } from "./clean-environment.ts";
-import { detectIsolation, findPrograms, type Detected, type Programs } from "./detect-isolation.ts";
-import { isFullIsolation, type IsolationDescription, type IsolationMode } from "./tier.ts";
+import {
+  detectIsolation,
+  findPrograms,
+  unconfined,
+  type Detected,
+  type FoundPrograms,
+} from "./detect-isolation.ts";
+import {
+  isEnoughForCommands,
+  isFullIsolation,
+  type IsolationDescription,
+  type IsolationMode,
+} from "./tier.ts";
+import type { Tier } from "../tiers/tier.ts";
 
 export interface Isolation {
   describe(): Promise<IsolationDescription>;
-  /** Undefined means: run plainly. `roots` are the spellings of the sandbox root. */
-  choose(mode: IsolationMode, roots: readonly string[]): Promise<Detected | undefined>;
+  /** `roots` are the spellings of the sandbox root. */
+  choose(mode: IsolationMode, roots: readonly string[], use?: Use): Promise<Detected>;
 }
+
+/** A command of the agent, or a program of our own whose arguments are all that the agent chose. */
+export type Use = "command" | "ownProgram";
 
 export interface IsolationHost {
   readonly path: () => string | undefined;
   readonly warn: (text: string) => void;
+  /** For tests; those of this operating system by default. */
+  readonly tiers?: readonly Tier[];
 }
 
 /** What is known of the machine is kept for as long as the object lives, for each PATH and root. */
 export function createIsolation(host: IsolationHost): Isolation {
   const probed = new Map<string, Promise<Detected>>();
-  const found = new Map<string, Programs>();
+  const found = new Map<string, FoundPrograms>();
   let hasWarned = false;
 
   const detect = (roots: readonly string[]): Promise<Detected> => {
     const path = cleanPath(host.path(), roots);
     const programs = remember(found, JSON.stringify([path, ...roots]), () => findPrograms(path, roots));
-    return remember(probed, JSON.stringify(programs), () => detectIsolation(programs));
+    return remember(probed, JSON.stringify(programs), () => detectIsolation(programs, host.tiers));
   };
 
   return {
     async describe() {
       return (await detect([])).description;
     },
-    async choose(mode, roots) {
-      if (mode === "off") return undefined;
+    async choose(mode, roots, use = "command") {
+      if (mode === "off") return unconfined;
       const detected = await detect(roots);
       const { description } = detected;
-      if (isFullIsolation(description.tier)) return detected;
-      if (mode === "require") throw unavailable(description);
+      if (isFullIsolation(description)) return detected;
+      if (mode === "require")
+        throw unavailable(description, "The sandbox is required and cannot be set up here.");
+      if (use === "command" && !isEnoughForCommands(description)) throw unconfinable(description);
       if (!hasWarned) host.warn(warning(description));
       hasWarned = true;
       return detected;
@@ -69,18 +89,35 @@ function remember<T>(known: Map<string, T>, key: string, find: () => T): T {
   return value;
 }
 
-function unavailable({ reason = "", remedy = "" }: IsolationDescription): ToolwrightError {
-  const message = `The sandbox is required and cannot be set up here. ${reason}`;
-  return new ToolwrightError("TOOL_SANDBOX_UNAVAILABLE", message.trim(), { hint: remedy, effect: "none" });
+function unconfinable(description: IsolationDescription): ToolwrightError {
+  const open = openParts(description).filter((part) => part === "filesystem" || part === "network");
+  const message = `Commands cannot be confined here, so none is run (tier ${description.tier}; open: ${open.join(", ")}).`;
+  return unavailable(description, message, ` To run commands without a sandbox, set isolation: "off".`);
 }
 
-function warning({ tier, enforces, reason = "", remedy = "" }: IsolationDescription): string {
-  const open = Object.entries(enforces).flatMap(([what, enforced]) => (enforced ? [] : [what]));
+function unavailable(
+  { tier, reason = "", remedy = "" }: IsolationDescription,
+  what: string,
+  wayOut = "",
+): ToolwrightError {
+  return new ToolwrightError("TOOL_SANDBOX_UNAVAILABLE", `${what} ${reason}`.trim(), {
+    details: { tier },
+    hint: `${remedy}${wayOut}`.trim(),
+    effect: "none",
+  });
+}
+
+function openParts({ enforces }: IsolationDescription): string[] {
+  return Object.entries(enforces).flatMap(([what, isEnforced]) => (isEnforced ? [] : [what]));
+}
+
+function warning(description: IsolationDescription): string {
+  const { tier, reason = "", remedy = "" } = description;
   const rule = "!".repeat(78);
   return [
     "",
     rule,
-    `toolwright: WARNING: commands run in a weaker sandbox (${tier}). Not enforced: ${open.join(", ")}.`,
+    `toolwright: WARNING: commands run in a weaker sandbox (${tier}). Not enforced: ${openParts(description).join(", ")}.`,
     `  Why: ${reason}`,
     `  Remedy: ${remedy}`,
     `  To refuse instead, set isolation: "require".`,

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findProtections } from "./protected-paths.ts";
+import { planProtections } from "./protected-paths.ts";
 
 let root: string;
 beforeEach(() => void (root = mkdtempSync(join(tmpdir(), "toolwright-root-"))));
@@ -21,9 +21,9 @@ const make = (path: string): void => {
   writeFileSync(join(root, path), "x");
 };
 const found = (hidden: string[] = [], readOnly: string[] = []): string[] => {
-  return findProtections({ root, hidden, readOnly }).map(
-    ({ kind, path }) => `${kind} ${path.slice(root.length + 1)}`,
-  );
+  const plan = planProtections({ root, hidden, readOnly, rootReadOnly: false });
+  plan.close();
+  return plan.protections.map(({ kind, path }) => `${kind} ${path.slice(root.length + 1)}`);
 };
 
 test("an empty root has nothing to guard, and nothing is made in it", () => expect(found()).toEqual([]));
@@ -32,8 +32,8 @@ test("git's settings and hooks are read-only and their folder is pinned, submodu
   for (const path of [".git/config", ".git/hooks/pre-commit", ".git/modules/sub/config"]) make(path);
   expect(found()).toEqual([
     "pin .git",
-    "readOnly .git/config",
     "readOnly .git/hooks",
+    "readOnly .git/config",
     "pin .git/modules",
     "pin .git/modules/sub",
     "readOnly .git/modules/sub/config",

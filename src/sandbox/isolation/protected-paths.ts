@@ -1,18 +1,23 @@
 /**
- * What inside the root a command may not touch: the store, Toolwright's own folder and settings (an agent must not
- * approve its own calls or write its own instructions), and the parts of git that are code on the host. It must never
- * leave a name to be swapped: every folder between the root and a protected path is pinned by a mount of its own.
+ * Which paths inside a root a command may not touch: the store, Toolwright's own folder and settings (an agent must not
+ * approve its own calls or write its own instructions), what git would run or obey on the host, and the code of the running
+ * process. The rules are those of the file tools; this applies them to what is there.
  */
-import { closeSync, lstatSync, openSync, readdirSync, renameSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import { ToolwrightError } from "../../errors.ts";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { codePathsIn } from "../files/code-folders.ts";
+import { settingsFoldersOf } from "../files/git-folder.ts";
+import { readGitGuards } from "../files/git-guards.ts";
+import { foldName, GIT_OBEYED, OWN_FOLDER, STORE_SUFFIXES } from "../files/protected-names.ts";
 import { isInside } from "./is-inside.ts";
+import { holdProtections, makeMissing, type ProtectionKind, type ProtectionPlan } from "./protection-plan.ts";
+import { scanRoot, type RootFinds } from "./scan-root.ts";
 
-export type ProtectionKind = "pin" | "readOnly" | "hideFolder" | "hideFile";
-
-export interface Protection {
+export interface ProtectedPath {
   readonly kind: ProtectionKind;
   readonly path: string;
+  /** By default everything but a pin. */
+  readonly watched?: boolean;
 }
 
 export interface ProtectionRequest {
@@ -20,112 +25,150 @@ export interface ProtectionRequest {
   readonly root: string;
   readonly hidden: readonly string[];
   readonly readOnly: readonly string[];
+  /** With a root that is read-only, only what is hidden matters, and nothing is made. */
+  readonly rootReadOnly: boolean;
 }
 
-/** In the order in which they have to be mounted: outer before inner. */
-export function findProtections(request: ProtectionRequest): Protection[] {
-  const { root } = request;
-  const kinds = new Map<string, ProtectionKind>();
-  const protect = (path: string, kind: Exclude<ProtectionKind, "pin">): void => {
-    if (path === root) return;
-    for (let folder = dirname(path); isInside(folder, root) && folder !== root; folder = dirname(folder)) {
-      if (!kinds.has(folder)) kinds.set(folder, "pin");
+/** Looks, and holds what it finds. The caller closes the plan. */
+export function planProtections(request: ProtectionRequest): ProtectionPlan & { readonly finds: RootFinds } {
+  const { root, rootReadOnly } = request;
+  const finds = scanRoot(root);
+  const own = ownPaths(finds, root);
+  const found: ProtectedPath[] = [...own, ...hiddenPaths(request, own)];
+  for (const store of finds.stores) {
+    // Its side files come and go with those who open it: that is no reason to stop a command.
+    for (const suffix of STORE_SUFFIXES)
+      found.push({ kind: "hideFile", path: store + suffix, watched: suffix === "" });
+  }
+  if (!rootReadOnly) {
+    for (const path of gitPaths(finds, root)) found.push({ kind: "readOnly", path });
+    for (const path of [...codePathsIn(root), ...request.readOnly.map((each) => resolve(root, each))]) {
+      if (isInside(path, root)) found.push({ kind: "readOnly", path });
     }
-    kinds.set(path, kind);
-  };
-
-  for (const path of gitPaths(root)) protect(path, "readOnly");
-  for (const name of topNames(root).filter((name) => isSettings(name))) protect(join(root, name), "readOnly");
-  for (const given of request.readOnly) {
-    const path = resolve(root, given);
-    if (isInside(path, root) && kindOf(path) !== undefined) protect(path, "readOnly");
   }
-  for (const given of [OWN_FOLDER, ...request.hidden]) {
+  return { ...holdProtections(root, found, rootReadOnly ? [] : linksOf(finds)), finds };
+}
+
+/** What no tool may see in a root, whatever the caller names beside it. */
+export function hiddenInRoot(root: string): string[] {
+  const finds = scanRoot(root);
+  const own = ownPaths(finds, root).filter(({ kind }) => kind !== "readOnly");
+  const stores = finds.stores.flatMap((store) => STORE_SUFFIXES.map((suffix) => store + suffix));
+  return [...own.map(({ path }) => path), ...stores];
+}
+
+function ownPaths(finds: RootFinds, root: string): ProtectedPath[] {
+  return finds.own.flatMap((path): ProtectedPath[] => {
+    const place = realPlace(path, root);
+    if (place === undefined) return [];
+    const isFolder = foldName(basename(path)) === OWN_FOLDER;
+    return [{ path: place, kind: isFolder ? (isDirectory(place) ? "hideFolder" : "hideFile") : "readOnly" }];
+  });
+}
+
+function hiddenPaths(
+  { root, hidden, rootReadOnly }: ProtectionRequest,
+  own: readonly ProtectedPath[],
+): ProtectedPath[] {
+  return hidden.flatMap((given): ProtectedPath[] => {
     const path = resolve(root, given);
-    if (!isInside(path, root) || isHiddenAlready(path, kinds)) continue;
-    const kind = kindOf(path) ?? (given === OWN_FOLDER ? undefined : makeEmptyFile(path));
-    if (kind === "folder") protect(path, "hideFolder");
-    if (kind === "file" || kind === "other") protect(path, "hideFile");
+    if (!isInside(path, root) || own.some((folder) => isInside(path, folder.path))) return [];
+    // So that a store's missing log cannot be forged: for SQLite an empty one is the same as none.
+    if (!rootReadOnly && lstatOf(path) === undefined) makeMissing(root, path, "file");
+    return [{ path, kind: isDirectory(path) ? "hideFolder" : "hideFile" }];
+  });
+}
+
+/** What git would run or obey: in each repository, and where its configuration points. */
+function gitPaths(finds: RootFinds, root: string): string[] {
+  const paths: string[] = [...finds.gitFiles];
+  const repositories = finds.gitFolders.map((gitDir) => ({ gitDir, workTree: workTreeOf(gitDir) }));
+  for (const link of finds.gitLinks) {
+    const gitDir = realPlace(link, root);
+    if (gitDir !== undefined) repositories.push({ gitDir, workTree: dirname(link) });
   }
-  return [...kinds]
-    .map(([path, kind]) => ({ path, kind }))
-    .filter(({ path }) => !isHiddenAlready(dirname(path), kinds))
-    .toSorted((a, b) => depth(a.path) - depth(b.path));
+  for (const { gitDir } of repositories) paths.push(...obeyedIn(gitDir, root));
+  // A work tree of its own or a submodule: its settings may lie outside and name files inside.
+  for (const file of finds.gitFiles) {
+    const workTree = dirname(file);
+    for (const gitDir of settingsFoldersOf(workTree)) repositories.push({ gitDir, workTree });
+  }
+  for (const place of [...repositories, ...repositoriesAbove(root)]) {
+    const { folders, settings, programs, hasWorktreeConfig } = readGitGuards(place);
+    if (hasWorktreeConfig && isInside(place.gitDir, root)) {
+      makeMissing(root, join(place.gitDir, "config.worktree"), "file");
+      paths.push(join(place.gitDir, "config.worktree"));
+    }
+    if (isDirectory(place.gitDir)) {
+      for (const folder of folders) if (isBelow(folder, root)) makeMissing(root, folder, "folder");
+      for (const file of settings) if (isBelow(file, root)) makeMissing(root, file, "file");
+    }
+    for (const path of [...folders, ...settings, ...programs]) paths.push(...placesOf(path, root));
+  }
+  return paths;
 }
 
-/** Names that are not there yet cannot be guarded by a mount, so they are compared before and after. */
-export function watchForbiddenNames(root: string): () => void {
-  const before = new Set(forbiddenNames(root));
-  return () => {
-    const made = forbiddenNames(root).filter((path) => !before.has(path));
-    for (const path of made) renameSync(path, `${path}.untrusted-${Date.now().toString(36)}`);
-    if (made.length === 0) return;
-    const names = made.map((path) => relative(root, path)).join(", ");
-    throw new ToolwrightError(
-      "TOOL_PATH_PROTECTED",
-      `The command made ${names}, which no command may make; it was renamed to *.untrusted-….`,
-      { details: { paths: names }, effect: "happened" },
-    );
-  };
-}
-
-function isHiddenAlready(path: string, kinds: ReadonlyMap<string, ProtectionKind>): boolean {
-  return [...kinds].some(([folder, kind]) => kind === "hideFolder" && isInside(path, folder));
-}
-
-const OWN_FOLDER = ".toolwright";
-const isSettings = (name: string): boolean =>
-  name.startsWith("toolwright.config.") && !name.includes(".untrusted-");
-
-function forbiddenNames(root: string): string[] {
-  const own = topNames(root).filter((name) => name === OWN_FOLDER || isSettings(name));
-  const paths = own.map((name) => join(root, name));
-  // With a `commondir`, git takes settings and hooks from wherever it says; a main repository never has one.
-  const commondir = join(root, ".git", "commondir");
-  return kindOf(commondir) === undefined ? paths : [...paths, commondir];
-}
-
-function gitPaths(root: string): string[] {
-  const git = join(root, ".git");
-  const kind = kindOf(git);
-  if (kind === undefined) return [];
-  if (kind !== "folder") return kind === "link" ? [] : [git];
-  const folders = [git, ...listNames(join(git, "modules")).map((name) => join(git, "modules", name))];
-  const guarded = folders.flatMap((folder) => [join(folder, "config"), join(folder, "hooks")]);
+/** A folder without hooks or settings is one in which a command could make them. */
+function obeyedIn(gitDir: string, root: string): string[] {
+  const isRepository = lstatOf(join(gitDir, "HEAD")) !== undefined;
+  const isShared = lstatOf(join(gitDir, "commondir")) === undefined;
+  if (isRepository && isShared && isInside(gitDir, root)) {
+    makeMissing(root, join(gitDir, "hooks"), "folder");
+    makeMissing(root, join(gitDir, "config"), "file");
+  }
+  const obeyed = GIT_OBEYED.map((name) => join(gitDir, name));
   // A mount follows a link, and the link itself could then be replaced: close the whole folder instead.
-  if (guarded.some((path) => kindOf(path) === "link")) return [git];
-  return guarded.filter((path) => kindOf(path) !== undefined);
+  if (obeyed.some((path) => lstatOf(path)?.isSymbolicLink() === true)) return [gitDir];
+  return obeyed.filter((path) => lstatOf(path) !== undefined);
 }
 
-const topNames = (root: string): string[] => listNames(root);
+/** Repositories whose work tree the root is a part of: their settings may name files in it. */
+function repositoriesAbove(root: string): { gitDir: string; workTree: string }[] {
+  const found: { gitDir: string; workTree: string }[] = [];
+  for (let folder = dirname(root); ; folder = dirname(folder)) {
+    if (lstatOf(join(folder, ".git")) !== undefined)
+      for (const gitDir of settingsFoldersOf(folder)) found.push({ gitDir, workTree: folder });
+    if (dirname(folder) === folder) break;
+  }
+  // Also where there is no repository at all, the user's own settings hold.
+  return [...found, { gitDir: join(root, ".git"), workTree: root }];
+}
 
-function listNames(folder: string): string[] {
+function workTreeOf(gitDir: string): string {
+  return foldName(basename(gitDir)) === ".git" ? dirname(gitDir) : gitDir;
+}
+
+/** The name itself, and what it leads to. */
+function placesOf(path: string, root: string): string[] {
+  if (!isBelow(path, root)) return [];
+  const real = realPlace(path, root);
+  return real === undefined || real === path ? [path] : [path, real];
+}
+
+function linksOf(finds: RootFinds): string[] {
+  return [...finds.gitLinks, ...finds.own].filter((path) => lstatOf(path)?.isSymbolicLink() === true);
+}
+
+/** Where a path leads, when that is in the root and not the root itself. */
+function realPlace(path: string, root: string): string | undefined {
   try {
-    return readdirSync(folder);
+    const real = realpathSync(path);
+    return isBelow(real, root) ? real : undefined;
   } catch {
-    return []; // Absent or unreadable: there is nothing to name.
+    return undefined; // A link to nothing.
   }
 }
 
-function kindOf(path: string): "folder" | "file" | "link" | "other" | undefined {
-  try {
-    const stat = lstatSync(path);
-    if (stat.isDirectory()) return "folder";
-    if (stat.isSymbolicLink()) return "link";
-    return stat.isFile() ? "file" : "other";
-  } catch {
-    return undefined; // Not there, or behind something that is no folder.
-  }
+const isBelow = (path: string, root: string): boolean => path !== root && isInside(path, root);
+
+function isDirectory(path: string): boolean {
+  return lstatOf(path)?.isDirectory() === true;
 }
 
-/** So that a store's missing `-wal` cannot be forged: for SQLite an empty one is the same as none. */
-function makeEmptyFile(path: string): "file" | undefined {
+function lstatOf(path: string) {
   try {
-    closeSync(openSync(path, "wx", 0o600));
-    return "file";
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // Its folder is missing or not ours to write; then the command cannot write it either.
+    return undefined; // Below something that is no folder.
   }
 }
-
-const depth = (path: string): number => path.split("/").length;

@@ -2,7 +2,7 @@
  * The profile for macOS's `/usr/bin/sandbox-exec`. Generated and tested as text only: no macOS machine was at hand.
  * Later rules win, so the order is: allow, deny, allow back the root, deny what is guarded in it.
  */
-import type { Protection } from "./protected-paths.ts";
+import type { Protection } from "./protection-plan.ts";
 
 export interface SeatbeltRequest {
   readonly root: string;
@@ -10,7 +10,7 @@ export interface SeatbeltRequest {
   readonly home: string;
   readonly allowNetwork: boolean;
   readonly readOnly: readonly string[];
-  readonly protections: readonly Protection[];
+  readonly protections: readonly Pick<Protection, "kind" | "path">[];
 }
 
 export function seatbeltProfile(request: SeatbeltRequest): string {

@@ -7,9 +7,12 @@ import { SYSCALLS, type SeccompArchitecture } from "./seccomp-syscalls.ts";
 export interface SeccompOptions {
   /**
    * `families`: UNIX, INET, INET6 and NETLINK, for a network namespace of its own (AF_VSOCK ignores namespaces).
+   * `internet`: no UNIX sockets, where the host's network namespace is shared: abstract names of the host belong to it.
    * `none`: no socket at all, where the filter is the only thing between the command and the network.
    */
-  readonly sockets: "families" | "none";
+  readonly sockets: "families" | "internet" | "none";
+  /** Denies every change of a file's mode, owner, times or attributes by path: Landlock does not look at these. */
+  readonly noChangesByPath?: boolean;
 }
 
 /** The architecture of this process, when a filter for it can be built. */
@@ -40,9 +43,17 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
     ]),
   );
   program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut([TIOCSTI, TIOCLINUX])]));
-  const families = options.sockets === "families" ? [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] : [];
-  program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(families)]));
-  program.push(...onCall(table.socketpair, [load(argument(0)), ...allowOnly([AF_UNIX])]));
+  program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
+  // A datagram socket of a pair can still send to any name; a stream that is connected cannot be connected again.
+  const datagrams =
+    options.sockets === "families"
+      ? []
+      : [load(argument(1)), jumpIfAnyBit(DATAGRAM_BIT, 0, 1), answer(errno(EAFNOSUPPORT))];
+  program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
+  if (options.noChangesByPath === true) {
+    for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
+    program.push(...onCall(table.utimensat, allowOnlyNull(1)));
+  }
   program.push(answer(ALLOW));
   return assemble(program);
 }
@@ -63,6 +74,13 @@ const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
+const FAMILIES = {
+  families: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK],
+  internet: [AF_INET, AF_INET6, AF_NETLINK],
+  none: [],
+} as const;
+/** Set in SOCK_DGRAM and SOCK_RAW, not in SOCK_STREAM and SOCK_SEQPACKET. */
+const DATAGRAM_BIT = 2;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -98,6 +116,16 @@ const allowOnly = (values: readonly number[]): Instruction[] => {
 const allowAllBut = (values: readonly number[]): Instruction[] => {
   return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
 };
+
+/** Both halves of a pointer have to be zero. */
+const allowOnlyNull = (index: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(0, 0, 3),
+  load(argument(index) + 4),
+  jumpIfEqual(0, 0, 1),
+  answer(ALLOW),
+  answer(errno(EPERM)),
+];
 
 function assemble(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8);

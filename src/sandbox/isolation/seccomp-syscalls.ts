@@ -60,6 +60,33 @@ const DENIED = {
   nfsservctl: [180, 42],
 } as const satisfies Record<string, readonly [number, number]>;
 
+/**
+ * What changes a file by its path and is none of Landlock's business: mode, owner, times, attributes, length. By descriptor
+ * all of it works, and a descriptor is had only of a file that may be opened.
+ */
+const CHANGES_BY_PATH = {
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  fchownat: [260, 54],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  setxattrat: [463, 463],
+  removexattrat: [466, 466],
+  file_setattr: [469, 469],
+  truncate: [76, 45],
+} as const satisfies Record<string, readonly [number, number]>;
+
+const CHANGES_BY_PATH_ON_X64 = {
+  chmod: 90,
+  chown: 92,
+  lchown: 94,
+  utime: 132,
+  utimes: 235,
+  futimesat: 261,
+} as const;
+
 /** Only x86 has these. */
 const DENIED_ON_X64 = { iopl: 172, ioperm: 173, modify_ldt: 154, uselib: 134, create_module: 174 } as const;
 
@@ -67,33 +94,64 @@ export interface SyscallTable {
   /** AUDIT_ARCH_*: the value of `seccomp_data.arch`. */
   readonly audit: number;
   readonly denied: readonly number[];
+  readonly changesByPath: readonly number[];
+  /** Changes by path unless the path is null. */
+  readonly utimensat: number;
   readonly clone: number;
   readonly clone3: number;
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
   readonly prctl: number;
+  readonly mount: number;
+  readonly umount2: number;
+  readonly pivotRoot: number;
+  readonly unshare: number;
+  readonly capset: number;
+  readonly fchdir: number;
+  readonly exitGroup: number;
 }
 
 export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
   x64: {
     audit: 0xc000_003e,
     denied: [...Object.values(DENIED).map(([x64]) => x64), ...Object.values(DENIED_ON_X64)],
+    changesByPath: [
+      ...Object.values(CHANGES_BY_PATH).map(([x64]) => x64),
+      ...Object.values(CHANGES_BY_PATH_ON_X64),
+    ],
+    utimensat: 280,
     clone: 56,
     clone3: 435,
     socket: 41,
     socketpair: 53,
     ioctl: 16,
     prctl: 157,
+    mount: DENIED.mount[0],
+    umount2: DENIED.umount2[0],
+    pivotRoot: DENIED.pivot_root[0],
+    unshare: DENIED.unshare[0],
+    capset: 126,
+    fchdir: 81,
+    exitGroup: 231,
   },
   arm64: {
     audit: 0xc000_00b7,
     denied: Object.values(DENIED).map(([, arm64]) => arm64),
+    changesByPath: Object.values(CHANGES_BY_PATH).map(([, arm64]) => arm64),
+    utimensat: 88,
     clone: 220,
     clone3: 435,
     socket: 198,
     socketpair: 199,
     ioctl: 29,
     prctl: 167,
+    mount: DENIED.mount[1],
+    umount2: DENIED.umount2[1],
+    pivotRoot: DENIED.pivot_root[1],
+    unshare: DENIED.unshare[1],
+    capset: 91,
+    fchdir: 50,
+    exitGroup: 94,
   },
 };

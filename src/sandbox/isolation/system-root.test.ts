@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
 import { refuseSystemRoot } from "./system-root.ts";
 
-test.each(["/", "/etc", "/usr", "/var", "/proc", "/proc/self", "/sys/kernel", "/dev"])(
-  "%s is refused",
-  (root) => {
-    expect(() => refuseSystemRoot(root)).toThrow(/folder of the system/);
-  },
-);
+test.each([
+  "/",
+  "/etc",
+  "/usr",
+  "/var",
+  "/proc",
+  "/proc/self",
+  "/sys/kernel",
+  "/dev",
+  "/bin",
+  "/usr/bin",
+  "/usr/lib/x",
+  "/usr/local",
+])("%s is refused", (root) => {
+  expect(() => refuseSystemRoot(root)).toThrow(/folder of the system/);
+});
 
 test.each([
   "/usr/src/app",

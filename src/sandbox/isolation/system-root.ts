@@ -1,7 +1,9 @@
 /**
  * Folders of the operating system that cannot be a sandbox root: bound writable, they would undo what the sandbox masks
- * in them. Names only; whether a root exists and holds no home is checked elsewhere.
+ * in them, and the file tools would read and write the system. Names only; whether a root exists and holds no home is
+ * checked elsewhere.
  */
+import { realpathSync } from "node:fs";
 import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "./is-inside.ts";
 
@@ -19,20 +21,54 @@ export function refuseSystemRoot(realRoot: string): void {
   );
 }
 
+/** Links at the top, such as `/bin`, count for what they lead to. */
+function withReal(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => {
+    try {
+      return [folder, realpathSync(folder)];
+    } catch {
+      return [folder]; // This system has none.
+    }
+  });
+}
+
 /** Not themselves and nothing above them; folders in them may be roots. */
-const WHOLE = [
-  "/bin",
-  "/boot",
+const WHOLE = withReal([
   "/dev",
   "/etc",
-  "/lib",
-  "/lib64",
+  "/nix",
   "/opt",
   "/run",
-  "/sbin",
   "/usr",
+  "/usr/local",
   "/var",
-  "/nix",
-];
-/** Nothing in them either. */
-const NEVER = ["/proc", "/sys"];
+  "/var/lib",
+  "/Applications",
+  "/Library",
+  "/Users",
+  "/Volumes",
+  "/private",
+  "/private/var",
+]);
+/** Nothing in them either: programs, libraries, the kernel's own files. */
+const NEVER = withReal([
+  "/bin",
+  "/boot",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/proc",
+  "/sbin",
+  "/sys",
+  "/usr/bin",
+  "/usr/include",
+  "/usr/lib",
+  "/usr/lib64",
+  "/usr/libexec",
+  "/usr/local/bin",
+  "/usr/local/sbin",
+  "/usr/sbin",
+  "/usr/share",
+  "/System",
+]);

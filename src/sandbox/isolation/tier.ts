@@ -3,9 +3,12 @@
  */
 
 /** From strongest to weakest on Linux; `seatbelt` is what macOS has. */
-export type IsolationTier = "bwrap" | "unshare" | "seccomp" | "seatbelt" | "none";
+export type IsolationTier = "bwrap" | "unshare" | "landlock" | "seccomp" | "seatbelt" | "none";
 
-/** `require` fails closed, `auto` takes the best there is and warns, `off` runs plainly. */
+/**
+ * `require` takes a tier that confines everything, `auto` one that confines files and the network, and warns when that is
+ * all; both refuse otherwise. `off` runs plainly.
+ */
 export type IsolationMode = "require" | "auto" | "off";
 
 export interface IsolationDescription {
@@ -23,7 +26,12 @@ export interface IsolationDescription {
   readonly remedy?: string;
 }
 
-/** The tiers that `isolation: "require"` accepts. */
-export function isFullIsolation(tier: IsolationTier): boolean {
-  return tier === "bwrap" || tier === "seatbelt";
+/** What `isolation: "require"` accepts. */
+export function isFullIsolation({ tier, enforces }: IsolationDescription): boolean {
+  return tier === "seatbelt" || Object.values(enforces).every(Boolean);
+}
+
+/** What `isolation: "auto"` accepts for a command: it can neither reach what is outside nor send it away. */
+export function isEnoughForCommands({ enforces }: IsolationDescription): boolean {
+  return enforces.filesystem && enforces.network;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findToolchains } from "./toolchains.ts";
+import { findToolchains, type Toolchains } from "./toolchains.ts";
 
 let home: string;
 let root: string;
@@ -20,32 +20,101 @@ function program(path: string): void {
   chmodSync(join(home, path), 0o755);
 }
 
-function found(command: string, ...folders: string[]): string[] {
-  const path = [...folders.map((folder) => join(home, folder)), "/usr/bin"].join(":");
-  const visible = ["/usr"];
-  return findToolchains({ path, command, home, root, visible }).map((folder) =>
-    folder.slice(home.length + 1),
-  );
+function keep(path: string, mode = 0o644): void {
+  mkdirSync(dirname(join(home, path)), { recursive: true });
+  writeFileSync(join(home, path), "SECRET\n");
+  chmodSync(join(home, path), mode);
 }
 
-test("a version manager comes back as a whole", () => {
+function found(command: string, ...folders: string[]): string[] {
+  return namesOf(look(command, ...folders).shown);
+}
+
+function look(command: string, ...folders: string[]): Toolchains {
+  const path = [...folders.map((folder) => join(home, folder)), "/usr/bin"].join(":");
+  return findToolchains({ path, command, home, root, visible: ["/usr"] });
+}
+
+const namesOf = (paths: readonly string[]): string[] => paths.map((path) => path.slice(home.length + 1));
+
+test("a version manager comes back with its programs and what they load", () => {
   program(".pyenv/shims/python3");
+  program(".pyenv/versions/3.13/bin/python3");
+  keep(".pyenv/version");
+  keep(".pyenv/notes.txt");
   program(".nvm/versions/node/v24/bin/node");
+  keep(".nvm/versions/node/v24/lib/node_modules/npm/index.js");
+  keep(".nvm/versions/node/v24/README.md");
   expect(found("sh", ".pyenv/shims", ".nvm/versions/node/v24/bin")).toEqual([
-    ".nvm/versions/node/v24",
-    ".pyenv",
+    ".nvm/versions/node/v24/bin",
+    ".nvm/versions/node/v24/lib",
+    ".pyenv/shims",
+    ".pyenv/version",
+    ".pyenv/versions",
   ]);
+});
+
+test.each([
+  [".fly/config.yml", ".fly/bin/flyctl"],
+  [".pulumi/credentials.json", ".pulumi/bin/pulumi"],
+  [".docker/config.json", ".docker/bin/docker"],
+  ["other/.env", "other/bin/serve"],
+  ["other/config/master.key", "other/bin/serve"],
+  ["other/src/settings.ts", "other/bin/serve"],
+])("%s does not come back because %s is on PATH", (secret, path) => {
+  program(path);
+  keep(secret);
+  const { shown } = look("sh", dirname(path));
+  expect(namesOf(shown)).toEqual([dirname(path)]);
+});
+
+test("of a folder that is not made for programs, only the programs come back", () => {
+  program("other/run");
+  keep("other/.env");
+  keep("other/lib/keys.json");
+  expect(found("sh", "other")).toEqual(["other/run"]);
+});
+
+test("a part that is a link is not followed", () => {
+  program("tool/bin/tool");
+  keep(".ssh/id_ed25519", 0o600);
+  symlinkSync(join(home, ".ssh"), join(home, "tool/lib"));
+  expect(found("sh", "tool/bin")).toEqual(["tool/bin"]);
+});
+
+test("files that others may not read, and files named like secrets, are masked in what comes back", () => {
+  program("tool/bin/tool");
+  keep("tool/bin/.env");
+  keep("tool/lib/token", 0o600);
+  keep("tool/lib/deep/credentials.json");
+  keep("tool/lib/deep/data.json");
+  chmodSync(join(home, "tool/bin/tool"), 0o700);
+  expect(namesOf(look("sh", "tool/bin").masked).toSorted()).toEqual([
+    "tool/bin/.env",
+    "tool/lib/deep/credentials.json",
+    "tool/lib/token",
+  ]);
+});
+
+test("a secret that is made after the first look is masked at the next", () => {
+  program("tool/bin/tool");
+  expect(look("sh", "tool/bin").masked).toEqual([]);
+  keep("tool/bin/key", 0o600);
+  expect(namesOf(look("sh", "tool/bin").masked)).toEqual(["tool/bin/key"]);
 });
 
 test("of folders that hold keys too, only the programs come back", () => {
   program(".local/bin/tool");
   program(".cargo/bin/cargo");
   program("bin/mine");
-  mkdirSync(join(home, ".rustup"));
+  keep(".cargo/credentials.toml");
+  keep(".rustup/settings.toml");
+  keep(".rustup/toolchains/stable/lib/a.so");
   expect(found("sh", ".local/bin", ".cargo/bin", "bin")).toEqual([
     ".cargo/bin",
     ".local/bin",
-    ".rustup",
+    ".rustup/settings.toml",
+    ".rustup/toolchains",
     "bin",
   ]);
 });
@@ -54,7 +123,7 @@ test("the real file of the command comes back too", () => {
   program("apps/node-24/bin/node");
   mkdirSync(join(home, ".local/bin"), { recursive: true });
   symlinkSync(join(home, "apps/node-24/bin/node"), join(home, ".local/bin/node"));
-  expect(found("node", ".local/bin")).toEqual([".local/bin", "apps/node-24"]);
+  expect(found("node", ".local/bin")).toEqual([".local/bin", "apps/node-24/bin"]);
 });
 
 test("the home itself, the root and folders that are not there never come back", () => {
@@ -65,5 +134,5 @@ test("the home itself, the root and folders that are not there never come back",
 test("what is visible already is not mounted again", () => {
   expect(
     findToolchains({ path: "/usr/bin:/usr/sbin", command: "sh", home, root, visible: ["/usr"] }),
-  ).toEqual([]);
+  ).toEqual({ shown: [], masked: [] });
 });

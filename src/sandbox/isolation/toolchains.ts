@@ -1,11 +1,21 @@
 /**
- * Programs on PATH that lie where the sandbox shows nothing (a home, a temporary folder) come back read-only. It must
- * never bring back more than the toolchain: a home, `~/.local` or `~/.cargo` hold keys beside their programs.
+ * Programs on PATH that lie where the sandbox shows nothing (a home, a temporary folder, `/opt`) come back read-only. It
+ * must never bring back more than programs and what they load: beside them lie keys, settings and other projects.
  */
-import { realpathSync, statSync } from "node:fs";
+import {
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+  type Stats,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findExecutable } from "./find-executable.ts";
 import { isInside } from "./is-inside.ts";
+import { createPrivateFiles, TICK_MS } from "./private-files.ts";
+import { BESIDE_ITS_PROGRAMS, PROGRAM_FOLDERS, SHARED_PARENTS, TOOLCHAIN_KINDS } from "./toolchain-parts.ts";
 
 export interface ToolchainRequest {
   readonly path: string;
@@ -17,65 +27,175 @@ export interface ToolchainRequest {
   readonly visible: readonly string[];
 }
 
-export function findToolchains(request: ToolchainRequest): string[] {
-  const places = request.path.split(":");
-  const command = findExecutable(request.command, request.path);
-  if (command !== undefined && !request.command.includes("/")) places.push(dirname(command));
-  const folders = new Set<string>();
-  for (const place of places) {
-    for (const spelling of spellings(place, place === dirname(command ?? "/") ? command : undefined)) {
-      if (isShown(spelling, request)) continue;
-      for (const folder of toolchainOf(spelling, request)) folders.add(folder);
-    }
+export interface Toolchains {
+  /** Files and folders, none of them inside another. */
+  readonly shown: readonly string[];
+  /** Below these, what is not for everybody. */
+  readonly masked: readonly string[];
+}
+
+export function findToolchains(request: ToolchainRequest): Toolchains {
+  const key = JSON.stringify(request);
+  const stamp = request.path.split(":").map(stampOf).join(" ");
+  const old = known.get(key);
+  const shown = old?.stamp === stamp ? old.shown : findShown(request);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(key, { stamp, shown });
+  return { shown, masked: shown.flatMap(privateIn) };
+}
+
+/** Where no folder of PATH and none around it has changed, the same is shown. */
+const known = new Map<string, { readonly stamp: string; readonly shown: readonly string[] }>();
+const MOST_KNOWN = 100;
+
+function stampOf(place: string): string {
+  const [own, parent] = [place, dirname(place)].map((path) => statOf(path)?.ctimeMs ?? 0);
+  // In the same tick of the clock a change leaves no trace.
+  const isSettled = Date.now() - Math.max(own ?? 0, parent ?? 0) > TICK_MS;
+  return isSettled ? `${own}-${parent}` : `${performance.now()}`;
+}
+
+function findShown(request: ToolchainRequest): string[] {
+  const found = new Set<string>();
+  for (const folder of programFolders(request)) {
+    if (isShown(folder, request) || !mayShow(folder, request)) continue;
+    for (const part of partsOf(folder)) if (mayShow(part, request)) found.add(part);
   }
-  const sorted = [...folders].toSorted();
-  return sorted.filter((folder) => !sorted.some((other) => other !== folder && isInside(folder, other)));
+  const sorted = [...found].toSorted();
+  return sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
 }
 
-const PROGRAM_FOLDERS = new Set(["bin", "sbin", ".bin", "shims"]);
-/** Beside the programs in these lie keys, tokens or other people's data: only the folder of programs comes back. */
-const SHARED_PARENTS = new Set([
-  ".local",
-  ".cargo",
-  "local",
-  "tmp",
-  "home",
-  "root",
-  "run",
-  "var",
-  "Users",
-  "",
-]);
+const SECRET_NAMES =
+  /^\.(env|npmrc|netrc|pypirc|git-credentials)($|\.)|^credentials(\.|$)|^id_(rsa|ed25519|ecdsa)$|\.key$/;
+const DEPTH = 2;
+const MOST_PROGRAMS = 100;
 
-function* spellings(place: string, command: string | undefined): Generator<string> {
-  if (!isFolder(place)) return;
-  yield place;
-  yield realpathSync(place);
-  if (command !== undefined) yield dirname(realpathSync(command));
+const privateFiles = createPrivateFiles({
+  now: () => performance.now(),
+  secretNames: SECRET_NAMES,
+  keepPrograms: true,
+  trustMs: 2_000,
+});
+
+function privateIn(shown: string): string[] {
+  const { files, folders } = privateFiles.find(shown, DEPTH);
+  return [...files, ...folders];
 }
 
-function toolchainOf(folder: string, { home, root }: ToolchainRequest): string[] {
+/** Each folder of PATH and of the command, as it is spelled and as it really is. */
+function programFolders({ path, command }: ToolchainRequest): Set<string> {
+  const folders = new Set<string>();
+  const places = path.split(":").filter(isFolder);
+  const file = command.includes("/") ? undefined : findExecutable(command, path);
+  for (const place of places) {
+    folders.add(place).add(realpathSync.native(place));
+    if (place.startsWith("/usr/")) for (const folder of linkedFolders(place)) folders.add(folder);
+  }
+  if (file !== undefined) folders.add(dirname(realpathSync.native(file)));
+  return folders;
+}
+
+/** Programs of the system's own folders may be links into `/opt`. */
+const linkedFolders = rememberPerFolder((place) => {
+  const folders = new Set<string>();
+  for (const entry of readdirSync(place, { withFileTypes: true })) {
+    if (!entry.isSymbolicLink() || !readlinkSync(join(place, entry.name)).startsWith("/opt/")) continue;
+    const real = realPathOf(join(place, entry.name));
+    if (real !== undefined) folders.add(dirname(real));
+  }
+  return [...folders];
+});
+
+/** A folder that has not changed is not read again. */
+function rememberPerFolder(read: (folder: string) => string[]): (folder: string) => readonly string[] {
+  const known = new Map<string, { readonly changedAt: number; readonly found: readonly string[] }>();
+  return (folder) => {
+    try {
+      const changedAt = statSync(folder).ctimeMs;
+      const old = known.get(folder);
+      if (old?.changedAt === changedAt) return old.found;
+      const found = read(folder);
+      if (Date.now() - changedAt > TICK_MS) known.set(folder, { changedAt, found });
+      return found;
+    } catch {
+      return []; // Not readable for us, so neither for the command.
+    }
+  };
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined; // It leads nowhere.
+  }
+}
+
+function partsOf(folder: string): readonly string[] {
   const parent = dirname(folder);
-  const isOwnFolder =
-    PROGRAM_FOLDERS.has(basename(folder)) &&
-    !SHARED_PARENTS.has(basename(parent)) &&
-    !isInside(home, parent) &&
-    !isInside(root, parent);
-  if (isOwnFolder) return [parent];
-  if (isInside(home, folder) || isInside(root, folder)) return [];
-  // Cargo's programs are links into the toolchains that rustup keeps beside it.
-  const rustup = basename(parent) === ".cargo" ? join(dirname(parent), ".rustup") : undefined;
-  return rustup !== undefined && isFolder(rustup) ? [folder, rustup] : [folder];
+  const name = basename(folder);
+  // Links in node_modules/.bin lead to the packages beside it.
+  if (name === ".bin" && basename(parent) === "node_modules") return [parent];
+  if (!PROGRAM_FOLDERS.has(name)) return programsIn(folder);
+  if (SHARED_PARENTS.has(basename(parent))) return [folder, ...rustToolchains(parent)];
+  const kinds = TOOLCHAIN_KINDS.filter(({ mark }) => isThere(join(parent, mark)));
+  const names = [...BESIDE_ITS_PROGRAMS, ...kinds.flatMap(({ parts }) => parts)];
+  return [folder, ...names.map((each) => join(parent, each)).filter(isThere)];
+}
+
+/**
+ * A folder that is not named for programs may be a project, with its settings beside them: unless it holds nothing else,
+ * only the programs come back.
+ */
+const programsIn = rememberPerFolder((folder) => {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const isLinkOrProgram = (entry: Dirent): boolean => {
+    return entry.isSymbolicLink() || (entry.isFile() && isProgram(join(folder, entry.name)));
+  };
+  if (entries.length > 0 && entries.every(isLinkOrProgram)) return [folder];
+  const paths = entries.map(({ name }) => join(folder, name));
+  return paths.filter(isProgram).slice(0, MOST_PROGRAMS);
+});
+
+/** Cargo's programs are links into the toolchains that rustup keeps beside it. */
+function rustToolchains(parent: string): string[] {
+  if (basename(parent) !== ".cargo") return [];
+  const rustup = join(dirname(parent), ".rustup");
+  return ["toolchains", "settings.toml"].map((name) => join(rustup, name)).filter(isThere);
 }
 
 function isShown(folder: string, { visible, root }: ToolchainRequest): boolean {
   return isInside(folder, root) || visible.some((shown) => isInside(folder, shown));
 }
 
+/** Never the home, the root, or a folder that holds one of them. */
+function mayShow(part: string, { home, root }: ToolchainRequest): boolean {
+  return !isInside(home, part) && !isInside(root, part);
+}
+
 function isFolder(path: string): boolean {
+  return statOf(path)?.isDirectory() ?? false;
+}
+
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return false; // PATH names folders that cannot be read; that is no fault.
+    return undefined; // PATH names folders that cannot be read; that is no fault.
   }
+}
+
+/** A link is not followed: it may lead to what is not a part of the toolchain. */
+function isThere(path: string): boolean {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isDirectory() === true || stat?.isFile() === true;
+  } catch {
+    return false; // Behind something that cannot be entered.
+  }
+}
+
+function isProgram(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && (stat.mode & 0o111) !== 0;
 }

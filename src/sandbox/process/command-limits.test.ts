@@ -21,6 +21,8 @@ test.each([
   [{ cmd: "a", args: Array<string>(129).fill("") }],
   [{ cmd: "a", args: ["y".repeat(8_193)] }],
   [{ cmd: "a", args: ["\0"] }],
+  [{ cmd: "a", args: "x" as unknown as string[] }],
+  [{ cmd: "a", args: null as unknown as string[] }],
   [{ cmd: "a", args: [], cwd: "z".repeat(1_025) }],
 ])("what is beyond is refused (%#)", (input) => expect(() => checkCommandInput(input)).toThrow(INVALID));
 

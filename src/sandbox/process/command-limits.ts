@@ -20,6 +20,9 @@ export interface CommandInput {
 export function checkCommandInput({ cmd, args, cwd }: CommandInput): void {
   checkText("cmd", cmd, BASH_TOOL_MAX_COMMAND_LENGTH);
   if (cmd.trim() === "") throw invalid("cmd has to name an executable; it is empty.");
+  if (!Array.isArray(args)) {
+    throw invalid(`args has to be an array of strings, such as ["-l"]; it is ${typeof args}.`);
+  }
   if (args.length > BASH_TOOL_MAX_ARGS) {
     throw invalid(`args may have at most ${BASH_TOOL_MAX_ARGS} entries; it has ${args.length}.`);
   }

@@ -35,11 +35,9 @@ export function refuseUnstarted(
   const { status, stopped, output, errors } = result;
   if (stopped !== undefined || tier === "none" || tier === "seatbelt") return;
   if (status.execErrno !== undefined) throw cannotRun(cmd, status.execErrno === constants.errno.ENOENT, tier);
-  const isOver =
-    tier === "unshare" ? status.started && status.failed === undefined : status.exitCode !== undefined;
-  if (isOver) return;
+  if (status.failed === undefined && status.exitCode !== undefined) return;
   // The outer process was ended from outside while the command ran, for example for want of memory.
-  if (status.started && result.signal !== null) return;
+  if (status.failed === undefined && status.started && result.signal !== null) return;
   const words = (status.failed ?? `${output.text()}${errors.text()}`).trim();
   const missing = tier === "bwrap" ? /^bwrap: execvp .*: (.+)$/s.exec(words) : null;
   if (missing !== null) throw cannotRun(cmd, missing[1] === "No such file or directory", tier);
@@ -83,18 +81,17 @@ function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefi
   const what = isMissing ? "is not installed here" : "cannot be run";
   const exitCode = isMissing ? 127 : 126;
   return new ToolwrightError(
-    NOT_FOUND_CODE,
+    "TOOL_COMMAND_NOT_FOUND",
     `The command ${JSON.stringify(cmd)} ${what} (exit code ${exitCode}).`,
     {
       details: { output: "", exitCode, signal: null, tier },
-      hint: ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint,
+      hint: isMissing
+        ? ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint
+        : "Name a program, or a script that may be run and names its interpreter in the first line.",
       effect: "none",
     },
   );
 }
-
-/** The cases know no code of its own for this: a missing program is a failed command there. */
-const NOT_FOUND_CODE = "TOOL_COMMAND_FAILED";
 
 function stoppedError(
   { timeoutMs, signal }: Told,
@@ -112,6 +109,11 @@ function stoppedError(
         details,
         cause: signal?.reason,
       });
+    }
+    case "mismatch":
+    case "violation": {
+      const message = "The command was stopped because of a protected path.";
+      return new ToolwrightError("TOOL_PATH_PROTECTED", withOutput(message, details.output), { details });
     }
     case "flood": {
       const message = "The command wrote far more than the output limit and was killed.";

@@ -10,7 +10,7 @@ export interface OutputBuffer {
   readonly truncated: boolean;
   /** What was kept, as it came; whole unless `truncated`. */
   bytes(): Buffer;
-  /** At most the cap, plus the mark where something was left out. */
+  /** At most the cap, with the mark where something was left out. */
   text(): string;
 }
 
@@ -48,14 +48,21 @@ function joinWhole(bytes: Buffer, maxBytes: number): string {
 }
 
 function joinHalves(first: Buffer, last: Buffer, total: number, maxBytes: number): string {
-  const budget = Math.floor(maxBytes / 2);
+  const markBytes = Buffer.byteLength(markOf(total));
+  // Too small a cap to say that something is missing: the beginning, and `truncated` tells.
+  if (maxBytes <= markBytes) {
+    return decode(fit(first, maxBytes, (bytes, length) => bytes.subarray(0, boundaryBefore(bytes, length))));
+  }
+  const budget = Math.floor((maxBytes - markBytes) / 2);
   const head = fit(first, budget, (bytes, length) => bytes.subarray(0, boundaryBefore(bytes, length)));
   const tail = fit(last, budget, (bytes, length) =>
     bytes.subarray(boundaryAfter(bytes, bytes.length - length)),
   );
   const omitted = total - head.length - tail.length;
-  return `${decode(head)}\n[… ${omitted} bytes omitted …]\n${decode(tail)}`;
+  return `${decode(head)}${markOf(omitted)}${decode(tail)}`;
 }
+
+const markOf = (omitted: number): string => `\n[… ${omitted} bytes omitted …]\n`;
 
 /** The longest cut whose text is within the budget, found by shrinking in proportion. */
 function fit(bytes: Buffer, budget: number, cut: (bytes: Buffer, length: number) => Buffer): Buffer {

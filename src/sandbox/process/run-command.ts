@@ -4,19 +4,22 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../../errors.ts";
+import { codePaths } from "../files/code-folders.ts";
 import { cleanEnvironment } from "../isolation/clean-environment.ts";
-import { processIsolation, type Isolation } from "../isolation/isolation.ts";
-import { planLaunch, planPlain, type PlanRequest } from "../isolation/plan-launch.ts";
-import { watchForbiddenNames } from "../isolation/protected-paths.ts";
-import { refuseSystemRoot } from "../isolation/system-root.ts";
+import { processIsolation, type Isolation, type Use } from "../isolation/isolation.ts";
+import type { Detected } from "../isolation/detect-isolation.ts";
+import { guardCommand } from "../isolation/guard-command.ts";
+import { planProtections } from "../isolation/protected-paths.ts";
 import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { planPlain } from "../tiers/none.ts";
+import type { PlanRequest } from "../tiers/tier.ts";
 import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./command-limits.ts";
 import { refuseMissingProgram, toCommandResult, toStartError } from "./command-outcome.ts";
 import { CALL_MARK } from "./kill-descendants.ts";
 import { judgeNetworkUse } from "./network-rule.ts";
 import { toRealPaths } from "./real-paths.ts";
 import { resolveInside } from "./resolve-inside.ts";
-import { runProcess, type ProcessResult } from "./run-process.ts";
+import { runProcess, type ProcessRequest, type ProcessResult } from "./run-process.ts";
 
 export interface CommandRequest {
   readonly cmd: string;
@@ -63,14 +66,16 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
 export async function runConfined(
   request: CommandRequest & { readonly floodBytes?: number | undefined },
   merge: boolean,
+  use: Use = "command",
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
+  // Before the first command could change where a package is found.
+  codePaths();
   const place = resolveInside(request.rootDir, request.cwd);
   try {
-    refuseSystemRoot(place.realRoot);
     if (!place.isFolder) throw notAFolder(request.cwd);
-    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots);
-    const tier = detected?.description.tier ?? "none";
-    const plan: PlanRequest = {
+    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots, use);
+    const { tier } = detected.description;
+    const plain: Omit<PlanRequest, "plan"> = {
       cmd: request.cmd,
       args: request.args,
       root: place.realRoot,
@@ -82,19 +87,57 @@ export async function runConfined(
       hidden: toRealPaths(request.hidden ?? [], place.roots),
       readOnly: toRealPaths(request.readOnly ?? [], place.roots),
     };
-    if (tier !== "bwrap") refuseMissingProgram(plan);
-    const launch = detected === undefined ? planPlain(plan) : planLaunch(detected, plan);
-    const checkNames =
-      plan.rootReadOnly || request.isolation === "off" ? undefined : watchForbiddenNames(plan.root);
-    const limited = tier !== "none";
-    const result = await runProcess({ ...request, launch, merge, limited }).catch((error: unknown) =>
-      toStartError(error, tier),
-    );
-    checkNames?.();
+    if (detected.showsHost) refuseMissingProgram(plain);
+    const process = { ...request, merge, limited: tier !== "none" };
+    const result =
+      tier === "none"
+        ? await runProcess({ ...process, launch: planPlain(plain) }).catch((error) =>
+            toStartError(error, tier),
+          )
+        : await runGuarded(detected, plain, process);
     return { result, tier };
   } finally {
     place.close();
   }
+}
+
+/** How often the sandbox is built again when the root changed while it was built. */
+const MAX_BUILDS = 4;
+
+async function runGuarded(
+  detected: Detected,
+  plain: Omit<PlanRequest, "plan">,
+  process: Omit<ProcessRequest, "launch">,
+): Promise<ProcessResult> {
+  const { tier } = detected.description;
+  for (let build = 1; ; build += 1) {
+    const plan = planProtections(plain);
+    try {
+      const guard = plain.rootReadOnly ? undefined : guardCommand(plan, tier);
+      const result = await runProcess({
+        ...process,
+        launch: detected.plan({ ...plain, plan }),
+        onSpawn: (stop) => guard?.start(stop),
+      }).catch((error: unknown) => toStartError(error, tier));
+      if (result.stopped !== "mismatch") {
+        guard?.finish();
+        return result;
+      }
+      if (build === MAX_BUILDS) throw changedWhileBuilt(result.mismatch ?? "", tier);
+    } finally {
+      plan.close();
+    }
+  }
+}
+
+function changedWhileBuilt(mismatch: string, tier: IsolationTier): ToolwrightError {
+  const message = `The command was not started, because the root changed while its sandbox was built: ${mismatch}.`;
+  return new ToolwrightError("TOOL_SANDBOX_UNAVAILABLE", message, {
+    details: { tier },
+    hint: "Another command that is still running may be at work on protected paths. Wait for it to end, or stop it.",
+    effect: "none",
+    retryable: true,
+  });
 }
 
 function environmentOf(

@@ -4,9 +4,10 @@
  */
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { FILTER_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "../isolation/launch.ts";
+import { FILTER_DESCRIPTOR, GATE_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "../isolation/launch.ts";
 import { killDescendants } from "./kill-descendants.ts";
 import { limitResources } from "./limit-resources.ts";
+import { openGateWhenVerified } from "./open-gate.ts";
 import { createOutputBuffer, type OutputBuffer } from "./output-buffer.ts";
 import { startProcess, type StartRequest } from "./start-process.ts";
 import { parseStatus, type StatusReport } from "./status-report.ts";
@@ -19,6 +20,8 @@ export interface ProcessRequest extends StartRequest {
   readonly limited?: boolean | undefined;
   /** Ends the process at so many bytes of output; by default 16 MB or twice the cap. */
   readonly floodBytes?: number | undefined;
+  /** Called when the command has been spawned, with a way to stop it for a reason of the caller's own. */
+  readonly onSpawn?: ((stop: () => void) => void) | undefined;
 }
 
 export interface ProcessResult {
@@ -27,11 +30,21 @@ export interface ProcessResult {
   readonly errors: OutputBuffer;
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly stopped: "timeout" | "abort" | "flood" | undefined;
+  readonly stopped: "timeout" | "abort" | "flood" | "mismatch" | "violation" | undefined;
+  /** With `mismatch`: how the mounts differ from what they should be. Nothing was run. */
+  readonly mismatch: string | undefined;
   readonly status: StatusReport;
 }
 
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+  try {
+    return await runLaunch(request);
+  } finally {
+    request.launch.onEnd?.();
+  }
+}
+
+async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
   const { launch, signal, maxOutputBytes } = request;
   const { child, merged: readMerged } = await startProcess(request);
   const output = createOutputBuffer(maxOutputBytes);
@@ -58,22 +71,40 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     streamOf(child, 1)?.on("data", gather(output));
     streamOf(child, 2)?.on("data", gather(errors));
     // What bubblewrap itself says is no output of the command.
-    streamOf(child, STATUS_DESCRIPTOR)?.on("data", (chunk: Buffer) => status.push(chunk));
+    let mismatch: string | undefined;
+    const gate =
+      launch.expected === undefined
+        ? undefined
+        : openGateWhenVerified(
+            (child.stdio as readonly unknown[])[GATE_DESCRIPTOR] as Writable,
+            launch.expected,
+            (problem) => {
+              mismatch = problem;
+              stop("mismatch");
+            },
+          );
+    streamOf(child, STATUS_DESCRIPTOR)?.on("data", (chunk: Buffer) => {
+      status.push(chunk);
+      gate?.onStatus(status.text());
+    });
 
     const limit = request.limited === true && child.pid !== undefined ? limitResources(child.pid) : undefined;
     const onAbort = (): void => stop("abort");
     const timer = setTimeout(() => stop("timeout"), request.timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
     if (signal?.aborted === true) onAbort();
+    request.onSpawn?.(() => stop("violation"));
 
     child.once("error", (error) => {
       clearTimeout(timer);
+      gate?.close();
       signal?.removeEventListener("abort", onAbort);
       merged?.destroy();
       fail(error);
     });
     child.once("exit", () => {
       limit?.stop();
+      gate?.close();
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       if (launch.kill === "group") endTree(child, launch, stopped === undefined ? "younger" : "everybody");
@@ -82,7 +113,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     });
     const finish = (exitCode: number | null, exitSignal: NodeJS.Signals | null): void => {
       const report = parseStatus(status.text());
-      settle({ output, errors, exitCode, signal: exitSignal, stopped, status: report });
+      mismatch ??= report.mismatch;
+      const why = stopped ?? (mismatch === undefined ? undefined : "mismatch");
+      settle({ output, errors, exitCode, signal: exitSignal, stopped: why, mismatch, status: report });
     };
     child.once("close", (exitCode, exitSignal) => {
       if (merged === undefined || merged.closed) finish(exitCode, exitSignal);

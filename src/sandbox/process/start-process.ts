@@ -7,6 +7,8 @@ import { closeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import {
   FILTER_DESCRIPTOR,
+  FIRST_HELD_DESCRIPTOR,
+  GATE_DESCRIPTOR,
   OPTIONS_DESCRIPTOR,
   STATUS_DESCRIPTOR,
   type Launch,
@@ -31,11 +33,14 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
   const { launch, merge } = request;
   const pipe = merge ? await pipePool.take() : undefined;
   const stdio: Stdio[] = ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? (merge ? "ignore" : "pipe")];
-  // What has to stay open behind its bytes can only be a pipe.
+  // What has to stay open as long as this process lives can only be a pipe.
   stdio[FILTER_DESCRIPTOR] = launch.lifeline ? "pipe" : handOver(launch.filter);
   stdio[STATUS_DESCRIPTOR] = launch.reports ? "pipe" : "ignore";
   stdio[OPTIONS_DESCRIPTOR] = handOver(launch.options);
   const opened = new Set(stdio.filter((each) => typeof each === "number"));
+  if (launch.expected !== undefined) stdio[GATE_DESCRIPTOR] = "pipe";
+  // Those stay open here: whoever made the plan closes it.
+  for (const [index, descriptor] of launch.held.entries()) stdio[FIRST_HELD_DESCRIPTOR + index] = descriptor;
   const [file = "", ...args] = [...shellPrefix(merge && pipe === undefined, stdio), ...launch.argv];
   inheritedDescriptors.cover(stdio);
   try {
@@ -48,8 +53,8 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
     });
     // A child may be gone before it has read what it gets; how it ended tells more than a broken pipe.
     for (const stream of child.stdio) stream?.on("error", () => {});
-    feed(child, OPTIONS_DESCRIPTOR, launch.options, "end");
-    feed(child, FILTER_DESCRIPTOR, launch.filter, launch.lifeline ? "keep" : "end");
+    feed(child, OPTIONS_DESCRIPTOR, launch.options);
+    feed(child, FILTER_DESCRIPTOR, launch.filter);
     return { child, merged: pipe?.read };
   } catch (error) {
     pipe?.discard();
@@ -72,16 +77,10 @@ function shellPrefix(joinStreams: boolean, stdio: readonly Stdio[]): string[] {
   return ["/bin/sh", "-c", `${joinStreams ? "exec 2>&1; " : ""}${unused.join("")}exec "$@"`, "sh"];
 }
 
-function feed(
-  child: ChildProcess,
-  descriptor: number,
-  bytes: Buffer | undefined,
-  then: "end" | "keep",
-): void {
+function feed(child: ChildProcess, descriptor: number, bytes: Buffer | undefined): void {
   const stream = child.stdio[descriptor] as Writable | null | undefined;
   if (stream === null || stream === undefined || bytes === undefined) return;
-  if (then === "end") stream.end(bytes);
-  else stream.write(bytes);
+  stream.end(bytes);
 }
 
 type Stdio = "ignore" | "pipe" | number;

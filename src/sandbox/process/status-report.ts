@@ -12,6 +12,8 @@ export interface StatusReport {
   readonly execErrno: number | undefined;
   /** The launcher could not confine itself, and ran nothing. */
   readonly failed: string | undefined;
+  /** The launcher found another root than the one that was planned for, and ran nothing. */
+  readonly mismatch: string | undefined;
 }
 
 export function parseStatus(text: string): StatusReport {
@@ -23,7 +25,8 @@ export function parseStatus(text: string): StatusReport {
     started: numberOf(fields["child-pid"]) !== undefined,
     exitCode: numberOf(fields["exit-code"]),
     execErrno: numberOf(fields["exec-errno"]),
-    failed: typeof fields["failed"] === "string" ? fields["failed"] : undefined,
+    failed: textOf(fields["failed"]),
+    mismatch: textOf(fields["mismatch"]),
   };
 }
 
@@ -38,4 +41,8 @@ function parseLine(line: string): object {
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -1,13 +1,15 @@
 /**
  * Where ripgrep's program lies: in the npm package for this platform, so that nothing has to be installed. Loaded on the
- * first search and never before; never taken from PATH or from the sandbox root.
+ * first search, or before the first tool that may change files; never taken from PATH or from the sandbox root.
  */
 import { ToolwrightError } from "../../errors.ts";
+import { lazyModule } from "../../util/lazy.ts";
+
+const ripgrep = lazyModule(() => import("@vscode/ripgrep"));
 
 export async function findRipgrep(): Promise<string> {
   try {
-    const { rgPath } = await import("@vscode/ripgrep");
-    return rgPath;
+    return (await ripgrep.get()).rgPath;
   } catch (cause) {
     throw new ToolwrightError(
       "TOOL_GREP_FAILED",

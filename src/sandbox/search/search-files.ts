@@ -6,11 +6,12 @@ import { relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "../isolation/is-inside.ts";
 import type { Isolation } from "../isolation/isolation.ts";
+import { hiddenInRoot } from "../isolation/protected-paths.ts";
 import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
 import { checkProcessLimits, checkText } from "../process/command-limits.ts";
 import { refuseUnstarted } from "../process/command-outcome.ts";
 import { toRealPaths } from "../process/real-paths.ts";
-import { resolveInside } from "../process/resolve-inside.ts";
+import { resolveInside, type ResolvedPlace } from "../process/resolve-inside.ts";
 import { runConfined } from "../process/run-command.ts";
 import type { ProcessResult } from "../process/run-process.ts";
 import { parseMatches, sortMatches } from "./match-lines.ts";
@@ -45,9 +46,9 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
   checkText("pattern", request.pattern, MAX_PATTERN_LENGTH);
   checkProcessLimits(request);
   const rg = await findRipgrep();
-  const place = resolveInside(request.rootDir, request.path);
+  const place = resolveTarget(request);
   place.close();
-  const hidden = toRealPaths([".toolwright", ...(request.hidden ?? [])], place.roots);
+  const hidden = [...toRealPaths(request.hidden ?? [], place.roots), ...hiddenInRoot(place.realRoot)];
   if (hidden.some((path) => isInside(place.realPath, path))) throw protectedPath(request.path);
   const target = `./${relative(place.realRoot, place.realPath)}`;
   const { result, tier } = await runConfined(
@@ -64,9 +65,23 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
       floodBytes: request.maxOutputBytes,
     },
     false,
+    "ownProgram",
   );
   refuseUnstarted({ cmd: rg }, result, tier);
   return toSearchResult(request, result, tier);
+}
+
+/** A path that is not there is a failed search, as it is for ripgrep. */
+function resolveTarget({ rootDir, path }: SearchRequest): ResolvedPlace {
+  try {
+    return resolveInside(rootDir, path);
+  } catch (error) {
+    if (!ToolwrightError.is(error) || error.code !== "TOOL_FILE_NOT_FOUND") throw error;
+    throw new ToolwrightError("TOOL_GREP_FAILED", error.message, {
+      hint: "Name a folder or a file that exists below the root, or leave the path out to search all of it.",
+      effect: "none",
+    });
+  }
 }
 
 const SLACK = 1_048_576;
@@ -118,6 +133,7 @@ function toSearchResult(request: SearchRequest, result: ProcessResult, tier: Iso
 function shownMatches(result: ProcessResult, maxBytes: number): { output: string; truncated: boolean } {
   const isStopped = result.stopped !== undefined;
   const matches = sortMatches(parseMatches(result.output.bytes(), !isStopped));
+  const mark = `[… cut at ${maxBytes} bytes: there are more matches; narrow the pattern or the path …]\n`;
   const lines: string[] = [];
   let bytes = 0;
   let isCut = isStopped;
@@ -130,6 +146,9 @@ function shownMatches(result: ProcessResult, maxBytes: number): { output: string
     lines.push(`${shown}\n`);
   }
   if (!isCut) return { output: lines.join(""), truncated: false };
-  const mark = `[… cut at ${maxBytes} bytes: there are more matches; narrow the pattern or the path …]\n`;
+  // The mark counts as well; where not even it fits, `truncated` tells.
+  const rest = maxBytes - Buffer.byteLength(mark);
+  if (rest < 0) return { output: lines.join(""), truncated: true };
+  while (Buffer.byteLength(lines.join("")) > rest) lines.pop();
   return { output: lines.join("") + mark, truncated: true };
 }

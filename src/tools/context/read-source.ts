@@ -1,11 +1,14 @@
 /** Where the text of an item came from: a file below the root, or a URL, which is fetched only where the network is allowed. */
 import { ToolwrightError } from "../../errors.ts";
-import { Lazy } from "../../util/lazy.ts";
+import { lazyModule } from "../../util/lazy.ts";
 import { isStorableText } from "../../util/storable-text.ts";
 import { currentSettings } from "../settings.ts";
 import { LARGEST_ITEM_BYTES } from "./put-item.ts";
 
-const files = new Lazy(() => import("../../sandbox/files/read-text-file.ts"));
+const files = lazyModule(async () => ({
+  ...(await import("../../sandbox/files/read-text-file.ts")),
+  ...(await import("../../sandbox/files/protected-paths.ts")),
+}));
 
 /** @throws TOOL_PATH_INVALID */
 export function checkSource(source: string): string {
@@ -31,9 +34,10 @@ function isUrl(source: string): boolean {
 }
 
 async function readFile(path: string): Promise<string> {
-  const { readTextFile } = files.value ?? (await files.get());
-  const { rootDir, signal } = currentSettings();
-  return readTextFile({ rootDir, path, maxBytes: LARGEST_ITEM_BYTES, signal });
+  const { protectPaths, readTextFile } = files.value ?? (await files.get());
+  const { rootDir, protectedPaths, signal } = currentSettings();
+  const isProtected = protectPaths(protectedPaths);
+  return readTextFile({ rootDir, path, maxBytes: LARGEST_ITEM_BYTES, signal, isProtected });
 }
 
 async function fetchText(url: string): Promise<string> {

@@ -1,0 +1,179 @@
+/**
+ * Looks after the protected paths of a root while a command runs and after it. A mount ends when the host replaces the file
+ * below it, and names that are not there yet cannot be mounted over. It must never rename, move or delete a file of the
+ * host: what appears while a command runs may be a person's.
+ */
+import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { ToolwrightError } from "../../errors.ts";
+import { commonFolderOf } from "../files/git-folder.ts";
+import { defuseRepository } from "./defuse-repositories.ts";
+import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
+import { scanRoot, type RootFinds } from "./scan-root.ts";
+import type { IsolationTier } from "./tier.ts";
+import { distrustFile } from "./untrusted-files.ts";
+
+export interface CommandGuard {
+  /** Begins to watch; `stop` is called once, when the command must not go on. */
+  start(stop: () => void): void;
+  /** To be called when nothing of the command is left. Throws when something was changed that no command may change. */
+  finish(): void;
+}
+
+export function guardCommand(
+  plan: ProtectionPlan & { readonly finds: RootFinds },
+  tier: IsolationTier,
+): CommandGuard {
+  const root = plan.root.path;
+  const before = {
+    own: new Set(plan.finds.own),
+    repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
+    withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
+  };
+  /** By path: what was seen while the command ran stays seen, also when it is put back before the end. */
+  const violations = new Map<string, Violation>();
+  let watching: Watching | undefined;
+
+  const lookAtKnown = (): void => {
+    for (const { path, identity, watched, kind } of plan.protections) {
+      if (!watched && kind !== "pin") continue;
+      if (!isSame(identityAt(path), identity)) violations.set(path, { kind: "replaced", path });
+    }
+    for (const { path, target } of plan.links) {
+      if (readLinkOf(path) !== target) violations.set(path, { kind: "replaced", path });
+    }
+  };
+  const lookForNew = (mode: "look" | "change"): void => {
+    const finds = scanRoot(root);
+    for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
+    for (const path of finds.gitFolders) {
+      const isNew = !before.repositories.has(path);
+      const taken = isNew ? defuseRepository(root, path, mode) : [];
+      if (taken.length > 0) violations.set(path, { kind: "repository", path, taken });
+      if (!isNew && !before.withCommon.has(path) && commonFolderOf(path) !== undefined) {
+        violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
+        if (mode === "change") removeCommonFile(root, path);
+      }
+    }
+  };
+  return {
+    start(stop) {
+      watching = watchFolders(plan, (isWide) => {
+        lookAtKnown();
+        if (isWide) lookForNew("look");
+        if (violations.size === 0) return;
+        watching?.close();
+        stop();
+      });
+    },
+    finish() {
+      watching?.close();
+      lookAtKnown();
+      lookForNew("change");
+      if (violations.size === 0) return;
+      for (const { kind, path } of violations.values()) if (kind === "appeared") distrustFile(path);
+      throw toError([...violations.values()], root, tier);
+    },
+  };
+}
+
+interface Violation {
+  readonly kind: "replaced" | "appeared" | "repository" | "redirected";
+  readonly path: string;
+  readonly taken?: readonly string[];
+}
+
+interface Watching {
+  close(): void;
+}
+
+/** Most commands are over by then and need no watchers; what happens before is seen at the end. */
+const GRACE_MS = 10;
+const TOGETHER_MS = 2;
+const TICK_MS = 250;
+const MAX_WATCHERS = 64;
+
+/** Calls `look` soon after a change beside a protected path, and now and then for the whole root. */
+function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Watching {
+  const watchers: FSWatcher[] = [];
+  let isOver = false;
+  let isAsked = false;
+  const onEvent = (): void => {
+    if (isAsked || isOver) return;
+    isAsked = true;
+    // A build makes thousands of events: one look for all that come together.
+    setTimeout(() => {
+      isAsked = false;
+      if (!isOver) look(false);
+    }, TOGETHER_MS).unref();
+  };
+  const tick = (): void => {
+    if (isOver) return;
+    const began = performance.now();
+    look(true);
+    // A large root takes longer to look through: at most a twentieth of the time goes there.
+    if (!isOver) timer = setTimeout(tick, Math.max(TICK_MS, (performance.now() - began) * 20));
+  };
+  let timer = setTimeout(() => {
+    const folders = new Set([plan.root.path, ...plan.protections.map(({ path }) => dirname(path))]);
+    for (const folder of [...folders].slice(0, MAX_WATCHERS)) {
+      const watcher = watchFolder(folder, onEvent);
+      if (watcher !== undefined) watchers.push(watcher);
+    }
+    tick();
+  }, GRACE_MS);
+  return {
+    close() {
+      isOver = true;
+      clearTimeout(timer);
+      for (const watcher of watchers.splice(0)) watcher.close();
+    },
+  };
+}
+
+function watchFolder(folder: string, onEvent: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, onEvent);
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined; // No more watches are to be had: the look every quarter of a second is left.
+  }
+}
+
+/** Git never makes one in a repository that has objects of its own. */
+function removeCommonFile(root: string, gitDir: string): void {
+  const folder = openFolderBelow(root, gitDir);
+  if (folder === undefined) return;
+  try {
+    unlinkSync(`/proc/self/fd/${folder}/commondir`);
+  } catch {
+    // Gone by now.
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function toError(violations: readonly Violation[], root: string, tier: IsolationTier): ToolwrightError {
+  const message = violations.map((each) => sentenceOf(each, relative(root, each.path))).join(" ");
+  const paths = violations.map(({ path }) => relative(root, path));
+  return new ToolwrightError("TOOL_PATH_PROTECTED", message, {
+    details: { paths, tier },
+    effect: "happened",
+    hint: "Look at the named files before you use them, then run the command again without touching them.",
+  });
+}
+
+function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
+  const shown = JSON.stringify(path);
+  switch (kind) {
+    case "replaced":
+      return `The protected path ${shown} was replaced while the command ran, which ended its protection, so the command was stopped.`;
+    case "appeared":
+      return `${shown} appeared while a command ran, and no command may make it. It was left in place; Toolwright does not use it until a person accepts it.`;
+    case "redirected":
+      return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
+    case "repository":
+      return `The command made the repository ${shown} with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Landlock with the seccomp filter, where user namespaces are forbidden, as in most containers. The command sees the host's
+ * files under their own paths and may open only some. Landlock has no exceptions below a folder, so a folder that holds
+ * something protected is allowed entry by entry: what is in it can be changed, and nothing new can be made in it.
+ */
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { viewFor, type CommandView } from "../isolation/command-view.ts";
+import type { Launch } from "../isolation/launch.ts";
+import { carveOut, type Carving } from "./carve-out.ts";
+import { perlLauncher, type Step } from "./launcher/perl-launcher.ts";
+import { findPerl, LAUNCH, need, pinnedRoot, type PlanRequest, type Programs, type Tier } from "./tier.ts";
+
+export const landlock: Tier = {
+  name: "landlock",
+  // Names and arguments of other processes stay visible in /proc, and so does their shared memory.
+  enforces: { network: true, filesystem: true, processes: false, environment: true },
+  showsHost: true,
+  find: findPerl,
+  plan: planLandlock,
+};
+
+function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
+  const view = viewFor(request);
+  const scratch = mkdtempSync(join(tmpdir(), "toolwright-tmp-"));
+  const { argv, options } = perlLauncher(need(perl), {
+    kind: "landlock",
+    env: { ...request.env, HOME: scratch, TMPDIR: scratch },
+    filter: { sockets: request.allowNetwork ? "internet" : "none", noChangesByPath: true },
+    cwd: relative(request.root, request.cwd) || ".",
+    steps: [...systemSteps(view, request), ["allow", "rw", scratch], ...rootSteps(request)],
+  });
+  return {
+    ...LAUNCH,
+    tier: "landlock",
+    argv: [...argv, request.cmd, ...request.args],
+    options,
+    env: {},
+    cwd: pinnedRoot(request.plan),
+    reports: true,
+    lifeline: true,
+    kill: "supervisor",
+    onEnd: () => removeFolder(scratch),
+  };
+}
+
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+function systemSteps({ system, readOnly, masked }: CommandView, { allowNetwork }: PlanRequest): Step[] {
+  const closed = [...system.maskedFiles, ...system.maskedFolders, ...masked];
+  const exceptions = closed.map((path) => ({ path, access: "" }) as const);
+  const resolver = allowNetwork && system.resolver !== undefined ? [system.resolver] : [];
+  return [
+    ...[...system.folders, ...readOnly].flatMap((path) => stepsOf(carveOut(path, exceptions), "r")),
+    ...["/proc", ...resolver].map((path): Step => ["allow", "r", path]),
+    ...DEVICES.map((path): Step => ["allow", "rw", path]),
+  ];
+}
+
+function rootSteps({ root, rootReadOnly, plan }: PlanRequest): Step[] {
+  const exceptions = plan.protections.flatMap(({ kind, path }) => {
+    if (kind === "pin") return [];
+    const isHidden = kind === "hideFile" || kind === "hideFolder";
+    return isHidden || !rootReadOnly ? [{ path, access: isHidden ? "" : "r" } as const] : [];
+  });
+  // Sockets in the root need no exception: the filter lets no socket of their family be made.
+  const carving = carveOut(root, exceptions);
+  return stepsOf(
+    carving.map((each) => ({ ...each, path: relative(root, each.path) || "." })),
+    rootReadOnly ? "r" : "rw",
+  );
+}
+
+/** What is left out of a folder has its own entry, or none. */
+function stepsOf(carving: readonly Carving[], access: "r" | "rw"): Step[] {
+  return carving.flatMap((each): Step[] => {
+    if (each.kind === "exception") return each.access === "" ? [] : [["allow", each.access, each.path]];
+    if (each.leftOut.length === 0) return [["allow", access, each.path]];
+    const ofEntries = each.readOnly ? "r" : access;
+    return [["carve", each.hides ? "l" : "r", ofEntries, each.path, each.leftOut.join("/")]];
+  });
+}
+
+/** By `rm`, which holds folders by descriptor: what the command has left in it must not lead elsewhere. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    spawn("/bin/rm", ["-rf", "--", folder], { stdio: "ignore", env: {} })
+      .on("error", () => undefined)
+      .unref();
+  }
+}

@@ -1,0 +1,392 @@
+/**
+ * Attacks of an agent that may use all five tools, in default settings with isolation: "require". Each was a hole. They run
+ * as root and as an ordinary user; what counts is what is on the host afterwards, and what the person's git runs.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
+import { requireBubblewrap } from "./process-harness.ts";
+
+beforeAll(requireBubblewrap);
+
+/** Exchanges two names for as long as it is let. */
+const exchange = (a: string, b: string): string =>
+  `touch started; exec perl -e 'my ($a, $b) = @ARGV; for (1 .. 20_000_000) { syscall(316, -100, $a, -100, $b, 2) }' ${a} ${b}`;
+
+const SLOW = { timeout: 120_000 };
+
+describe.each(USERS)("as %s", (user) => {
+  let place: AttackPlace;
+  beforeEach(() => {
+    place = createAttackPlace(user);
+    return () => place.remove();
+  });
+  const evil = (): string => `#!/bin/sh\\ntouch ${place.base}/PWNED\\n`;
+  /** Everything that a person does with git in a day. */
+  const useGit = (): void => {
+    place.person(
+      `git status; git diff; echo x > tracked; git add tracked; git commit -qm x; git checkout -q -b b; git submodule status; true`,
+    );
+  };
+
+  describe("links that a command plants", () => {
+    test(
+      "a link in .git/modules does not bring a folder of the host into the next sandbox",
+      SLOW,
+      async () => {
+        place.person(`git init -q .`);
+        const [, second, third] = await place.run(
+          { bash: `mkdir -p .git/modules && ln -s ${place.home}/.ssh .git/modules/evil` },
+          {
+            bash: `cat .git/modules/evil/id_rsa .git/modules/evil/config; echo evil > .git/modules/evil/hooks/x; echo evil >> .git/modules/evil/authorized_keys; true`,
+          },
+          { bash: `echo works` },
+        );
+        expect(second?.text).not.toMatch(/PRIVATE-KEY|SSH-CONFIG/);
+        expect(third).toEqual({ ok: true, text: "works\n" });
+        expect(place.keys()).toBe("ssh-ed25519 mine\n");
+        expect(readdirSync(join(place.home, ".ssh/hooks"))).toEqual([]);
+      },
+    );
+
+    test.each([
+      ["where there is a repository", `git init -q nested`, "nested/.git", "other"],
+      ["where there is none", `true`, ".git", "other"],
+    ])(
+      "exchanging .git with a link while commands start shows nothing of the host, %s",
+      SLOW,
+      async (_, prepare, name, other) => {
+        const made = `mkdir -p made/hooks && touch made/config made/HEAD && mv -T made ${name}`;
+        const ended = await place.run(
+          { bash: prepare },
+          { background: `(${made}); ln -s ${place.home}/.ssh ${other}; ${exchange(name, other)}` },
+          {
+            bash: `for d in ${name} ${other}; do cat $d/id_rsa $d/config; echo evil >> $d/authorized_keys; echo evil >> $d/config; done; true`,
+            times: 25,
+          },
+        );
+        expect(ended.map(({ text }) => text).join("")).not.toMatch(/PRIVATE-KEY|SSH-CONFIG/);
+        expect(place.keys()).toBe("ssh-ed25519 mine\n");
+        expect(readFileSync(join(place.home, ".ssh/config"), "utf8")).toBe("SSH-CONFIG\n");
+      },
+    );
+
+    test("exchanging toolwright.config.ts with a link to a file shows nothing of it", SLOW, async () => {
+      const ended = await place.run(
+        {
+          background: `touch c; ln -s ${place.home}/.ssh/id_rsa toolwright.config.ts; ${exchange("c", "toolwright.config.ts")}`,
+        },
+        { bash: `cat toolwright.config.ts c; echo evil >> toolwright.config.ts; true`, times: 25 },
+      );
+      expect(ended.map(({ text }) => text).join("")).not.toContain("PRIVATE-KEY");
+      expect(readFileSync(join(place.home, ".ssh/id_rsa"), "utf8")).toBe("PRIVATE-KEY\n");
+    });
+
+    test.each([".git", "toolwright.config.ts", ".toolwright", ".git/config"])(
+      "a link at %s that leads out does not keep later commands from running",
+      async (name) => {
+        const [, second, , fourth] = await place.run(
+          { bash: `mkdir -p $(dirname ${name}); ln -s ${place.home}/.ssh/id_rsa ${name}` },
+          { bash: `cat ${name}; echo works` },
+          { bash: `rm ${name}; ln -s /nonexistent/${name} ${name}` },
+          { bash: `echo works` },
+        );
+        expect(second?.text).toContain("works");
+        expect(fourth).toEqual({ ok: true, text: "works\n" });
+        expect(second?.text).not.toContain("PRIVATE-KEY");
+      },
+    );
+  });
+
+  describe("what git runs or obeys", () => {
+    const cases: readonly (readonly [string, string, string])[] = [
+      [
+        "missing hooks",
+        `rm -rf .git/hooks`,
+        `mkdir -p .git/hooks; cp evil .git/hooks/pre-commit; cp evil .git/hooks/post-checkout`,
+      ],
+      ["hooks", `true`, `cp evil .git/hooks/pre-commit`],
+      [
+        "a nested repository's hooks",
+        `git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub; git commit -qm sub`,
+        `cp evil sub/.git/hooks/post-index-change; git -C sub config core.fsmonitor $PWD/evil`,
+      ],
+      [
+        "a new nested repository",
+        `true`,
+        `git init -q sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor $PWD/evil; cp evil sub/.git/hooks/post-index-change; git add sub`,
+      ],
+      [
+        "a new nested repository with included settings",
+        `true`,
+        `git init -q sub; git -C sub commit -q --allow-empty -m x; printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > inc; git -C sub config include.path $PWD/inc; git add sub`,
+      ],
+      [
+        "a new nested repository by a .git file",
+        `true`,
+        `git init -q --separate-git-dir=plain sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor $PWD/evil; git add sub`,
+      ],
+      [
+        "a submodule's settings, one level deep",
+        SUBMODULE("a"),
+        `git config -f .git/modules/a/config core.fsmonitor $PWD/evil`,
+      ],
+      [
+        "a submodule's settings, two levels deep",
+        SUBMODULE("a/b"),
+        `git config -f .git/modules/a/b/config core.fsmonitor $PWD/evil; cp evil .git/modules/a/b/hooks/post-index-change`,
+      ],
+      [
+        "settings of a work tree",
+        `git config extensions.worktreeConfig true`,
+        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > .git/config.worktree`,
+      ],
+      [
+        "a repository of plain files in the root",
+        `mv .git ../kept`,
+        `git init -q --bare x; cp -r x/* .; git config -f config core.bare false; git config -f config core.worktree $PWD; git config -f config core.fsmonitor $PWD/evil`,
+      ],
+      [
+        "settings below what looks like a repository",
+        `true`,
+        `mkdir -p x/refs x/objects; touch x/HEAD; git init -q x/objects/sub; git -C x/objects/sub commit -q --allow-empty -m x; git -C x/objects/sub config core.fsmonitor $PWD/evil; git add -f x/objects/sub`,
+      ],
+      [
+        "commondir",
+        `true`,
+        `cp -r .git common; git config -f common/config core.fsmonitor $PWD/evil; echo ../common > .git/commondir`,
+      ],
+      [
+        "commondir of a work tree",
+        `git worktree add -q wt -b wt`,
+        `cp -r .git common; git config -f common/config core.fsmonitor $PWD/evil; for d in .git/worktrees/*; do echo $PWD/common > $d/commondir; done; cd wt; git status`,
+      ],
+      [
+        "a file that settings include",
+        `touch settings; git config include.path ../settings`,
+        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings`,
+      ],
+      [
+        "a missing file that settings include",
+        `git config include.path ../settings`,
+        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings`,
+      ],
+      [
+        "core.hooksPath of a work tree whose settings lie elsewhere",
+        `mv .git ../elsewhere; echo "gitdir: ../elsewhere" > .git; git config core.worktree $PWD; git config core.hooksPath .husky`,
+        `mkdir -p .husky; cp evil .husky/pre-commit`,
+      ],
+      ["core.hooksPath", `mkdir .husky; git config core.hooksPath .husky`, `cp evil .husky/pre-commit`],
+      [
+        "a missing core.hooksPath",
+        `git config core.hooksPath .husky/_`,
+        `mkdir -p .husky/_; cp evil .husky/_/pre-commit`,
+      ],
+      [
+        "a filter's program",
+        `printf '#!/bin/sh\\ncat\\n' > clean.sh; chmod +x clean.sh; git config filter.f.clean ./clean.sh; echo '* filter=f' > .gitattributes`,
+        `cp evil clean.sh; mv evil clean.sh`,
+      ],
+      [
+        "the program of core.fsmonitor",
+        `printf '#!/bin/sh\\nexit 1\\n' > monitor; chmod +x monitor; git config core.fsmonitor $PWD/monitor`,
+        `cp evil monitor; rm -f monitor; cp evil monitor`,
+      ],
+    ];
+    test.each(cases)("%s cannot be planted by a command", SLOW, async (_, prepare, attack) => {
+      place.person(
+        `git init -q . && echo x > tracked && git add tracked && git commit -qm first; ${prepare}; rm -f ../PWNED`,
+      );
+      await place.run({
+        bash: `printf '${evil()}' > evil; chmod +x evil; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; ${attack}; true`,
+      });
+      useGit();
+      if (existsSync(join(place.root, "wt"))) place.person(`cd wt; git status`);
+      expect(place.isPwned()).toBe(false);
+    });
+
+    test.each([
+      ".git/hooks/pre-commit",
+      ".git/config",
+      ".git/config.worktree",
+      ".git/commondir",
+      ".git/modules/a/b/config",
+      ".git/worktrees/x/commondir",
+      "sub/.git/hooks/x",
+      "sub/.git/config",
+      "sub/.git",
+      ".husky/pre-commit",
+      ".husky/_/deep/x",
+      "settings",
+      "clean.sh",
+    ])("the file tools refuse %s", async (path) => {
+      place.person(
+        `git init -q .; git config core.hooksPath .husky; git config include.path ../settings; echo x > clean.sh; git config filter.f.clean './clean.sh %f'`,
+      );
+      expect(await place.run({ write: path, content: "evil" })).toMatchObject([
+        { code: "TOOL_PATH_PROTECTED" },
+      ]);
+    });
+
+    test("a repository of plain files cannot be finished by write", async () => {
+      const steps = [
+        ["x/objects/a", ""],
+        ["x/refs/heads/a", ""],
+        ["x/config", `[core]\n\tfsmonitor = touch ${place.base}/PWNED\n\trepositoryformatversion = 0\n`],
+        ["x/HEAD", "ref: refs/heads/main\n"],
+      ] as const;
+      for (const order of [steps, steps.toReversed()]) {
+        const ended = await place.run(...order.map(([write, content]) => ({ write, content })), {
+          host: `cd x; git status 2>/dev/null; cd ..; rm -rf x; true`,
+        });
+        expect(ended.map(({ code }) => code)).toContain("TOOL_PATH_PROTECTED");
+        expect(place.isPwned()).toBe(false);
+      }
+    });
+
+    test("git init, add and commit stay allowed, in the root and below it", async () => {
+      const [first, second] = await place.run(
+        {
+          bash: `git init -q . && git init -q sub && echo a > sub/a && git -C sub -c user.name=a -c user.email=a@b.c add a && git -C sub -c user.name=a -c user.email=a@b.c commit -qm inner && git -C sub log --format=%s`,
+        },
+        {
+          bash: `echo b > b && git add b && git -c user.name=a -c user.email=a@b.c commit -qm outer && git log --format=%s`,
+        },
+      );
+      expect(first).toEqual({ ok: true, text: "inner\n" });
+      expect(second).toEqual({ ok: true, text: "outer\n" });
+    });
+  });
+
+  describe("while a command runs", () => {
+    test.each([
+      [".git/config", `git config a.b marker`],
+      ["toolwright.config.ts", `echo marker > n; mv n toolwright.config.ts`],
+      ["sub/toolwright.config.ts", `echo marker > n; mv n sub/toolwright.config.ts`],
+    ])("the host replaces %s: the command is stopped before it can write it", SLOW, async (path, during) => {
+      place.person(`git init -q .; mkdir sub; touch toolwright.config.ts sub/toolwright.config.ts`);
+      const [ended] = await place.run({
+        bash: `touch started; until grep -q marker ${path}; do sleep 0.01; done; sleep 20; echo evil >> ${path}; touch survived`,
+        during,
+      });
+      expect(ended).toMatchObject({ ok: false, code: "TOOL_PATH_PROTECTED" });
+      expect(ended?.text).toContain("was replaced while the command ran");
+      expect(readFileSync(join(place.root, path), "utf8")).not.toContain("evil");
+      expect(existsSync(join(place.root, "survived"))).toBe(false);
+    });
+
+    test.each([
+      [".toolwright/mine", `mkdir .toolwright; echo mine > .toolwright/mine`],
+      ["toolwright.config.ts", `echo mine > toolwright.config.ts`],
+      ["sub/toolwright.config.ts", `mkdir sub; echo mine > sub/toolwright.config.ts`],
+    ])("a %s that a person makes stays as it is", SLOW, async (path, during) => {
+      await place.run({ bash: `touch started; until [ -e go ]; do sleep 0.01; done`, during });
+      expect(readFileSync(join(place.root, path), "utf8")).toBe("mine\n");
+      expect(readdirSync(place.root).filter((name) => name.includes("untrusted"))).toEqual([]);
+    });
+
+    test("a repository that a person clones keeps its settings", SLOW, async () => {
+      place.person(`git init -q ../origin; git -C ../origin commit -q --allow-empty -m x`);
+      const [ended] = await place.run({
+        bash: `touch started; until [ -e go ]; do sleep 0.01; done`,
+        during: `git clone -q ../origin clone`,
+      });
+      expect(ended?.ok).toBe(true);
+      expect(place.person(`git -C clone config remote.origin.url`)).toContain("/origin");
+    });
+  });
+
+  describe("Toolwright's own files", () => {
+    test.each([".toolwright", "toolwright.config.ts"])("%s is protected where it is a link", async (name) => {
+      place.person(
+        name === ".toolwright"
+          ? `mkdir real; echo STORE > real/store; ln -s real .toolwright`
+          : `echo STORE > real; ln -s real toolwright.config.ts`,
+      );
+      const target = name === ".toolwright" ? "real/store" : "real";
+      const [direct, through] = await place.run(
+        { bash: `echo evil > ${target}; rm -f ${target}; true` },
+        { bash: `rm ${name}; echo evil > ${name}` },
+      );
+      expect(direct).toMatchObject({ ok: true });
+      expect(through).toMatchObject({ ok: false, code: "TOOL_PATH_PROTECTED" });
+      expect(readFileSync(join(place.root, target), "utf8")).toBe("STORE\n");
+    });
+
+    test.each(["sub/toolwright.config.mts", "a/b/.toolwright/x"])(
+      "%s at any depth is read-only or hidden",
+      async (path) => {
+        place.person(`mkdir -p $(dirname ${path}); echo mine > ${path}`);
+        await place.run({ bash: `echo evil > ${path}; rm -rf ${path}; mv $(dirname ${path}) away; true` });
+        expect(readFileSync(join(place.root, path), "utf8")).toBe("mine\n");
+      },
+    );
+
+    test("the store of another runtime is hidden from every tool", SLOW, async () => {
+      const sqlite = `const { DatabaseSync } = require("node:sqlite"); const d = new DatabaseSync("data/other.db"); d.exec("PRAGMA journal_mode=WAL; CREATE TABLE toolwright_meta (a); INSERT INTO toolwright_meta VALUES ('TOP-SECRET')"); `;
+      for (const end of ["d.close()", "process.kill(process.pid, 9)"]) {
+        place.person(
+          `mkdir -p data; "${process.execPath}" --no-warnings -e '${sqlite.replaceAll("'", `'"'"'`)}${end}' || true`,
+        );
+        const ended = await place.run(
+          { bash: `cat data/*; cp -r data copy; cat copy/*; true` },
+          { read: "data/other.db" },
+          { grep: "TOP-SECRET" },
+          { grep: "TOP-SECRET", path: "data" },
+          { write: "data/other.db", content: "evil" },
+          { write: "data/other.db-wal", content: "evil" },
+        );
+        expect(ended.map(({ text }) => text).join("")).not.toContain("TOP-SECRET");
+        expect(ended.slice(-2)).toMatchObject([
+          { code: "TOOL_PATH_PROTECTED" },
+          { code: "TOOL_PATH_PROTECTED" },
+        ]);
+        expect(ended[1]).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+        place.person(`rm -rf data copy`);
+      }
+    });
+  });
+
+  test("allowNetwork opens the network and no socket of the host", SLOW, async () => {
+    const listen = `
+      import socket, os, threading
+      def serve(s):
+        s.listen()
+        while True:
+          c, _ = s.accept(); open("hits", "a").write("x"); c.close()
+      for address in ["\\0" + os.environ["NAME"], "path.sock"]:
+        s = socket.socket(socket.AF_UNIX); s.bind(address); threading.Thread(target=serve, args=(s,)).start()
+      t = socket.socket(); t.bind(("127.0.0.1", 0)); open("port", "w").write(str(t.getsockname()[1])); t.listen()
+      open("ready", "w").close(); t.accept()[0].close(); os._exit(0)
+    `.replaceAll(/^ {6}/gm, "");
+    const name = `toolwright-${process.pid}-${user.length}`;
+    const connect = `
+import socket, os
+for address in ["\\0${name}", "path.sock", "${place.root}/path.sock"]:
+  for kind in [socket.SOCK_STREAM, socket.SOCK_DGRAM]:
+    try:
+      s = socket.socket(socket.AF_UNIX, kind); s.connect(address); print("REACHED")
+    except OSError as e: print(e)
+try:
+  a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b"x", "path.sock"); print("REACHED")
+except OSError as e: print(e)
+a, b = socket.socketpair(); a.send(b"x")
+t = socket.create_connection(("127.0.0.1", int(open("port").read()))); print("TCP")
+`;
+    const [, ended] = await place.run(
+      {
+        host: `cat > s.py <<'E'\n${listen}\nE\nNAME=${name} nohup python3 s.py >/dev/null 2>&1 & until [ -e ready ]; do sleep 0.05; done; cat > c.py <<'E'\n${connect}\nE\n`,
+      },
+      { bash: `python3 c.py`, allowNetwork: true },
+    );
+    expect(ended?.text).toContain("TCP");
+    expect(ended?.text).not.toContain("REACHED");
+    expect(existsSync(join(place.root, "hits"))).toBe(false);
+  });
+});
+
+/** A submodule of the person's, by hand: fetching one from a path is off by default. */
+function SUBMODULE(name: string): string {
+  return `git init -q s; git -C s commit -q --allow-empty -m x; mkdir -p .git/modules/${name}; rmdir .git/modules/${name}; mv s/.git .git/modules/${name}; echo "gitdir: $PWD/.git/modules/${name}" > s/.git; git config -f .git/modules/${name}/config core.worktree $PWD/s; git add s; git commit -qm s`;
+}

@@ -1,0 +1,98 @@
+/** What the tests of attacks share: a root with a home beside it that holds keys, and agents of two users. */
+import { execFile, execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { inject } from "vitest";
+import { publicNode } from "../public-root.ts";
+import type { Ended, Step } from "./attack-process.ts";
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+/** Whoever runs the tests, and another user where that can be tried. */
+export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
+export type User = (typeof USERS)[number];
+
+let programs = "/usr/local/bin:/usr/bin:/bin";
+
+/** From here on agents find their programs there; what is missing decides which tier they get. */
+export function attackWith(path: string): void {
+  programs = path;
+}
+
+export interface AttackPlace {
+  readonly base: string;
+  readonly root: string;
+  readonly home: string;
+  /** Runs the steps in one agent process. */
+  run(...steps: Step[]): Promise<Ended[]>;
+  /** A script of the person, with the person's home. */
+  person(text: string): string;
+  /** Whether something of the attacker ran on the host. */
+  isPwned(): boolean;
+  keys(): string;
+  remove(): void;
+}
+
+/** `agentFile` names the program in the root, by default that of this project; `node` runs it. */
+export function createAttackPlace(
+  user: User,
+  agentFile?: (root: string) => string,
+  node?: string,
+  known?: AttackPlace,
+): AttackPlace {
+  const base = known?.base ?? realpathSync(mkdtempSync(join(tmpdir(), "toolwright-attack-")));
+  const [root, home] = [join(base, "root"), join(base, "home")];
+  for (const folder of [root, join(home, ".ssh/hooks")]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(home, ".ssh/id_rsa"), "PRIVATE-KEY\n");
+  writeFileSync(join(home, ".ssh/config"), "SSH-CONFIG\n");
+  writeFileSync(join(home, ".ssh/authorized_keys"), "ssh-ed25519 mine\n");
+  writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = a\n\temail = a@b.c\n[safe]\n\tdirectory = *\n");
+  chmodSync(base, 0o755);
+  const isOther = isRoot && user !== "root";
+  const own = (): void => {
+    if (isOther) execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, base]);
+  };
+  own();
+  const identity = isOther ? { uid: NOBODY, gid: NOBODY } : {};
+  const env = { HOME: home, PATH: programs, LANG: "C.UTF-8" };
+  return {
+    base,
+    root,
+    home,
+    async run(...steps) {
+      own();
+      const publicRoot = inject("publicRoot");
+      const program = agentFile?.(root) ?? join(publicRoot, "test/sandbox/attack-process.ts");
+      const args = ["--no-warnings", program, root, JSON.stringify(steps)];
+      const { stdout } = await promisify(execFile)(node ?? publicNode(publicRoot), args, {
+        ...identity,
+        env,
+        cwd: base,
+      });
+      return JSON.parse(stdout) as Ended[];
+    },
+    person: (text) =>
+      execFileSync("/bin/sh", ["-c", text], { ...identity, env, cwd: root, encoding: "utf8", stdio: "pipe" }),
+    isPwned: () => {
+      try {
+        readFileSync(join(base, "PWNED"));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    keys: () => readFileSync(join(home, ".ssh/authorized_keys"), "utf8"),
+    remove: () => rmSync(base, { recursive: true, force: true }),
+  };
+}

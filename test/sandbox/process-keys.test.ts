@@ -1,0 +1,96 @@
+/** Toolchains on PATH bring their programs into the sandbox, and no key, setting or other project that lies beside them. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { createPlace, requireBubblewrap, script, type Place } from "./process-harness.ts";
+import { isRoot } from "./tier-agent.ts";
+
+let place: Place;
+let made: string[];
+const path = process.env["PATH"];
+
+beforeAll(requireBubblewrap);
+beforeEach(() => {
+  place = createPlace();
+  made = [];
+});
+afterEach(() => {
+  process.env["PATH"] = path;
+  for (const each of made) rmSync(each, { recursive: true, force: true });
+  place.remove();
+});
+
+function keep(file: string, mode = 0o644): string {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "KEY\n");
+  chmodSync(file, mode);
+  return file;
+}
+
+function program(file: string): string {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "#!/bin/sh\necho it runs\n");
+  chmodSync(file, 0o755);
+  return file;
+}
+
+/** A folder in which a program and a key lie side by side; its programs are on PATH. */
+async function expectProgramAndNoKey(folder: string, key: string, mode?: number): Promise<void> {
+  const file = keep(join(folder, key), mode);
+  program(join(folder, "bin", "its-program"));
+  process.env["PATH"] = `${join(folder, "bin")}:${path}`;
+  const home = dirname(folder);
+  const outcome = await script(place.root, `its-program; cat ${file}; ls -A ${folder}`, {
+    env: { HOME: home },
+  });
+  expect(outcome.text).toContain("it runs\n");
+  expect(outcome.text).not.toContain("KEY");
+}
+
+test.each([
+  [".fly", "config.yml", 0o600],
+  [".pulumi", "credentials.json", 0o600],
+  [".docker", "config.json", 0o644],
+  ["project", ".env", 0o644],
+  ["project", "bin/.env", 0o644],
+  ["project", "lib/secrets/token", 0o600],
+  ["project", "config/master.key", 0o644],
+] as const)("in a home, %s/%s stays hidden when its programs are on PATH", async (folder, key, mode) => {
+  await expectProgramAndNoKey(join(place.out, "home", folder), key, mode);
+});
+
+test.runIf(isRoot)("in /opt, settings of an application stay hidden, on PATH or not", async () => {
+  const folder = mkdtempSync("/opt/toolwright-test-");
+  made.push(folder);
+  chmodSync(folder, 0o755);
+  await expectProgramAndNoKey(folder, ".env");
+  await expectProgramAndNoKey(folder, "config/database.yml");
+  process.env["PATH"] = path;
+  expect((await script(place.root, `cat ${folder}/.env`)).text).not.toContain("KEY");
+});
+
+test.runIf(isRoot)("a program of /opt that a link of the system leads to can be run", async () => {
+  const folder = mkdtempSync("/opt/toolwright-test-");
+  const link = `/usr/local/bin/toolwright-test-${process.pid}`;
+  made.push(folder, link);
+  chmodSync(folder, 0o755);
+  keep(join(folder, ".env"));
+  symlinkSync(program(join(folder, "bin", "its-program")), link);
+  const { text } = await script(place.root, `toolwright-test-${process.pid}; cat ${folder}/.env`, {
+    env: { PATH: `/usr/local/bin:${path}` },
+  });
+  expect(text).toContain("it runs\n");
+  expect(text).not.toContain("KEY");
+});
+
+test.runIf(isRoot)("a key that is made in /etc after the first command is hidden from the next", async () => {
+  await script(place.root, "true");
+  const folder = mkdtempSync("/etc/toolwright-test-");
+  made.push(folder);
+  chmodSync(folder, 0o755);
+  const key = keep(join(folder, "key.pem"), 0o600);
+  const note = keep(join(folder, "note.txt"));
+  const { text } = await script(place.root, `cat ${key}; cat ${note} > f; wc -c f`);
+  expect(text).not.toContain("KEY");
+  expect(text).toContain("4 f");
+});

@@ -1,0 +1,116 @@
+/**
+ * An agent process in a situation of its own: with some programs missing from PATH, without user namespaces, as another
+ * user. It runs scripts as the `bash` tool would, and says how each ended.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { publicNode } from "../public-root.ts";
+import { denyNamespaces } from "./deny-namespaces.ts";
+import type { Place } from "./process-harness.ts";
+
+export interface Situation {
+  readonly without?: readonly string[];
+  /** By a filter as containers have it, by the kernel's own limit, or together with Landlock. */
+  readonly namespaces?: "filtered" | "limited" | "without Landlock";
+  readonly user?: "other";
+  readonly isolation?: "require" | "auto" | "off";
+}
+
+export interface Script {
+  readonly text: string;
+  /** Long enough for any machine, unless the script is to be cut off. */
+  readonly timeoutMs?: number;
+}
+
+export interface Told {
+  readonly description: { tier: string; enforces: Record<string, boolean>; reason?: string; remedy?: string };
+  readonly results: readonly {
+    ok?: string;
+    code?: string;
+    message?: string;
+    hint?: string;
+    tier?: string;
+  }[];
+  readonly stderr: string;
+}
+
+export interface AgentRequest {
+  readonly place: Place;
+  readonly situation: Situation;
+  readonly scripts: readonly Script[];
+  /** Of the agent itself, which commands must not get. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onStart?: ((child: ChildProcess) => void) | undefined;
+}
+
+export const isRoot = process.getuid?.() === 0;
+export const OTHER_USER = 65_534;
+
+/** In each script, AGENT stands for the id of the agent process. */
+export async function runAgent({ place, situation, scripts, env, onStart }: AgentRequest): Promise<Told> {
+  const program = `
+    const { describeIsolation } = await import(${JSON.stringify(source("isolation/isolation.ts"))});
+    const { runCommand } = await import(${JSON.stringify(source("process/run-command.ts"))});
+    const results = [];
+    for (const { text, timeoutMs = 60000 } of ${JSON.stringify(scripts)}) {
+      const script = text.replaceAll("AGENT", String(process.pid));
+      const request = { cmd: "sh", args: ["-c", script], rootDir: ${JSON.stringify(place.root)}, allowNetwork: false,
+        maxOutputBytes: 100000, timeoutMs, isolation: ${JSON.stringify(situation.isolation ?? "auto")} };
+      results.push(await runCommand(request).then((r) => ({ ok: r.output, tier: r.tier }),
+        (e) => ({ code: e.code ?? e.stack, message: e.message, hint: e.hint, tier: e.details?.tier })));
+    }
+    console.log(JSON.stringify({ description: await describeIsolation(), results }));`;
+  const node = publicNode(inject("publicRoot"));
+  const argv = [...situationWords(place, situation), node, ...NODE_OPTIONS, program];
+  const path = pathWithout(place, situation.without ?? []);
+  const child = spawn(argv[0] ?? "", argv.slice(1), {
+    env: { PATH: path, HOME: "/nonexistent", LANG: "C.UTF-8", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onStart?.(child);
+  const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
+  if (stdout === "") throw new Error(`The agent process said nothing but: ${stderr}`);
+  return { ...(JSON.parse(stdout) as Told), stderr };
+}
+
+const NODE_OPTIONS = ["--experimental-strip-types", "--no-warnings", "--input-type=module", "-e"];
+const source = (path: string): string => join(inject("publicRoot"), "src/sandbox", path);
+
+function situationWords(place: Place, { namespaces, user }: Situation): string[] {
+  const limit = `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`;
+  const other = [
+    "/usr/bin/setpriv",
+    `--reuid=${OTHER_USER}`,
+    `--regid=${OTHER_USER}`,
+    "--clear-groups",
+    "--",
+  ];
+  return [
+    ...(namespaces === "limited" ? ["/usr/bin/unshare", "-Ur", "/bin/sh", "-c", limit, "sh"] : []),
+    ...(user === "other" ? other : []),
+    ...(namespaces === "filtered" ? denyNamespaces(join(place.base, "filter")) : []),
+    ...(namespaces === "without Landlock" ? denyNamespaces(join(place.base, "filter-all"), "landlock") : []),
+  ];
+}
+
+/** A PATH on which some programs are missing, made of links to all the others. */
+export function pathWithout({ base }: Pick<Place, "base">, names: readonly string[]): string {
+  if (names.length === 0) return "/usr/local/bin:/usr/bin:/bin";
+  const folder = join(base, `without-${names.join("-")}`);
+  try {
+    mkdirSync(folder, { mode: 0o755 });
+  } catch {
+    return folder; // Made for an earlier test.
+  }
+  for (const name of readdirSync("/usr/bin"))
+    if (!names.includes(name)) symlinkSync(join("/usr/bin", name), join(folder, name));
+  return folder;
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}

@@ -1,0 +1,107 @@
+/** Every attack in every tier, as root and as an ordinary user, each tier where it is really the one that is chosen. */
+import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPlace, openListeners, shell, type Listeners, type Place } from "./process-harness.ts";
+import { isRoot, OTHER_USER, runAgent, type Situation, type Told } from "./tier-agent.ts";
+import { ATTACKS } from "./tier-attack-cases.ts";
+
+const TIERS: readonly [string, Situation][] = [
+  ["bwrap", {}],
+  ["unshare", { without: ["bwrap"] }],
+  ["landlock", { namespaces: "filtered" }],
+];
+const CASES = TIERS.flatMap(([tier, situation]) => {
+  const users: Situation["user"][] = isRoot ? [undefined, "other"] : [undefined];
+  return users.map((user) => [tier, user ?? "the user of the tests", situation, user] as const);
+});
+const numbers = process.arch === "arm64" ? { TRUNCATE: 45, PTRACE: 117 } : { TRUNCATE: 76, PTRACE: 101 };
+
+/** What a command has to be able to do, whatever is protected beside it. */
+const WORK: readonly [string, string, string][] = [
+  [
+    "write in a folder of the root",
+    `echo x > src/new && mkdir -p src/d/e && echo y > src/d/e/f && cat src/new src/d/e/f`,
+    "x\ny\n",
+  ],
+  ["change a file of the root", `echo more >> readme.txt && cat readme.txt`, "text\nmore\n"],
+  ["use a folder for temporary files", `f=$(mktemp) && echo t > $f && cat $f`, "t\n"],
+  ["open its own streams again", `echo o > /dev/stdout; echo e > /dev/stderr`, "o\ne\n"],
+  ["run a program of the root", `./src/run.sh`, "ran\n"],
+  ["ask git", `git -c safe.directory='*' status --porcelain -uno >/dev/null && echo asked`, "asked\n"],
+];
+
+describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
+  let place: Place;
+  let listeners: Listeners;
+  let told: Told;
+  let reached = 0;
+
+  beforeAll(async () => {
+    place = createPlace();
+    listeners = await openListeners();
+    await listeners.listenOn(join(place.out, "o.sock"));
+    await listeners.listenOn(join(place.root, "r.sock"));
+    chmodSync(place.base, 0o755);
+    shell(
+      `cd "$ROOT"; git init -q .; mkdir -p .git/hooks .toolwright src; echo STORE > .toolwright/store.db; echo settings > toolwright.config.ts;
+       echo text > readme.txt; printf '#!/bin/sh\\necho ran\\n' > src/run.sh; printf '#!/bin/sh\\necho ran\\n' > "$OUT/program"; chmod +x src/run.sh "$OUT/program"`,
+      { ROOT: place.root, OUT: place.out },
+    );
+    if (user === "other") shell(`chown -R ${OTHER_USER}:${OTHER_USER} "$BASE"`, { BASE: place.base });
+    writeFileSync(join(place.base, "filter"), "");
+    if (user === "other") chownSync(join(place.base, "filter"), 0, 0);
+    const before = listeners.hits();
+    const scripts = [...ATTACKS, ...WORK].map(([, text]) => ({ text: fill(text, place, listeners) }));
+    told = await runAgent({
+      place,
+      situation: { ...situation, ...(user && { user }) },
+      scripts,
+      env: { AGENT_SECRET: "x" },
+    });
+    reached = listeners.hits() - before;
+  }, 240_000);
+  afterAll(() => {
+    listeners?.close();
+    place?.remove();
+  });
+
+  test("is the tier that was used, and it says what it confines", () => {
+    expect(told.description).toMatchObject({
+      tier,
+      enforces: { network: true, filesystem: true, environment: true },
+    });
+    expect(told.results.map((result) => result.tier).filter((each) => each !== tier)).toEqual([]);
+  });
+
+  test.each(ATTACKS.map(([name], index) => [name, index] as const))("%s fails", (_name, index) => {
+    const { ok = "", message = "" } = told.results[index] ?? {};
+    expect(ok + message).not.toContain("OPEN");
+    expect(ok + message).not.toContain("OUTSIDE-SECRET");
+  });
+
+  test("nothing outside and nothing protected has changed, and no listener was reached", () => {
+    expect(reached).toBe(0);
+    expect(readdirSync(place.out).toSorted()).toEqual(["o.sock", "program", "secret.txt"]);
+    expect(readFileSync(join(place.out, "secret.txt"), "utf8")).toBe("OUTSIDE-SECRET\n");
+    expect(statSync(join(place.out, "secret.txt")).mode & 0o777).toBe(0o644);
+    expect(statSync(join(place.out, "secret.txt")).mtime.getFullYear()).toBeGreaterThan(2001);
+    expect(readFileSync(join(place.root, "toolwright.config.ts"), "utf8")).toBe("settings\n");
+    expect(readFileSync(join(place.root, ".toolwright", "store.db"), "utf8")).toBe("STORE\n");
+    expect(readFileSync(join(place.root, ".git", "config"), "utf8")).not.toContain("evil");
+    expect(readdirSync(join(place.root, ".git", "hooks"))).not.toContain("pre-commit");
+  });
+
+  test.each(WORK.map(([name, , output], index) => [name, output, ATTACKS.length + index] as const))(
+    "a command can %s",
+    (_name, output, index) => expect(told.results[index]).toEqual({ ok: output, tier }),
+  );
+});
+
+function fill(text: string, place: Place, listeners: Listeners): string {
+  const filled = text
+    .replaceAll("{PORT}", `${listeners.port}`)
+    .replaceAll("{ABSTRACT}", listeners.abstractName)
+    .replaceAll(/\b(TRUNCATE|PTRACE)\b/g, (name) => `${numbers[name as keyof typeof numbers]}`);
+  return `export OUT='${place.out}'; ${filled}`;
+}
