@@ -11,11 +11,12 @@ export function recordKeyRead(call: Call): void {
   if (isProven || spec.options.acceptsIdempotencyKey === false) return;
   if (!call.executed || !call.begun || call.isDeferred || scope.isDetached) return;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
-  host.store
-    .transaction(() => noteKeyRead(at), "normal")
-    .then(
-      () => host.keyReaders.add(spec.name),
-      // The outcome says it too. A store that failed is reported by the call itself.
-      () => undefined,
-    );
+  const storing = host.store.transaction(() => noteKeyRead(at), "normal");
+  // The tool may be killed in its next statement, which may be the effect.
+  host.store.commitNow?.();
+  storing.then(
+    () => host.keyReaders.add(spec.name),
+    // The outcome says it too. A store that failed is reported by the call itself.
+    () => undefined,
+  );
 }
