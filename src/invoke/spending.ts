@@ -3,7 +3,7 @@
  * What could not be stored in time is stored with the outcome.
  */
 import { addUsage, spendReservation } from "../store/usage.ts";
-import type { Transaction } from "../store/store.ts";
+import { commitAtOnce, type Transaction } from "../store/store.ts";
 import type { Call } from "./call.ts";
 
 export const COST = "maxCostUsd";
@@ -41,9 +41,7 @@ export class Spending {
       const usd = this.takeUnstoredUsd();
       if (usd === 0) break;
       try {
-        const storing = call.host.store.transaction(() => spend(call, usd), "normal");
-        call.host.store.commitNow?.();
-        await storing;
+        await commitAtOnce(call.host.store, () => spend(call, usd), "normal");
       } catch {
         // The transaction that stores the outcome includes it.
         this.#storedUsd -= usd;

@@ -69,8 +69,10 @@ class SqliteStore implements Store {
     });
   }
 
-  commitNow(): void {
+  commitAtOnce<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+    const committing = this.transaction(work, level);
     this.#startDrain();
+    return committing;
   }
 
   async read<T>(work: () => Transaction<T>): Promise<T> {

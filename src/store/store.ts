@@ -22,11 +22,15 @@ export interface Store {
   /** Commits all that `work` says, or nothing of it. Rejects with what `work` threw, or with TOOL_STORE_FAILED. */
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T>;
   /**
-   * Commits what was asked for so far before it returns, where a store can and the database is free. For what must be stored
-   * even if the program dies in its next statement.
+   * The same, and it is committed before this returns where the store can do that and the database is free. For what must be
+   * stored even if the program dies in its next statement.
    */
-  commitNow?(): void;
+  commitAtOnce?<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T>;
   /** Reads what is committed. */
   read<T>(work: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+export function commitAtOnce<T>(store: Store, work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  return store.commitAtOnce?.(work, level) ?? store.transaction(work, level);
 }

@@ -5,8 +5,11 @@ import { createRuntime, defineTool, type Runtime } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/testing/index.ts";
 
 async function approveAll(runtime: Runtime): Promise<void> {
-  for (const { id } of await runtime.approvals({ status: "pending" })) {
-    await runtime.resolveToolApproval(id, { approved: true });
+  for (const { id, kind } of await runtime.approvals({ status: "pending" })) {
+    await runtime.resolveToolApproval(
+      id,
+      kind === "replay" ? { resolution: "run-again" } : { approved: true },
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { recordActiveTime } from "../../src/invoke/record/record-active-time.ts";
 import type { Host } from "../../src/invoke/host.ts";
 import { RunBudgets } from "../../src/invoke/run-budgets.ts";
-import { createClock, createWorld, never, until, type World } from "./harness.ts";
+import { createClock, createWorld, isIntent, never, until, watchStore, type World } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -67,6 +67,31 @@ describe("executions", () => {
       status: "success",
     });
     expect(effects).toHaveLength(3);
+  });
+
+  it("rule 5: a rerun that is cut off before it is entered does not free the business key either", async () => {
+    const world = await createWorld();
+    const policies = { onUnknown: "run", idempotencyKey: () => "order-1" } as const;
+    const { charge, effects } = createBlindCharge(policies, () => never());
+    void (await world.runtime()).call(charge, { amount: 1 }, task).catch(() => undefined);
+    await until(() => effects.length === 1);
+    await world.killAll();
+    const controller = new AbortController();
+    const store = watchStore(await world.open(), {
+      // The intent of the rerun is committed; nothing is run.
+      onCommit: (statements) => {
+        if (statements.some(isIntent)) controller.abort();
+      },
+    });
+    const rerun = await (
+      await world.runtime({ store })
+    ).call(charge, { amount: 1 }, { runId: "r2", signal: controller.signal });
+    expect(rerun).toMatchObject({ error: { code: "TOOL_ABORTED" } });
+    expect(effects).toHaveLength(1);
+    const told = createBlindCharge({ idempotencyKey: () => "order-1", onUnknown: "fail" });
+    expect(await (await world.runtime()).call(told.charge, { amount: 1 }, { runId: "r3" })).toMatchObject({
+      error: { code: "TOOL_OUTCOME_UNKNOWN" },
+    });
   });
 
   it("rule 5: a refused rerun does not free the business key of an effect that may have happened", async () => {

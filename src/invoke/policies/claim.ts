@@ -101,7 +101,9 @@ async function answerFrom(call: Call, row: RecordedCall): Promise<Result | undef
       return elsewhere(await cameLate(call, row, row.lateJson ?? encode(undefined)));
     return elsewhere(recorded(row));
   }
-  return row.effect === "none" ? undefined : elsewhere(await resolveUnknown(call, row));
+  if (row.effect === "none") return undefined;
+  call.mayHaveHappened = true;
+  return elsewhere(await resolveUnknown(call, row));
 }
 
 function elsewhere(result: Result | undefined): Result | undefined {

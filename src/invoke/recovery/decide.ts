@@ -101,6 +101,7 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
 /** The call around this one tries again: what failed inside is tried again with it, where that is safe. */
 function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
+  call.mayHaveHappened = row.effect !== "none";
   const { spec } = call;
   const isSafe = row.effect === "none" || !isUnrepeatable(spec) || runsInEachAttempt(spec);
   return isSafe ? Promise.resolve(undefined) : interrupted(call, row);

@@ -14,6 +14,10 @@ const usedUsd = async (): Promise<number> => {
   return Number(row?.["used"] ?? 0);
 };
 
+async function untilUsedMoreThan(usd: number): Promise<void> {
+  while ((await usedUsd()) <= usd) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 const spend = defineTool({
   name: "spend",
   schema: z.object({}),
@@ -26,7 +30,7 @@ const spend = defineTool({
     const before = isServer ? await usedUsd() : 0;
     ctx.reportCost(0.4);
     // On SQLite the cost is stored by now; a server needs a moment.
-    while (isServer && (await usedUsd()) === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (isServer) await untilUsedMoreThan(before);
     reachCrashPoint("in-effect");
     return "spent";
   },
