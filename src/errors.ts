@@ -66,11 +66,11 @@ export const ERROR_CODES = {
     hint: "Call the tool inside a run of a runtime.",
   },
   TOOL_APPROVAL_PENDING: {
-    meaning: "The call waits for a person's decision. Nothing was run yet.",
-    hint: "Wait for the decision; the same call goes on once it is made.",
+    meaning: "The call waits for approval, or for an answer about an interrupted call. Nothing was run.",
+    hint: "Wait for the decision, then make the same call again.",
   },
   TOOL_APPROVAL_DENIED: {
-    meaning: "A person decided against the call. Nothing was run.",
+    meaning: "The call was denied, or an interrupted call was given up. Nothing was run.",
     hint: "Do not repeat the call; find another way or ask the person.",
   },
   TOOL_APPROVAL_EXPIRED: {
@@ -90,8 +90,9 @@ export const ERROR_CODES = {
     hint: "Ask again: the request has to show what would be run now.",
   },
   TOOL_OUTCOME_UNKNOWN: {
-    meaning: "An earlier call was interrupted, and nobody can tell whether its effect has happened.",
-    hint: "Check the state outside first. If the effect is missing, call the tool once more.",
+    meaning:
+      "An earlier call was interrupted or failed, and it is not known whether it had its effect. Nothing was run.",
+    hint: "Verify the external state first. If the effect is missing, call the tool once more.",
   },
   TOOL_IDEMPOTENCY_CONFLICT: {
     meaning: "The business key was used before with other arguments. Nothing was run.",

@@ -7,7 +7,7 @@ import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
 import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
-import type { ToolCallOptions } from "./tool.ts";
+import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
@@ -30,16 +30,16 @@ const SDK_OPTIONS = new Set([
   "signal",
 ]);
 
-function toCallOptions(
-  spec: ToolSpec,
-  args: unknown,
-  options: ToolCallOptions & { readonly signal?: unknown },
-): CallOptions {
+type GivenOptions = ToolCallOptions & { readonly signal?: unknown; readonly [MODEL_NAME]?: unknown };
+
+function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): CallOptions {
+  const modelName = options[MODEL_NAME];
   const extra = Object.entries(options).filter(
     ([name, value]) => !SDK_OPTIONS.has(name) && value !== undefined,
   );
   return {
     toolCallId: options.toolCallId,
+    ...(typeof modelName === "string" ? { modelName } : {}),
     signal: options.abortSignal ?? (options.signal instanceof AbortSignal ? options.signal : undefined),
     messageDecision: messageDecision(options),
     // All calls of one response are handed the same list of messages.

@@ -12,6 +12,9 @@ export interface ToolCallOptions {
   readonly messages?: readonly unknown[] | undefined;
 }
 
+/** In the options of a call: the name by which the model knows the tool. */
+export const MODEL_NAME = Symbol.for("toolwright.tool.model-name");
+
 /** What the AI SDK sends to the model for a result. */
 export type ModelOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, createTool, defineTool, fromTool, type AgentState } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
-import { createFolder } from "../workflow/harness.ts";
+import { createFolder, until } from "../workflow/harness.ts";
 import { ask, call, createAgent, createOrders, createWorld, eventsOf, user } from "./harness.ts";
 
 const copy = (state: AgentState): AgentState => JSON.parse(JSON.stringify(state)) as AgentState;
@@ -361,6 +361,49 @@ describe("approvals", () => {
       (await second.agent.resume(JSON.parse(text) as ReturnType<typeof first.agent.snapshot>)).content,
     ).toBe("Ordered.");
     expect(placed).toEqual(["apple"]);
+  });
+
+  it.each([
+    [{ resolution: "happened", output: { sku: "apple" } }, "approved", 1],
+    [{ resolution: "run-again" }, "approved", 2],
+    [{ resolution: "give-up" }, "rejected", 1],
+  ] as const)("an interrupted call is answered by name: %j", async (answer, status, effects) => {
+    const world = await createWorld();
+    let placed = 0;
+    const order = createTool({
+      name: "shop.order",
+      schema: z.object({ sku: z.string() }),
+      sideEffect: true,
+      idempotent: false,
+      acceptsIdempotencyKey: false,
+      func: ({ sku }) => ((placed += 1) === 1 ? new Promise<{ sku: string }>(() => undefined) : { sku }),
+    });
+    const script = [[call("shop_order", { sku: "apple" })], "Done."];
+    // Not disposed of: its call never ends.
+    const first = await createAgent(world, script, { tools: [order], runtime: await world.runtime() });
+    void first.agent.invoke(ask("Order.", "r")).catch(() => undefined);
+    await until(() => placed === 1);
+    await world.killAll();
+    const { agent, model } = await createAgent(world, ["Done."], { tools: [order] });
+    const { state } = await agent.invoke(ask("Order.", "r"));
+    const [pending] = state.pendingApprovals;
+    expect(pending).toMatchObject({ kind: "replay", resolutions: ["happened", "run-again", "give-up"] });
+    const id = pending?.id ?? "";
+    // At once: nothing was decided, and no state says so.
+    for (const approved of [true, false])
+      expect(() => agent.resolveToolApproval(state, { id, approved })).toThrow(
+        /"happened".*"run-again".*"give-up"/,
+      );
+    const decided = agent.resolveToolApproval(state, { id, ...answer });
+    expect(decided.pendingApprovals).toMatchObject([{ id, status }]);
+    expect((await agent.invoke(decided)).content).toBe("Done.");
+    expect(placed).toBe(effects);
+    const [result] = model.requests[0]?.toolResults ?? [];
+    if (answer.resolution === "give-up")
+      expect(result?.output).toMatchObject({
+        is_error: true,
+        message: expect.stringContaining("may have happened"),
+      });
   });
 
   it("secrets are in no message, no state and no table", async () => {

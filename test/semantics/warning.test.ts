@@ -1,5 +1,6 @@
 /** What a retried agent is told before its prompt. */
 import { defineTool, type Runtime } from "toolwright";
+import { toAISDKTools } from "toolwright/ai-sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { change } from "../../src/store/statement.ts";
@@ -17,6 +18,8 @@ const send = defineTool({
   redact: { input: ["body"] },
   execute: ({ to }, ctx) => ({ sent: to, key: ctx.idempotencyKey === null }),
 });
+
+const PAY = { name: "pay.charge", schema: z.object({}), sideEffect: true, idempotent: false } as const;
 
 function lines(warning: string): string[] {
   return warning.split("\n").filter((line) => line.startsWith("- "));
@@ -141,6 +144,18 @@ describe("retryWarning", () => {
     expect(lines(await runtime.retryWarning(next))).toEqual([
       expect.stringMatching(/ send\(.*\[made inside another call; verify/),
     ]);
+  });
+
+  it("rule 18: names a tool as the adapter for the AI SDK offered it", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    const pay = defineTool({ ...PAY, execute: (_args, ctx) => ctx.idempotencyKey });
+    const [[name, offered] = ["", undefined]] = Object.entries(toAISDKTools([pay]));
+    await runtime.run(task, () => offered?.execute({}, { toolCallId: "c1", messages: [] }));
+    expect(name).not.toBe("pay.charge");
+    expect(lines(await runtime.retryWarning(next))[0]).toContain(`attempt 1: ${name}(`);
+    // The log has the tool's own name.
+    expect(await runtime.calls(task)).toMatchObject([{ toolName: "pay.charge" }]);
   });
 
   it("rule 18: says of rows of version 0.1 that a repeat may run again", async () => {

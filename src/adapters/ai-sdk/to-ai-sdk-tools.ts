@@ -3,7 +3,7 @@ import { fromObjectInput, isWrapped, toObjectSchema } from "../../definition/obj
 import { toSdkSchema } from "../../definition/sdk-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { MODEL_NAME, type Tool } from "../../tool/tool.ts";
 
 /**
  * Under names and with schemas that every provider takes. The log has the tools' own names and arguments.
@@ -12,17 +12,20 @@ import type { Tool } from "../../tool/tool.ts";
  * await generateText({ model, tools: toAISDKTools([placeOrder, read]), prompt });
  */
 export function toAISDKTools(source: ToolSource): Record<string, Tool> {
-  return Object.fromEntries([...offerTools(source)].map(([name, tool]) => [name, withObjectSchema(tool)]));
+  return Object.fromEntries([...offerTools(source)].map(([name, tool]) => [name, forModel(name, tool)]));
 }
 
-function withObjectSchema(tool: Tool): Tool {
+function forModel(name: string, tool: Tool): Tool {
   const { inputJsonSchema } = specOf(tool);
-  if (!isWrapped(inputJsonSchema)) return tool;
+  if (!isWrapped(inputJsonSchema) && name === tool.name) return tool;
   const argsOf = (input: unknown): never => fromObjectInput(inputJsonSchema, input) as never;
   return {
     ...tool,
-    inputSchema: toSdkSchema(() => toObjectSchema(inputJsonSchema)),
-    execute: (input, options) => tool.execute(argsOf(input), options),
+    ...(isWrapped(inputJsonSchema)
+      ? { inputSchema: toSdkSchema(() => toObjectSchema(inputJsonSchema)) }
+      : {}),
+    // The SDK does not say under which name a tool was called.
+    execute: (input, options) => tool.execute(argsOf(input), { ...options, [MODEL_NAME]: name }),
     ...(tool.needsApproval === undefined
       ? {}
       : { needsApproval: async (input, options) => tool.needsApproval?.(argsOf(input), options) ?? false }),

@@ -51,7 +51,9 @@ export function addApprovalsCommand(program: Command): void {
         if (requests.length === 0) screen.say("There is nothing to decide.");
         for (const request of requests) {
           const { id, nodeId, runId, toolName, prompt, args } = request;
-          screen.say(`${screen.paint("bold", id)}  ${request.status}  ${toAge(request.requestedAtMs)}`);
+          screen.say(
+            `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
+          );
           const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
           screen.say(`  ${[...place, ...(toolName === "" ? [] : [toTerminalName(toolName)])].join(", ")}`);
           screen.say(`  ${toShortText(prompt, LONGEST)}`);

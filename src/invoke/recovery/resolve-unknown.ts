@@ -33,11 +33,12 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   }
   if (question !== undefined) return { kind: "pending", approval: question };
   const way = await wayOf(call, row);
-  // Nothing may run beside a try that was cut off and is still at work.
-  if (way === "run") await hasSettled(call, row);
   switch (way) {
     case "run":
-      return runAgain(call, row, (await passesKeyOn(call, row)) ? "key" : "tool", undefined);
+      if (await passesKeyOn(call, row)) return runAgain(call, row, "key", undefined);
+      // Without a key, nothing may run beside a try that was cut off and is still at work.
+      await hasSettled(call, row);
+      return runAgain(call, row, "tool", undefined);
     case "ask":
       return askPerson(call, row);
     case "tell":
