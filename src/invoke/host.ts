@@ -2,7 +2,7 @@
 import type { ToolSettings } from "../definition/context.ts";
 import type { Models } from "../definition/models.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import type { CommitLevel, Store } from "../store/store.ts";
+import type { CommitLevel, Store, Transaction } from "../store/store.ts";
 import type { MeasuringClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { CallsAtWork } from "./calls-at-work.ts";
@@ -79,6 +79,11 @@ export interface Host {
   /** Grows each time the lease is found to have lapsed: another process may have taken over since. */
   leaseGeneration(): number;
   isOwnerAlive(ownerId: string): Promise<boolean>;
+}
+
+/** Commits before it returns, where the store can: the tool may be killed in its next statement. */
+export function commitAtOnce<T>({ store }: Host, work: () => Transaction<T>): Promise<T> {
+  return store.commitAtOnce?.(work, "normal") ?? store.transaction(work, "normal");
 }
 
 /** How hard a commit is: the intent of what must not happen twice survives a loss of power. */

@@ -3,8 +3,9 @@
  * What could not be stored in time is stored with the outcome.
  */
 import { addUsage, spendReservation } from "../store/usage.ts";
-import { commitAtOnce, type Transaction } from "../store/store.ts";
+import type { Transaction } from "../store/store.ts";
 import type { Call } from "./call.ts";
+import { commitAtOnce } from "./host.ts";
 
 export const COST = "maxCostUsd";
 
@@ -41,7 +42,7 @@ export class Spending {
       const usd = this.takeUnstoredUsd();
       if (usd === 0) break;
       try {
-        await commitAtOnce(call.host.store, () => spend(call, usd), "normal");
+        await commitAtOnce(call.host, () => spend(call, usd));
       } catch {
         // The transaction that stores the outcome includes it.
         this.#storedUsd -= usd;

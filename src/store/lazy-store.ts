@@ -4,7 +4,7 @@
  */
 import { ToolwrightError } from "../errors.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
-import { commitAtOnce, type CommitLevel, type Store, type Transaction } from "./store.ts";
+import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 export class LazyStore implements Store {
   readonly dialect: "sqlite" | "postgres";
@@ -46,8 +46,7 @@ export class LazyStore implements Store {
 
   /** Does not take turns with others: it must not wait. */
   commitAtOnce<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    const store = this.#store;
-    return store === undefined ? this.transaction(work, level) : commitAtOnce(store, work, level);
+    return this.#store?.commitAtOnce?.(work, level) ?? this.transaction(work, level);
   }
 
   read<T>(work: () => Transaction<T>): Promise<T> {

@@ -30,7 +30,3 @@ export interface Store {
   read<T>(work: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-export function commitAtOnce<T>(store: Store, work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-  return store.commitAtOnce?.(work, level) ?? store.transaction(work, level);
-}

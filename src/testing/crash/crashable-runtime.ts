@@ -5,7 +5,7 @@ import type { RuntimeOptions } from "../../runtime/options.ts";
 import { LazyStore } from "../../store/lazy-store.ts";
 import { openStore } from "../../store/open-store.ts";
 import type { SqlValue, Statement } from "../../store/statement.ts";
-import { commitAtOnce, type Store, type Transaction } from "../../store/store.ts";
+import type { Store, Transaction } from "../../store/store.ts";
 import { reachCrashPoint } from "./crash-point.ts";
 
 /**
@@ -45,7 +45,10 @@ function watchStore(store: Store): Store {
     dialect: store.dialect,
     secret: store.secret,
     transaction: (work, level) => store.transaction(() => watchTransaction(work()), level),
-    commitAtOnce: (work, level) => commitAtOnce(store, () => watchTransaction(work()), level),
+    commitAtOnce: (work, level) => {
+      const watched = (): ReturnType<typeof work> => watchTransaction(work());
+      return store.commitAtOnce?.(watched, level) ?? store.transaction(watched, level);
+    },
     read: (work) => store.read(work),
     close: () => store.close(),
   };
