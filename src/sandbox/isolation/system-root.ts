@@ -7,10 +7,17 @@ import { realpathSync } from "node:fs";
 import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "./is-inside.ts";
 
+// Every call asks, most often about the same root.
+let accepted: string | undefined;
+
 export function refuseSystemRoot(realRoot: string): void {
+  if (realRoot === accepted) return;
   const isSystem =
     WHOLE.some((folder) => isInside(folder, realRoot)) || NEVER.some((folder) => isInside(realRoot, folder));
-  if (!isSystem) return;
+  if (!isSystem) {
+    accepted = realRoot;
+    return;
+  }
   throw new ToolwrightError(
     "TOOL_OPTION_INVALID",
     "The sandbox root is refused, because it is a folder of the system.",
