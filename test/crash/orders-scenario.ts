@@ -43,10 +43,10 @@ export async function createOrdersScenario({
     for (const { id, kind: asked, args } of approvals) {
       expect(asked).toBe("replay");
       const placed = findOrder(shop, args);
-      await runtime.resolveToolApproval(id, {
-        approved: true,
-        ...(placed === undefined ? {} : { happened: { output: placed } }),
-      });
+      await runtime.resolveToolApproval(
+        id,
+        placed === undefined ? { resolution: "run-again" } : { resolution: "happened", output: placed },
+      );
     }
     return approvals.length;
   };
