@@ -1,7 +1,7 @@
 /** How this command was called, so that the commands it prints can be typed as they stand. */
 import { basename, relative } from "node:path";
 import { isPostgresAddress } from "../store/open-store.ts";
-import { printedWord } from "../util/shell-word.ts";
+import { printedWord } from "../util/terminal-text.ts";
 
 export function commandName(): string {
   if (process.env["npm_command"] === "exec") return "npx toolwright";

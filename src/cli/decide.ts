@@ -6,7 +6,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { readApproval } from "../store/approvals.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { systemClock } from "../util/clock.ts";
-import { printedWord } from "../util/shell-word.ts";
+import { printedWord } from "../util/terminal-text.ts";
 import { toTerminalName } from "../util/terminal-text.ts";
 import { userName } from "../util/user-name.ts";
 import { answerSteps, stepLines } from "./answer-lines.ts";

@@ -18,7 +18,7 @@ import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
 import { readManifest } from "../load/package-root.ts";
-import { printedWord } from "../util/shell-word.ts";
+import { printedWord } from "../util/terminal-text.ts";
 import { toTerminalBlock, toTerminalName } from "../util/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";

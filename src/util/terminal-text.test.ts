@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { printedWord } from "./shell-word.ts";
+import { printedWord } from "./terminal-text.ts";
 import {
   toTerminalBlock,
   toTerminalJson,

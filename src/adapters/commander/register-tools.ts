@@ -5,7 +5,7 @@ import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { DEFAULT_STORE } from "../../store/open-store.ts";
 import { defaultRegistry, type Registry } from "../../tool/registry.ts";
-import { printedWord } from "../../util/shell-word.ts";
+import { printedWord } from "../../util/terminal-text.ts";
 import { type CommandSettings, INPUT, RUN_ID } from "./command-settings.ts";
 import { planCommands } from "./plan-commands.ts";
 import { addToolCommands } from "./tool-commands.ts";

@@ -8,7 +8,7 @@ import type { Outcome } from "../../invoke/outcome.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
-import { printedWord } from "../../util/shell-word.ts";
+import { printedWord } from "../../util/terminal-text.ts";
 import { toTerminalJson } from "../../util/terminal-text.ts";
 import { stopOnSignals } from "../../util/stop-on-signals.ts";
 import { whenDrained } from "../../util/when-drained.ts";

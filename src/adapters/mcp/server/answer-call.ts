@@ -15,7 +15,7 @@ import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { printedWord } from "../../../util/shell-word.ts";
+import { printedWord } from "../../../util/terminal-text.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
