@@ -52,7 +52,11 @@ export class Ownership {
     clearInterval(this.#timer);
     if (isAtWork) return;
     runtimes.set(this.ownerId, "ended");
-    await this.#store?.transaction(() => endOwner(this.ownerId), "normal");
+    try {
+      await this.#store?.transaction(() => endOwner(this.ownerId), "normal");
+    } catch {
+      // Everything that had to be recorded is recorded. Without this row, the lease runs out instead.
+    }
   }
 
   lostSignal(): AbortSignal {

@@ -54,16 +54,26 @@ it("edit applies a patch that is not in the file", async () => {
   expect(readFileSync(join(shop.root, "a.txt"), "utf8")).toBe("two\n");
 });
 
-it("bash is told, once per place in the order of calls, and is never run again in silence", async () => {
+it("a model reads that the outcome of bash is unknown, once per interrupted call, and may call it once more", async () => {
   const count = { cmd: "sh", args: ["-c", "echo x >> count"] };
   await shop.open().call(bash, count, task);
   interruptAll();
   const runtime = shop.open();
-  const told = await runtime.call(bash, count, task);
+  const told = await runtime.call(bash, count, { ...task, toolCallId: "call_1" });
   expect(told).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
   if (told.status === "error") expect(told.error.toModel().error_type).toBe("outcome_unknown");
   expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\n");
   // The model has looked, and calls it once more: that is a second call.
-  expect(await runtime.call(bash, count, task)).toMatchObject({ status: "success" });
+  expect(await runtime.call(bash, count, { ...task, toolCallId: "call_2" })).toMatchObject({
+    status: "success",
+  });
   expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\nx\n");
+});
+
+it("rule 16: where no model reads the answer, a person is asked about an interrupted bash", async () => {
+  const count = { cmd: "sh", args: ["-c", "echo x >> count"] };
+  await shop.open().call(bash, count, task);
+  interruptAll();
+  expect(await shop.open().call(bash, count, task)).toMatchObject({ status: "pending" });
+  expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\n");
 });
