@@ -244,3 +244,22 @@ it("rule 17: an answer given while the try was still at work is asked for again 
   expect(await again).toMatchObject({ status: "pending" });
   expect(effects).toHaveLength(1);
 });
+
+it("rule 17: a call does not run again beside a cut-off try that does not settle, whatever the answer", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createBlindCharge({ timeoutMs: 100 }, () => new Promise(() => undefined));
+  const runtime = await world.runtime();
+  const abort = new AbortController();
+  const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+  await until(() => effects.length === 1);
+  abort.abort();
+  await cut;
+  for (const other of [runtime, await world.runtime()]) {
+    const pending = await other.call(charge, args, { ...task, attempt: 2 });
+    if (pending.status === "pending")
+      await other.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+    const again = await other.call(charge, args, { ...task, attempt: 3 });
+    expect(again).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT", effect: "none" } });
+  }
+  expect(effects).toHaveLength(1);
+});

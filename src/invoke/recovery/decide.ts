@@ -4,7 +4,7 @@
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/approvals.ts";
-import type { CallRow } from "../../store/calls.ts";
+import { callsByKey, type CallRow } from "../../store/calls.ts";
 import { moveToAttempt } from "../../store/write-calls.ts";
 import { latestCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
 import { decode } from "../../util/encode.ts";
@@ -22,7 +22,7 @@ import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote } from "../call-notes.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
-import { hasSettled, waitForOwner } from "./wait-for-owner.ts";
+import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
 export async function decide(call: Call): Promise<Result | undefined> {
   for (;;) {
@@ -84,7 +84,7 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
       }
       if (!runsInEachAttempt(spec)) return interrupted(call, row);
       // It would run again after a success, so it does after an error; not beside a try that was cut off.
-      await hasSettled(call, row);
+      await assertSettled(call, row);
       await restoreSpentApproval(call, row);
       return undefined;
     case "denied":
@@ -137,10 +137,19 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
   await restoreSpentApproval(call, row);
   if (row.effect === "none") return undefined;
   call.mayHaveHappened = true;
-  if (row.effect === null) return resolveUnknown(call, row);
+  return row.effect === null ? resolveUnknown(call, row) : happened(call, row);
+}
+
+async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.lateJson !== null) return cameLate(call, row, row.lateJson);
-  // It happened, and what it brought could not be kept: nobody runs it again.
+  // Its output could not be kept, but it must not run again.
   return { kind: "error", error: errorOf(row) };
+}
+
+/** A row of this call that says that it happened, in this attempt or in the one in which it was cut off. */
+async function lateSuccess(call: Call, { scopeId, key }: CallRow): Promise<CallRow | undefined> {
+  const rows = await call.host.store.read(() => callsByKey(scopeId, key));
+  return rows.find(({ effect }) => effect === "happened");
 }
 
 /** It was approved, and what was approved is what runs again. */
@@ -183,10 +192,11 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
+      const late = await lateSuccess(call, row);
+      if (late === undefined) return resolveUnknown(call, row);
       // The try that was cut off has succeeded in the meantime: that is the answer, not a person's guess.
-      if (row.effect === null) return resolveUnknown(call, row);
       await call.host.store.transaction(() => voidPending(inner.id), "normal");
-      return interrupted(call, row);
+      return happened(call, late);
     }
     call.approvedBefore = true;
     call.isReentry = true;

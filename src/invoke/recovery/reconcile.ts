@@ -7,7 +7,7 @@ import { messageOf } from "../error-record.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { createScrubber } from "../redact.ts";
 import { withToolContext } from "../tool-context.ts";
-import { hasSettled } from "./wait-for-owner.ts";
+import { hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 export type Reconciliation =
   | { readonly happened: true; readonly outputJson: string }
@@ -42,7 +42,8 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
 /** A request of a process that died, or of a try that has just settled, may still be on its way. */
 async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
   const { spec, host } = call;
-  const sinceMs = row.executing === false ? (row.finishedAtMs ?? row.startedAtMs) : row.startedAtMs;
+  const settledMs = await settledAtMs(call, row);
+  const sinceMs = settledMs === 0 ? row.startedAtMs : settledMs;
   const leftMs = msLeft(sinceMs, spec.settleMs, host.clock.now());
   if (leftMs <= 0) return;
   try {

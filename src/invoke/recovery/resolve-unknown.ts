@@ -17,7 +17,7 @@ import { askPerson, openQuestion, runOnAnswer } from "./ask-person.ts";
 import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
-import { hasSettled } from "./wait-for-owner.ts";
+import { assertSettled, settledAtMs } from "./wait-for-owner.ts";
 
 /** `undefined` means: run it (again), with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -37,7 +37,7 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
     case "run":
       if (await passesKeyOn(call, row)) return runAgain(call, row, "key", undefined);
       // Without a key, nothing may run beside a try that was cut off and is still at work.
-      await hasSettled(call, row);
+      await assertSettled(call, row);
       return runAgain(call, row, "tool", undefined);
     case "ask":
       return askPerson(call, row);
@@ -76,10 +76,10 @@ async function answered(call: Call, row: CallRow, question: ApprovalRow): Promis
     const checked = holdsMark(outputJson) ? outputJson : await parseOutput(call, decode(outputJson));
     return recordHappened(call, row, checked, question);
   }
-  await hasSettled(call, row);
+  await assertSettled(call, row);
   // Answered while the try was still at work: what it has done since, the person could not know.
-  const isOutdated = row.executing === false && (row.finishedAtMs ?? 0) >= (question.decidedAtMs ?? 0);
-  if (isOutdated) return askPerson(call, row);
+  const settledMs = await settledAtMs(call, row);
+  if (settledMs > 0 && settledMs >= (question.decidedAtMs ?? 0)) return askPerson(call, row);
   runOnAnswer(call, question);
   return runAgain(call, row, (await passesKeyOn(call, row)) ? "person-key" : "person", undefined);
 }

@@ -71,11 +71,45 @@ export async function hasSettled(call: Call, row: CallRow): Promise<boolean> {
   return false;
 }
 
+/** Before a call runs again: never beside a try that was cut off and is still at work. @throws TOOL_TIMEOUT, Contended */
+export async function assertSettled(call: Call, row: CallRow): Promise<void> {
+  if (await hasSettled(call, row)) return;
+  const tool = call.spec.name;
+  throw new ToolwrightError(
+    "TOOL_TIMEOUT",
+    `An earlier try of "${tool}" was cut off and is still running; the call cannot run again beside it.`,
+    {
+      details: { tool, key: row.key, attempt: row.attempt },
+      hint: "Wait until the tool has stopped, or end its process. Then call it again.",
+      effect: "none",
+      retryable: true,
+    },
+  );
+}
+
+/** When the last of the call's tries that were cut off settled; 0 where none was. */
+export async function settledAtMs({ host }: Call, row: CallRow): Promise<number> {
+  const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
+  return Math.max(
+    0,
+    ...rows.flatMap(({ executing, finishedAtMs }) => (executing === false ? (finishedAtMs ?? 0) : 0)),
+  );
+}
+
+/** In whichever attempt it was cut off: the row of a call that waits since then says nothing about it. */
 async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
   if (whenExecuted(host.store, row.key) !== undefined) return true;
-  if (row.ownerId === null || row.ownerId === host.ownerId || row.executing !== true) return false;
-  const current = await host.store.read(() => sameRow(row));
-  return current?.executing === true && (await host.isOwnerAlive(row.ownerId));
+  const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
+  for (const { executing, ownerId } of rows) {
+    if (
+      executing === true &&
+      ownerId !== null &&
+      ownerId !== host.ownerId &&
+      (await host.isOwnerAlive(ownerId))
+    )
+      return true;
+  }
+  return false;
 }
 
 function* sameRow({ scopeId, key, attempt }: CallRow): Transaction<CallRow | undefined> {
