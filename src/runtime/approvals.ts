@@ -11,6 +11,7 @@ import {
   listApprovals,
   readApproval,
   settleApproval,
+  voidEqualQuestions,
 } from "../store/approvals.ts";
 import { readScope } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
@@ -48,6 +49,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     });
     const settled = yield* readApproval(id, now);
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
+    if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);
     return settled;
   }, "full");
   if (row === undefined) throw notFound(id);

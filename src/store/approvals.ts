@@ -134,6 +134,29 @@ export function* approvalOfCall(callKey: string, nowMs: number): Transaction<App
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
+/**
+ * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
+ * run it again. Giving up is an answer for the call that asked alone.
+ */
+export function* answerUnderKey(
+  toolName: string,
+  idempotencyKey: string,
+  sinceMs: number,
+  nowMs: number,
+): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    `SELECT a.* FROM toolwright_approvals a
+       JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+     WHERE a.status = 'approved' AND a.kind = 'replay' AND a.redeemed_at_ms IS NULL AND a.tool_name = ?1
+       AND c.idempotency_key = ?2 AND a.requested_at_ms >= ?3
+     ORDER BY a.position DESC LIMIT 1`,
+    toolName,
+    idempotencyKey,
+    sinceMs,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
 /** A denial of an equal call in the same task iteration, wherever in it the call was made. */
 export function* denialOf(
   task: { readonly runId: string; readonly nodeId: string; readonly path: string },
@@ -195,6 +218,21 @@ export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
     denied.decidedAtMs,
     denied.decidedBy,
     denied.comment,
+  );
+}
+
+/** One answer about a business key is enough: the questions of other calls under it have nothing left to decide. */
+export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'void'
+     WHERE status = 'pending' AND kind = 'replay' AND tool_name = ?1 AND id <> ?2 AND EXISTS
+       (SELECT 1 FROM toolwright_calls own JOIN toolwright_calls other ON other.idempotency_key = own.idempotency_key
+        WHERE own.scope_id = ?3 AND own.key = ?4 AND other.scope_id = toolwright_approvals.scope_id
+          AND other.key = toolwright_approvals.call_key)`,
+    answered.toolName,
+    answered.id,
+    answered.scopeId,
+    answered.callKey,
   );
 }
 

@@ -6,14 +6,13 @@ import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/calls.ts";
 import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
-import { readClaimedCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
-import { encode } from "../../util/encode.ts";
+import { readClaimedCall, type RecordedCall } from "../../store/recorded-calls.ts";
 import { type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
-import { cameLate } from "../recovery/decide.ts";
 import { resolveUnknown } from "../recovery/resolve-unknown.ts";
+import { hadEffect, resultUnderKey } from "../recovery/under-business-key.ts";
 import { waitForOwner } from "../recovery/wait-for-owner.ts";
 import { effectOf } from "../record/effect.ts";
 
@@ -95,29 +94,11 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
 }
 
 async function answerFrom(call: Call, row: RecordedCall): Promise<Result | undefined> {
-  if (row.status === "success" || row.effect === "happened") {
-    call.note = `This was done before under the same business key. It was not done again.`;
-    if (row.status !== "success")
-      return elsewhere(await cameLate(call, row, row.lateJson ?? encode(undefined)));
-    return elsewhere(recorded(row));
-  }
+  if (hadEffect(row)) return resultUnderKey(call, row);
   if (row.effect === "none") return undefined;
   call.mayHaveHappened = true;
-  return elsewhere(await resolveUnknown(call, row));
-}
-
-function elsewhere(result: Result | undefined): Result | undefined {
+  const result = await resolveUnknown(call, row);
   return result?.kind === "recorded" ? { ...result, isElsewhere: true } : result;
-}
-
-/** A result whose output was deleted is answered as such, and not run again. */
-function recorded(row: RecordedCall): Result {
-  try {
-    return { kind: "recorded", outputJson: wholeOutput(row), attempt: row.attempt };
-  } catch (error) {
-    if (!ToolwrightError.is(error)) throw error;
-    return refuse(error);
-  }
 }
 
 function isAncestor(call: Call): boolean {

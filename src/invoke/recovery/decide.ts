@@ -13,14 +13,14 @@ import { decodeError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
-import { holdsMark } from "../redact.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { explainRefusal } from "../record/rows.ts";
 import { requestApproval } from "../approvals/request.ts";
-import { parseOutput, prepareInput } from "../policies/validate.ts";
+import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote } from "../call-notes.ts";
+import { lateResult } from "./late-result.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
@@ -167,21 +167,10 @@ async function noteEdits(call: Call, row: CallRow): Promise<void> {
   if ((decision?.approvedArgsJson ?? null) !== null) addNote(call, editNote(row.inputJson));
 }
 
-/** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
-export async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
-  call.lateJson = lateJson;
-  try {
-    // A mark stands for a value that was checked before it was redacted.
-    const outputJson = holdsMark(lateJson) ? lateJson : await parseOutput(call, decode(lateJson));
-    if (row.attempt === call.scope.attempt) return { kind: "recorded", outputJson, attempt: row.attempt };
-    return happenedBefore(call, row, outputJson);
-  } catch (error) {
-    if (!ToolwrightError.is(error)) throw error;
-    return {
-      kind: "error",
-      error: new ToolwrightError(error.code, error.message, { details: error.details, effect: "happened" }),
-    };
-  }
+async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
+  const result = await lateResult(call, row.attempt, lateJson);
+  if (result.kind !== "recorded" || row.attempt === call.scope.attempt) return result;
+  return happenedBefore(call, row, result.outputJson);
 }
 
 /** A call that waits for a person is the same call, however often it is asked for. */

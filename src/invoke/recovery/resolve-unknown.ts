@@ -17,6 +17,7 @@ import { askPerson, openQuestion, runOnAnswer } from "./ask-person.ts";
 import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
+import { knownUnderKey, resultUnderKey } from "./under-business-key.ts";
 import { assertSettled, settledAtMs } from "./wait-for-owner.ts";
 
 /** `undefined` means: run it (again), with the same key. */
@@ -25,6 +26,10 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   const question = await openQuestion(call);
   // An answer binds every caller, whatever the tool says by now.
   if (question !== undefined && question.status !== "pending") return answered(call, row, question);
+  const known = await call.host.store.read(() => knownUnderKey(call, row));
+  if (known.succeeded !== undefined || known.answer !== undefined) await closeNow(call, question);
+  if (known.succeeded !== undefined) return resultUnderKey(call, known.succeeded);
+  if (known.answer !== undefined) return answered(call, row, known.answer);
   if (spec.onUnknown === undefined && !isUnrepeatable(spec)) return runAgain(call, row, "safe", question);
   if (spec.reconcile !== undefined) {
     const found = await reconcile(call, row);
@@ -110,6 +115,11 @@ function runAgain(
   if (isUnrepeatable(call.spec))
     addNote(call, `An earlier try of this call ${howItEnded(row)}. ${NOTES[why]}`.trim());
   return closeQuestion(call, question);
+}
+
+/** Another call has answered it: nothing is left to decide. */
+async function closeNow(call: Call, question: ApprovalRow | undefined): Promise<void> {
+  if (question !== undefined) await call.host.store.transaction(() => voidPending(question.id), "normal");
 }
 
 /** The call runs without the answer: nothing is left to decide. */

@@ -1,0 +1,22 @@
+/** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
+import { ToolwrightError } from "../../errors.ts";
+import { decode } from "../../util/encode.ts";
+import type { Call } from "../call.ts";
+import type { Result } from "../outcome.ts";
+import { parseOutput } from "../policies/validate.ts";
+import { holdsMark } from "../redact.ts";
+
+export async function lateResult(call: Call, attempt: number, lateJson: string): Promise<Result> {
+  call.lateJson = lateJson;
+  try {
+    // A mark stands for a value that was checked before it was redacted.
+    const outputJson = holdsMark(lateJson) ? lateJson : await parseOutput(call, decode(lateJson));
+    return { kind: "recorded", outputJson, attempt };
+  } catch (error) {
+    if (!ToolwrightError.is(error)) throw error;
+    return {
+      kind: "error",
+      error: new ToolwrightError(error.code, error.message, { details: error.details, effect: "happened" }),
+    };
+  }
+}
