@@ -10,9 +10,9 @@ function create(): BareScopes {
 
 /** A call under a run id of its own. */
 function call(scopes: BareScopes, runId: string, isCounted: boolean) {
-  const { scope, close } = scopes.open({ runId });
+  const { scope, close } = scopes.open({ runId }, () => "tool");
   if (isCounted) scope.places.assign("tool", { ask: false });
-  close();
+  close(false);
   return scope;
 }
 
@@ -30,7 +30,7 @@ it("forgets those in which nothing was counted, the one that was used least late
 it("keeps those that know a count, and those in use", () => {
   const scopes = create();
   const counted = call(scopes, "counted", true);
-  const inUse = scopes.open({ runId: "in use" });
+  const inUse = scopes.open({ runId: "in use" }, () => "tool");
   for (let n = 0; n < 200; n += 1) call(scopes, `r${n}`, false);
   expect(call(scopes, "counted", false)).toBe(counted);
   expect(call(scopes, "in use", false)).toBe(inUse.scope);

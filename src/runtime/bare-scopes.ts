@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { scopeText } from "../definition/call-key.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
+import { digest } from "../util/hash.ts";
 import type { RuntimeCallOptions } from "./runtime.ts";
 import { identityOf } from "./task-identity.ts";
 
@@ -13,8 +14,8 @@ const MOST_IDLE = 100;
 
 export interface BareScope {
   readonly scope: Scope;
-  /** When the call has ended. */
-  readonly close: () => void;
+  /** When the call has returned. @param isWaiting it waits for approval */
+  readonly close: (isWaiting: boolean) => void;
 }
 
 interface Kept {
@@ -28,17 +29,34 @@ export class BareScopes {
   /** Those that nobody uses and that know nothing, in the order in which they were last used. */
   readonly #idle = new Map<string, Kept>();
 
+  /** Runs of calls that name none and wait for approval, by the call, the oldest first. */
+  readonly #waiting = new Map<string, Scope[]>();
+
   constructor(host: Host) {
     this.#host = host;
   }
 
-  open(options: RuntimeCallOptions): BareScope {
-    // Without a run id every call is a run of its own, and nothing has to be counted.
-    if (options.runId === undefined) {
-      const scope = new Scope(this.#host, identityOf({ ...options, runId: randomUUID() }));
-      return { scope, close: () => undefined };
-    }
-    const { identity, attempt } = identityOf({ ...options, runId: options.runId });
+  /** @param call the tool and its arguments as text */
+  open(options: RuntimeCallOptions, call: () => string): BareScope {
+    const runId = options.runId ?? runOfKey(options.callKey);
+    return runId === undefined ? this.#openUnnamed(options, call()) : this.#openNamed({ ...options, runId });
+  }
+
+  /** Without a run id every call is a run of its own. One that waits for approval is the same call when it is made again. */
+  #openUnnamed(options: RuntimeCallOptions, call: string): BareScope {
+    const { identity, attempt } = identityOf({ ...options, runId: randomUUID() });
+    const name = `${attempt} ${scopeText({ ...identity, runId: "" })} ${call}`;
+    const waiting = this.#waiting.get(name) ?? [];
+    const scope = waiting.shift() ?? new Scope(this.#host, { identity, attempt });
+    if (waiting.length === 0) this.#waiting.delete(name);
+    const close = (isWaiting: boolean): void => {
+      if (isWaiting) this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), scope]);
+    };
+    return { scope, close };
+  }
+
+  #openNamed(options: RuntimeCallOptions & { readonly runId: string }): BareScope {
+    const { identity, attempt } = identityOf(options);
     const name = `${attempt} ${scopeText(identity)}`;
     const kept = this.#kept.get(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt }));
     kept.users += 1;
@@ -65,4 +83,9 @@ export class BareScopes {
     if (this.#kept.get(name) === kept) this.#kept.delete(name);
     if (this.#idle.get(name) === kept) this.#idle.delete(name);
   }
+}
+
+/** A call key without a run id means one call in the whole store: its run follows from the key. */
+function runOfKey(callKey: string | undefined): string | undefined {
+  return callKey === undefined ? undefined : `call-${digest([callKey]).slice(0, 24)}`;
 }

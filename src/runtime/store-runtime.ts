@@ -6,6 +6,7 @@ import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { scopeHere } from "../invoke/call-here.ts";
+import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { RunBudgets } from "../invoke/run-budgets.ts";
@@ -106,11 +107,14 @@ export class StoreRuntime {
     }
     const spec = specOf(fromTool(tool));
     const { toolCallId, callKey, signal } = options;
-    const { scope, close } = this.#scopeFor(options);
+    const { scope, close } = this.#scopeFor(options, () => writeArguments(spec.name, args).text);
+    let isWaiting = false;
     try {
-      return (await invoke(scope, spec, args, { toolCallId, callKey, signal })) as Outcome<never>;
+      const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
+      isWaiting = outcome.status === "pending";
+      return outcome as Outcome<never>;
     } finally {
-      close();
+      close(isWaiting);
     }
   }
 
@@ -228,7 +232,7 @@ export class StoreRuntime {
   }
 
   /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
-  #scopeFor(options: RuntimeCallOptions): BareScope {
+  #scopeFor(options: RuntimeCallOptions, call: () => string): BareScope {
     const here = currentAmbient()?.scope;
     const isHere =
       here?.host === this.#host &&
@@ -237,7 +241,7 @@ export class StoreRuntime {
       (options.iteration === undefined || options.iteration === here.identity.iteration) &&
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? scopeHere() : undefined;
-    return scope === undefined ? this.#bareScopes.open(options) : { scope, close: () => undefined };
+    return scope === undefined ? this.#bareScopes.open(options, call) : { scope, close: () => undefined };
   }
 }
 

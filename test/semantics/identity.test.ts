@@ -193,22 +193,28 @@ describe("counting", () => {
     expect(second).toMatchObject(first.map((outcome) => ({ ...outcome, replayed: true })));
   });
 
-  it("rule 4: callKey takes the place of the count, in one runtime and in several, also at once", async () => {
-    const world = await createWorld();
-    const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 10)));
-    const [one, other] = [await world.runtime(), await world.runtime()];
-    const deliver = () =>
-      Promise.all(
-        [one, other, one, other].map((runtime) =>
-          runtime.call(charge, { amount: 1 }, { ...task, callKey: "evt_1" }),
-        ),
-      );
-    expect(await deliver()).toMatchObject(times(4, { status: "success", output: { id: "ch_1" } }));
-    expect(await deliver()).toMatchObject(times(4, { output: { id: "ch_1" }, replayed: true }));
-    expect(effects).toHaveLength(1);
-    await one.call(charge, { amount: 1 }, { ...task, callKey: "evt_2" });
-    expect(effects).toHaveLength(2);
-  });
+  it.each([
+    ["in a run", task],
+    ["where no run is named", {}],
+  ])(
+    "rule 4: callKey takes the place of the count %s, in one runtime and in several",
+    async (_where, place) => {
+      const world = await createWorld();
+      const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 10)));
+      const [one, other] = [await world.runtime(), await world.runtime()];
+      const deliver = () =>
+        Promise.all(
+          [one, other, one, other].map((runtime) =>
+            runtime.call(charge, { amount: 1 }, { ...place, callKey: "evt_1" }),
+          ),
+        );
+      expect(await deliver()).toMatchObject(times(4, { status: "success", output: { id: "ch_1" } }));
+      expect(await deliver()).toMatchObject(times(4, { output: { id: "ch_1" }, replayed: true }));
+      expect(effects).toHaveLength(1);
+      await one.call(charge, { amount: 1 }, { ...place, callKey: "evt_2" });
+      expect(effects).toHaveLength(2);
+    },
+  );
 
   it("rule 4: two live runtime.run scopes of one identity are refused, in one runtime and in two", async () => {
     const world = await createWorld();

@@ -42,6 +42,20 @@ describe("in the process that asked", () => {
     expect(effects).toHaveLength(1);
   });
 
+  it("runs once it is approved where no run is named", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ needsApproval: true });
+    const runtime = await world.runtime();
+    const two = () => Promise.all([runtime.call(charge, args), runtime.call(charge, args)]);
+    expect(await two()).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    expect(await runtime.call(charge, { amount: 8 })).toMatchObject({ status: "pending" });
+    expect(await two()).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    expect(await approveAll(runtime)).toBe(3);
+    expect(await two()).toMatchObject([{ status: "success" }, { status: "success" }]);
+    expect(effects).toHaveLength(2);
+    expect(await runtime.call(charge, args)).toMatchObject({ status: "pending" });
+  });
+
   it("is two calls where two are made side by side, in every round", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
