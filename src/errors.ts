@@ -312,7 +312,13 @@ export class ToolwrightError extends Error {
   }
 
   static is(value: unknown): value is ToolwrightError {
-    return typeof value === "object" && value !== null && MARK in value;
+    if (typeof value !== "object" || value === null) return false;
+    try {
+      return MARK in value;
+    } catch {
+      // A revoked proxy, for example, cannot even be asked.
+      return false;
+    }
   }
 
   toModel(): ModelError {

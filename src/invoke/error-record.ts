@@ -20,7 +20,7 @@ export function toToolwrightError(thrown: unknown, toolName: string): Toolwright
     });
   } catch {
     // A proxy or a getter that throws: that something was thrown is all that can be said.
-    return new ToolwrightError("TOOL_EXECUTION_FAILED", "Something was thrown that cannot be looked at.", {
+    return new ToolwrightError("TOOL_EXECUTION_FAILED", UNREADABLE, {
       details: { tool: toolName },
     });
   }
@@ -44,7 +44,18 @@ function effectOf(thrown: unknown): Effect | undefined {
   return effect === "none" || effect === "happened" ? effect : undefined;
 }
 
+/** Whatever was thrown: a proxy or a getter that throws has no message. */
 export function messageOf(thrown: unknown): string {
+  try {
+    return readMessage(thrown);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = "Something was thrown that cannot be looked at.";
+
+function readMessage(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
   if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
     const { message } = thrown;

@@ -6,6 +6,16 @@ import { createWorld } from "./harness.ts";
 
 const task = { runId: "r1" };
 
+function handsOff(): never {
+  throw new Error("hands off");
+}
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 async function outcomeOf(thrown: unknown) {
   const world = await createWorld();
   const tool = defineTool({
@@ -62,20 +72,32 @@ describe("whatever is thrown", () => {
     expect(detached).toMatchObject({ code: "TOOL_EXECUTION_FAILED", message: error.message });
   });
 
-  it("something that cannot even be looked at ends the call, not the run", async () => {
-    const hostile = new Proxy(
-      {},
-      {
-        has: () => {
-          throw new Error("hands off");
-        },
-        get: () => {
-          throw new Error("hands off");
-        },
-      },
-    );
-    const { error } = await outcomeOf(hostile);
+  it.each([
+    ["a proxy whose traps throw", () => new Proxy({}, { has: handsOff, get: handsOff })],
+    ["a revoked proxy", revokedProxy],
+  ])("something that cannot even be looked at ends the call, not the run: %s", async (_name, hostile) => {
+    const { error } = await outcomeOf(hostile());
     expect(error.code).toBe("TOOL_EXECUTION_FAILED");
+  });
+
+  it("what other functions of a tool throw ends the call too, where it cannot be looked at", async () => {
+    const world = await createWorld();
+    const fail = (): never => {
+      throw revokedProxy();
+    };
+    const runtime = await world.runtime();
+    for (const policies of [{ idempotencyKey: fail }, { cache: { keyFn: fail } }, { needsApproval: fail }]) {
+      const isSideEffect = !("cache" in policies);
+      const tool = defineTool({
+        name: "odd",
+        schema: z.object({}),
+        sideEffect: isSideEffect,
+        ...policies,
+        execute: () => 1,
+      });
+      const { status } = await runtime.call(tool, {}, { runId: Object.keys(policies).join() });
+      expect(status).toBe("needsApproval" in policies ? "pending" : "error");
+    }
   });
 
   it("a ToolwrightError is kept as it is", async () => {

@@ -64,6 +64,18 @@ describe("a process that was stopped for longer than its lease", () => {
     if (isTakenOver) expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
   });
 
+  it("runs nothing after a takeover in the wait before a retry, also if it does not know of a lapse", async () => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({ retry: { maxRetries: 1, backoffMs: 1 } }, async () => {
+      await takeOver(world);
+      throw harmless("not now");
+    });
+    await expect((await world.runtime()).call(charge, args, task)).rejects.toMatchObject({
+      code: "TOOL_RUN_FENCED",
+    });
+    expect(effects).toHaveLength(1);
+  });
+
   it("registers again when retention has deleted its row, and is alive to others", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<{ id: string }>();

@@ -12,6 +12,7 @@ import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
 import { type Call, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
+import { messageOf } from "../error-record.ts";
 import type { Lead } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { storedOutput } from "../record/record-end.ts";
@@ -105,7 +106,7 @@ async function cacheKeyOf(call: Call): Promise<CacheKey> {
 }
 
 function keyError(call: Call, cause: unknown): ToolwrightError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
     `Tool "${call.spec.name}": cache.keyFn failed for these arguments: ${reason}.`,

@@ -9,6 +9,7 @@ import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
 import { readClaimedCall, type RecordedCall } from "../../store/recorded-calls.ts";
 import { type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
+import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
 import { resolveUnknown } from "../recovery/resolve-unknown.ts";
@@ -149,7 +150,7 @@ function cycle(call: Call): ToolwrightError {
 }
 
 function keyError(call: Call, cause: unknown): ToolwrightError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
     `Tool "${call.spec.name}": idempotencyKey failed: ${reason}.`,

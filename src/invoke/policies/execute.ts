@@ -4,7 +4,7 @@ import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, tell } from "../call.ts";
-import { toToolwrightError } from "../error-record.ts";
+import { messageOf, toToolwrightError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
@@ -30,7 +30,8 @@ async function runTry(call: Call, attempt: Try): Promise<Result> {
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);
   } catch (thrown) {
-    if (thrown instanceof LostOwnership) throw thrown.error;
+    const lost = LostOwnership.errorOf(thrown);
+    if (lost !== undefined) throw lost;
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
@@ -57,8 +58,7 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
   try {
     await ctx.durabilitySnapshot(call.spec.name, call.toolCallId ?? call.key);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    call.host.warnOnce("snapshot", `a snapshot after "${call.spec.name}" failed: ${message}`);
+    call.host.warnOnce("snapshot", `a snapshot after "${call.spec.name}" failed: ${messageOf(error)}`);
   }
 }
 

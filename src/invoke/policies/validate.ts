@@ -97,10 +97,9 @@ function describeIssue(issue: z.core.$ZodIssue, whole: string): string {
 
 function asInputError(call: Call, error: unknown): ToolwrightError {
   if (ToolwrightError.is(error)) return error;
-  const message = error instanceof Error ? error.message : String(error);
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",
-    `Tool "${call.spec.name}" cannot take this input: ${message}.`,
+    `Tool "${call.spec.name}" cannot take this input: ${messageOf(error)}.`,
     {
       details: { tool: call.spec.name },
       effect: "none",

@@ -1,6 +1,6 @@
 /**
- * Right before `execute`: after the lease of this process has lapsed even once, another process may have taken the call
- * or its task over. The store decides, not the time: a lapse that nobody used changes nothing.
+ * Right before `execute`: after the lease of this process has lapsed even once, or before a further try, another process may
+ * have taken the call or its task over. The store decides, not the time: a lapse that nobody used changes nothing.
  */
 import type { ToolwrightError } from "../../errors.ts";
 import { callsByKey } from "../../store/calls.ts";
@@ -11,18 +11,25 @@ import { fenced } from "./rows.ts";
 
 /** Ends the pipeline without an outcome: the row is no longer ours to write. */
 export class LostOwnership extends Error {
-  readonly error: ToolwrightError;
+  readonly #error: ToolwrightError;
 
   constructor(error: ToolwrightError) {
     super(error.message);
-    this.error = error;
+    this.#error = error;
+  }
+
+  /** The error, if that is what was thrown. `instanceof` would throw where a tool threw a revoked proxy. */
+  static errorOf(thrown: unknown): ToolwrightError | undefined {
+    return typeof thrown === "object" && thrown !== null && #error in thrown ? thrown.#error : undefined;
   }
 }
 
 /** @throws LostOwnership */
 export async function assertStillOwned(call: Call): Promise<void> {
   const { host } = call;
-  if (call.scope.isDetached || host.leaseGeneration() === call.leaseGeneration) return;
+  if (call.scope.isDetached) return;
+  // The first try follows its intent at once. A further one may come long after, and can afford to ask.
+  if (call.tries === 0 && host.leaseGeneration() === call.leaseGeneration) return;
   await host.renewLease();
   const generation = host.leaseGeneration();
   if (!(await host.store.read(() => isOwned(call)))) throw new LostOwnership(fenced(call));
