@@ -37,6 +37,8 @@ export interface LocatedTurn {
   readonly follows: (record: { readonly last: PastTurn }) => boolean;
   /** It is the first to continue from a state. Another invoke from the same state may be faster: then it is a branch. */
   readonly mayBecomeBranch: boolean;
+  /** It continues from a state. If an invoke with the same input is at work, the result of that one is its result too. */
+  readonly mayShare: boolean;
 }
 
 export async function locateTurn(
@@ -61,11 +63,15 @@ export async function locateTurn(
   const isBegun = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
   const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastOf(last), hashes);
   if (isBegun || isNext) {
-    return { ...located(runId, messages, hashes, input, last), mayBecomeBranch: !isBegun };
+    const turnHere = located(runId, messages, hashes, input, last);
+    return { ...turnHere, mayBecomeBranch: !isBegun, mayShare: true };
   }
   const branch = `branch-${digest([runId, inputHash]).slice(0, 24)}`;
   const { ancestors } = decode(row.beganJson) as Began;
-  return located(branch, messages, hashes, input, undefined, [...ancestors, runId]);
+  return {
+    ...located(branch, messages, hashes, input, undefined, [...ancestors, runId]),
+    mayShare: true,
+  };
 }
 
 function located(
@@ -96,6 +102,7 @@ function located(
     },
     follows: (found) => isAfter(found.last, hashes),
     mayBecomeBranch: false,
+    mayShare: false,
   };
 }
 
@@ -135,6 +142,7 @@ async function fromRecord(
     began: decode(last.beganJson) as Began,
     follows: () => false,
     mayBecomeBranch: false,
+    mayShare: false,
   };
 }
 

@@ -64,20 +64,22 @@ async function invokeOwn(
     try {
       return await invokeLocated(agent, opened, runtime, input, invoked, located, () => (hasBegun = true));
     } catch (error) {
-      const wasFaster = !hasBegun && located.mayBecomeBranch && isTakenByOther(error);
-      if (!wasFaster || performance.now() > giveUpAtMs) throw error;
+      if (hasBegun || !isTakenByOther(error, located) || performance.now() > giveUpAtMs) throw error;
     }
-    // The other one may have taken the turn without having recorded it yet: only then this is known to be a branch.
+    // The other one may have taken the turn without having recorded it yet: only then this is known to be a branch. Or it
+    // has the same input, and its result is on record once it has ended.
     await systemClock.sleep(ms, invoked.signal);
   }
 }
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 100;
-const LONGEST_WAIT_MS = 30_000;
+/** As long as a turn of an agent may well take. */
+const LONGEST_WAIT_MS = 600_000;
 
-function isTakenByOther(error: unknown): boolean {
-  return ToolwrightError.is(error) && (error.code === "TOOL_RUN_CONFLICT" || error.code === "TOOL_RUN_TAKEN");
+function isTakenByOther(error: unknown, { mayBecomeBranch, mayShare }: LocatedTurn): boolean {
+  if (!ToolwrightError.is(error)) return false;
+  return error.code === "TOOL_RUN_CONFLICT" ? mayShare : error.code === "TOOL_RUN_TAKEN" && mayBecomeBranch;
 }
 
 async function invokeLocated(

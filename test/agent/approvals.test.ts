@@ -205,6 +205,25 @@ describe("approvals", () => {
     expect(results.filter(({ runId }) => runId === state.runId)).toHaveLength(1);
   });
 
+  it.each(["the run itself", "a branch"])(
+    "invokes at the same time with the same input share one turn of %s",
+    async (where) => {
+      const world = await createWorld();
+      const { placed, order } = createOrders();
+      const { agent } = await createAgent(world, ["Hello.", answerTo, answerTo, answerTo, answerTo], {
+        tools: [order],
+      });
+      const { state } = await agent.invoke(ask("Hi."));
+      const invoke = (sku: string) =>
+        agent.invoke({ ...state, messages: [...state.messages, user(`Order ${sku}.`)] });
+      if (where === "a branch") await invoke("a");
+      const results = await Promise.all(["b", "b", "b"].map(invoke));
+      expect(results.map(({ content }) => content)).toEqual(["ordered b", "ordered b", "ordered b"]);
+      expect(new Set(results.map(({ runId }) => runId)).size).toBe(1);
+      expect(placed.filter((sku) => sku === "b")).toHaveLength(1);
+    },
+  );
+
   it("a branch finds the results of what it branched off from, and has a next invoke of its own", async () => {
     const world = await createWorld();
     const { order } = createOrders();
