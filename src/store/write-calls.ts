@@ -190,11 +190,11 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
 const ROW_OF_ATTEMPT = `(SELECT MIN(attempt) FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 AND attempt >= ?3)`;
 
 /** What came after nobody waited any more. It is kept, never used as the outcome of this attempt. */
-export function recordLate(
+export function* recordLate(
   at: RowKey,
   late: { readonly effect: "none" | "happened" | null; readonly json: string },
 ): Transaction<number> {
-  return change(
+  const changes = yield* change(
     // A success is the last word: what another try says after it is not kept.
     `UPDATE toolwright_calls SET late_json = ?4, effect = COALESCE(?5, effect)
      WHERE scope_id = ?1 AND key = ?2 AND attempt = ${ROW_OF_ATTEMPT}
@@ -204,6 +204,18 @@ export function recordLate(
     at.attempt,
     late.json,
     late.effect,
+  );
+  if (changes > 0 && late.effect === "happened") yield* voidQuestionsAbout(at);
+  return changes;
+}
+
+/** It happened: nobody has to be asked any more. */
+function voidQuestionsAbout({ scopeId, key }: RowKey): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'void'
+     WHERE call_key = ?2 AND scope_id = ?1 AND kind = 'replay' AND status = 'pending'`,
+    scopeId,
+    key,
   );
 }
 

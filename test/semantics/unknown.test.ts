@@ -253,6 +253,9 @@ describe("reconcile", () => {
       },
     ],
     ["does not know", (): Reconciled<{ id: string }> => undefined],
+    ["returns no answer", () => JSON.parse("{}") as Reconciled<{ id: string }>],
+    ["misspells its answer", () => JSON.parse('{"hapened":false}') as Reconciled<{ id: string }>],
+    ["answers with a text", () => JSON.parse('{"happened":"false"}') as Reconciled<{ id: string }>],
   ])(
     "rule 16: a reconcile that %s leaves it unknown: a person is asked once, and it is asked again the next time",
     async (_name, answer) => {
@@ -271,6 +274,14 @@ describe("reconcile", () => {
       expect(effects).toHaveLength(1);
     },
   );
+
+  it("rule 16: a reconcile that does not settle within the timeout of the tool leaves it unknown", async () => {
+    const world = await createWorld();
+    const { charge, effects } = reconciling(() => never() as never, { timeoutMs: 20 });
+    await interrupt(world, charge);
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "pending" });
+    expect(effects).toHaveLength(1);
+  });
 
   it("rule 16: a reconcile that knows in the end needs no answer any more", async () => {
     const world = await createWorld();

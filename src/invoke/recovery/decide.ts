@@ -146,12 +146,6 @@ async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
   return { kind: "error", error: errorOf(row) };
 }
 
-/** A row of this call that says that it happened, in this attempt or in the one in which it was cut off. */
-async function lateSuccess(call: Call, { scopeId, key }: CallRow): Promise<CallRow | undefined> {
-  const rows = await call.host.store.read(() => callsByKey(scopeId, key));
-  return rows.find(({ effect }) => effect === "happened");
-}
-
 /** It was approved, and what was approved is what runs again. */
 async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
@@ -181,11 +175,11 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
-      const late = await lateSuccess(call, row);
-      if (late === undefined) return resolveUnknown(call, row);
       // The try that was cut off has succeeded in the meantime: that is the answer, not a person's guess.
+      const done = await lateSuccessOf(call, row);
+      if (done === undefined && row.effect === null) return resolveUnknown(call, row);
       await call.host.store.transaction(() => voidPending(inner.id), "normal");
-      return happened(call, late);
+      return done === undefined ? interrupted(call, row) : cameLate(call, done, done.lateJson);
     }
     call.approvedBefore = true;
     call.isReentry = true;
@@ -210,6 +204,20 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
       // Nobody decided: the run was cancelled, or the task ended. It is asked again, whatever needsApproval says now.
       return askAgain(call, approval);
   }
+}
+
+/** Of an earlier attempt, where this one has asked about it and run nothing itself. */
+async function lateSuccessOf(
+  call: Call,
+  row: CallRow,
+): Promise<(CallRow & { readonly lateJson: string }) | undefined> {
+  if (row.effect !== null || row.ownerId !== null) return undefined;
+  const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
+  for (const earlier of rows) {
+    const { lateJson } = earlier;
+    if (earlier.effect === "happened" && lateJson !== null) return { ...earlier, lateJson };
+  }
+  return undefined;
 }
 
 async function askAgain(call: Call, approval: ApprovalRow): Promise<Result> {

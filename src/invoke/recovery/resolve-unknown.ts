@@ -18,7 +18,7 @@ import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
 import { knownUnderKey, resultUnderKey } from "./under-business-key.ts";
-import { assertSettled, settledAtMs } from "./wait-for-owner.ts";
+import { assertSettled, hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 /** `undefined` means: run it (again), with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -40,8 +40,11 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   const way = await wayOf(call, row);
   switch (way) {
     case "run":
-      if (await passesKeyOn(call, row)) return runAgain(call, row, "key", undefined);
-      // Without a key, nothing may run beside a try that was cut off and is still at work.
+      if (await passesKeyOn(call, row)) {
+        // The key makes it harmless to run beside a try that was cut off and does not settle.
+        await hasSettled(call, row);
+        return runAgain(call, row, "key", undefined);
+      }
       await assertSettled(call, row);
       return runAgain(call, row, "tool", undefined);
     case "ask":

@@ -1,0 +1,87 @@
+/** Rule 14: a try that was cut off and is still at work may succeed while a person is asked about its call. */
+import { defineTool, type Runtime } from "toolwright";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { createWorld, settle, until, type World } from "./harness.ts";
+import { createBlindCharge, createCharge } from "./tools.ts";
+
+const task = { runId: "r1" };
+const args = { amount: 7 };
+
+/** Cuts the call off in its effect. @param call makes it */
+async function cutOff(effects: readonly unknown[], call: (signal: AbortSignal) => Promise<unknown>) {
+  const abort = new AbortController();
+  const cut = call(abort.signal);
+  await until(() => effects.length === 1);
+  abort.abort();
+  await cut;
+}
+
+async function untilLate(world: World): Promise<void> {
+  await until(async () => (await world.log("r1")).some((row) => row["effect"] === "happened"));
+}
+
+async function setUp() {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<{ id: string }>();
+  const { charge, effects } = createBlindCharge({}, () => answer.promise);
+  const runtime: Runtime = await world.runtime();
+  return { world, answer, charge, effects, runtime };
+}
+
+const late = { status: "success", output: { id: "ch_late" } };
+
+it.each([2, 3])("rule 14: its success answers the call of attempt %i that asked", async (attempt) => {
+  const { world, answer, charge, effects, runtime } = await setUp();
+  await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
+  expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({ status: "pending" });
+  answer.resolve({ id: "ch_late" });
+  await untilLate(world);
+  expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+  expect(await runtime.call(charge, args, { ...task, attempt })).toMatchObject(late);
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 14: its success counts in a later attempt although a person has said to run it again", async () => {
+  const { answer, charge, effects, runtime } = await setUp();
+  await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
+  const pending = await runtime.call(charge, args, { ...task, attempt: 2 });
+  if (pending.status !== "pending") throw new Error(pending.status);
+  await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+  const again = runtime.call(charge, args, { ...task, attempt: 2 });
+  answer.resolve({ id: "ch_late" });
+  expect(await again).toMatchObject(late);
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 14: its success lets the call around it continue without a decision", async () => {
+  const { world, answer, charge, effects, runtime } = await setUp();
+  const outer = defineTool({
+    name: "outer",
+    schema: z.object({}),
+    sideEffect: true,
+    idempotent: true,
+    execute: () => charge.execute(args),
+  });
+  await cutOff(effects, (signal) => runtime.call(outer, {}, { ...task, signal }));
+  expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "pending" });
+  answer.resolve({ id: "ch_late" });
+  await untilLate(world);
+  expect(await runtime.call(outer, {}, task)).toMatchObject(late);
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 14: a tool that passes its key on does not run beside it either", async () => {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<{ id: string }>();
+  const { charge, effects } = createCharge({}, () => answer.promise);
+  const runtime = await world.runtime();
+  await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
+  const again = runtime.call(charge, args, task);
+  // Time enough to run, if it were to.
+  for (let turns = 0; turns < 20; turns += 1) await settle();
+  expect(effects).toHaveLength(1);
+  answer.resolve({ id: "ch_late" });
+  expect(await again).toMatchObject(late);
+  expect(effects).toHaveLength(1);
+});
