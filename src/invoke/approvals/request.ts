@@ -10,13 +10,13 @@ import { closeCall } from "../../store/write-calls.ts";
 import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
+import { askAuthor } from "../ask-author.ts";
 import { argumentsHash, type Call, tell } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { maskInput } from "../redact.ts";
 import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { explainRefusal, insertRow } from "../record/rows.ts";
-import { withToolContext } from "../tool-context.ts";
 
 /**
  * @param previous an earlier request about this call, which the new one replaces
@@ -109,7 +109,7 @@ async function promptOf(call: Call): Promise<string> {
   try {
     // The prompt is stored, so it is made from what may be stored.
     const shown = maskInput(spec, call.input, call.host.store.secret);
-    const prompt: unknown = await withToolContext(call, async (ctx) => approvalPrompt(shown, ctx));
+    const prompt: unknown = await askAuthor(call, async (ctx) => approvalPrompt(shown, ctx));
     return typeof prompt === "string" ? prompt : fallback;
   } catch {
     // A prompt that cannot be made must not keep the request from being made.

@@ -7,11 +7,11 @@ import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/approval
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
+import { askAuthor } from "../ask-author.ts";
 import { argumentsHash, type Call } from "../call.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
-import { type Policy, refuse } from "../policy.ts";
-import { withToolContext } from "../tool-context.ts";
+import { aborted, type Policy, refuse } from "../policy.ts";
 import { refusalOfBreaker } from "./breaker.ts";
 import { refusalOfLimits } from "./refuse-early.ts";
 
@@ -29,6 +29,7 @@ async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   const denial = await host.store.read(() => denialOf(scope.identity, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next();
+  if (call.signal?.aborted === true) return aborted(call.signal);
   // Nobody decides about a call that would be refused all the same.
   const refusal = (await refusalOfLimits(call)) ?? (await refusalOfBreaker(call));
   if (refusal !== undefined) return refusal;
@@ -61,7 +62,7 @@ async function needsApproval(call: Call): Promise<boolean> {
   const { needsApproval: rule } = call.spec;
   if (typeof rule !== "function") return rule === true;
   try {
-    return await withToolContext(call, async (ctx) => rule(call.input, ctx));
+    return await askAuthor(call, async (ctx) => rule(call.input, ctx));
   } catch {
     // A rule that throws has not said that the call is harmless: fail closed.
     return true;

@@ -4,6 +4,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
+import { inTime } from "../ask-author.ts";
 import { type Call, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
@@ -44,7 +45,7 @@ async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Pr
   const { shouldRetry } = spec.retry;
   if (shouldRetry === undefined) return true;
   try {
-    return await shouldRetry(originalOf(error), attempt);
+    return await inTime(call, shouldRetry(originalOf(error), attempt));
   } catch {
     // A predicate that fails has not said yes.
     return false;

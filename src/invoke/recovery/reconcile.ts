@@ -1,14 +1,12 @@
 /** Asks the outside world whether an interrupted call happened. */
-import type { ToolContext } from "../../definition/context.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/calls.ts";
 import { msLeft } from "../../util/clock.ts";
+import { askAuthor } from "../ask-author.ts";
 import { type Call, tell } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { createScrubber } from "../redact.ts";
-import { withToolContext } from "../tool-context.ts";
-import { Try } from "../try.ts";
 import { hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 export type Reconciliation =
@@ -24,7 +22,7 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
-    const answer: unknown = await inTime(call, async (ctx) => spec.reconcile?.(input, ctx));
+    const answer: unknown = await askAuthor(call, async (ctx) => spec.reconcile?.(input, ctx));
     if (answer === undefined || answer === null) return undefined;
     const { happened, output } = answer as { readonly happened?: unknown; readonly output?: unknown };
     // Neither a typo nor a text may decide that the call runs again.
@@ -41,25 +39,6 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
       data: undefined,
     });
     return undefined;
-  }
-}
-
-/** A `reconcile` that does not settle knows nothing either. It may take as long as a try of the call. */
-async function inTime<T>(call: Call, ask: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
-  const { spec, host } = call;
-  const timeoutMs = spec.timeoutMs ?? host.settings.timeoutMs;
-  const attempt = new Try(call);
-  const over = new AbortController();
-  const ended = call.signal === undefined ? over.signal : AbortSignal.any([over.signal, call.signal]);
-  const timeout = async (): Promise<never> => {
-    await host.clock.sleep(timeoutMs, ended);
-    throw new Error(`it timed out after ${timeoutMs} ms`);
-  };
-  try {
-    return await Promise.race([withToolContext(call, ask, attempt), timeout()]);
-  } finally {
-    over.abort();
-    attempt.stop(new Error("reconcile is over"));
   }
 }
 
