@@ -3,7 +3,7 @@ import { defineTool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { createWorld, never, times, until } from "./harness.ts";
-import { createCharge, harmless } from "./tools.ts";
+import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const byOrder = { idempotencyKey: ({ amount }: { amount: number }) => `order-${amount}` };
 
@@ -137,4 +137,31 @@ it("rule 5: a call that was cut off before execute leaves the key free for other
   expect(effects).toHaveLength(0);
   const outcome = await (await world.runtime()).call(charge, { amount: 2 }, { runId: "r2" });
   expect(outcome).toMatchObject({ status: "success" });
+});
+
+it("rule 5: a call that was allowed to run does not, if the interrupted one has run again meanwhile", async () => {
+  const world = await createWorld();
+  const rerun = async () => (await world.runtime()).call(charge, { amount: 7 }, { runId: "r1" });
+  const { charge, effects } = createBlindCharge(
+    {
+      idempotencyKey: () => "order-17",
+      settleMs: 0,
+      // Asked after the business key, and before the call begins.
+      needsApproval: async (_args, { runId }) => {
+        if (runId === "r2") expect(await rerun()).toMatchObject({ status: "success", replayed: false });
+        return false;
+      },
+      reconcile: () => ({ happened: false }),
+    },
+    (count) => (count === 1 ? never() : undefined),
+  );
+  void (await world.runtime()).call(charge, { amount: 7 }, { runId: "r1" }).catch(() => undefined);
+  await until(() => effects.length === 1);
+  await world.killAll();
+  expect(await (await world.runtime()).call(charge, { amount: 7 }, { runId: "r2" })).toMatchObject({
+    status: "success",
+    output: { id: "ch_2" },
+    replayed: true,
+  });
+  expect(effects).toHaveLength(2);
 });

@@ -4,9 +4,10 @@
  */
 import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
-import type { CallRow } from "../../store/calls.ts";
+import { type CallRow, callsByKey } from "../../store/calls.ts";
 import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
 import { readClaimedCall, type RecordedCall } from "../../store/recorded-calls.ts";
+import type { Transaction } from "../../store/store.ts";
 import { type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
 import { messageOf } from "../error-record.ts";
@@ -48,7 +49,7 @@ async function claimKey(
       continue;
     }
     const answer = await answerFrom(call, row);
-    return answer ?? nextWith(call, held, next);
+    return answer ?? nextWith(call, held, next, row);
   }
 }
 
@@ -57,8 +58,16 @@ function hasArguments(call: Call, argsHash: string): boolean {
   return argsHash === executedHash(call, KEY_VERSION) || argsHash === executedHash(call, 1);
 }
 
-/** Takes the key in the transaction that begins the call, and frees it where nothing happened. */
-function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Result>): Promise<Result> {
+/**
+ * Takes the key in the transaction that begins the call, and frees it where nothing happened.
+ * @param judged the call that the key is taken from, as it was when this one was allowed to run
+ */
+function nextWith(
+  call: Call,
+  from: Claim | undefined,
+  next: () => Promise<Result>,
+  judged?: CallRow,
+): Promise<Result> {
   const mine: Claim = {
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
@@ -70,11 +79,28 @@ function nextWith(call: Call, from: Claim | undefined, next: () => Promise<Resul
   call.guards.set("claim", function* () {
     const changes = yield* takeClaim(mine, from);
     if (changes === 0) throw new Contended();
+    if (judged !== undefined && !(yield* isAsJudged(judged))) throw new Contended();
   });
   call.settlers.set("claim", function* (result) {
     if (effectOf(call, result) === "none") yield* releaseClaim(call.idempotencyKey, call.key);
   });
   return next();
+}
+
+/**
+ * Whether nothing has become of the holder since. It may have run again and ended while this call waited for its turn. Asked
+ * once the claim is taken: from then on the holder cannot begin.
+ */
+function* isAsJudged(judged: CallRow): Transaction<boolean> {
+  const rows = yield* callsByKey(judged.scopeId, judged.key);
+  const row = rows.find(({ attempt }) => attempt === judged.attempt);
+  return (
+    row?.status === judged.status &&
+    row.effect === judged.effect &&
+    row.startedAtMs === judged.startedAtMs &&
+    row.finishedAtMs === judged.finishedAtMs &&
+    row.ownerId === judged.ownerId
+  );
 }
 
 /** Waits for the holder of the key, no longer than the call itself might take. */
