@@ -76,8 +76,9 @@ async function run(call: Call): Promise<Result> {
     return result;
   } catch (error) {
     const result = answerOrFail(call, error);
-    // Refused before anything was recorded: it keeps its place among equal calls, as any other answer does.
-    hasEnded = result.kind === "error" && result.error.code !== "TOOL_ABORTED";
+    // Refused before anything was recorded: it keeps its place among equal calls, as any other answer does. One that only
+    // stopped waiting for an equal call has not ended: made again, it is the same call.
+    hasEnded = result.kind === "error" && !STOPPED_WAITING.has(result.error.code);
     return result;
   } finally {
     leavePlaces(call, call.mode === "run" && hasEnded);
@@ -128,6 +129,8 @@ function end(call: Call): void {
 }
 
 /** Ends that concern this call alone. Everything else means that the record cannot be trusted to go on. */
+const STOPPED_WAITING = new Set(["TOOL_ABORTED", "TOOL_TIMEOUT"]);
+
 const OWN_ENDS = new Set([
   "TOOL_ABORTED",
   "TOOL_TIMEOUT",

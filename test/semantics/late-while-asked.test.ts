@@ -85,3 +85,20 @@ it("rule 14: a tool that passes its key on does not run beside it either", async
   expect(await again).toMatchObject(late);
   expect(effects).toHaveLength(1);
 });
+
+it("rule 14: the call does not run beside it, although a person has said to run it again", async () => {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<{ id: string }>();
+  const { charge, effects } = createBlindCharge({ timeoutMs: 30 }, () => answer.promise);
+  const runtime = await world.runtime();
+  await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
+  const pending = await runtime.call(charge, args, { ...task, attempt: 2 });
+  if (pending.status !== "pending") throw new Error(pending.status);
+  await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+  const again = () => runtime.call(charge, args, { ...task, attempt: 2 });
+  expect(await again()).toMatchObject({ error: { code: "TOOL_TIMEOUT" } });
+  answer.resolve({ id: "ch_late" });
+  await untilLate(world);
+  expect(await again()).toMatchObject(late);
+  expect(effects).toHaveLength(1);
+});
