@@ -41,8 +41,8 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   switch (way) {
     case "run":
       if (await passesKeyOn(call, row)) {
-        // The key makes it harmless to run beside a try that was cut off and does not settle.
-        await hasSettled(call, row);
+        // The key makes it harmless to run beside a try that was cut off and does not settle soon.
+        await hasSettled(call, row, spec.settleMs);
         return runAgain(call, row, "key", undefined);
       }
       await assertSettled(call, row);

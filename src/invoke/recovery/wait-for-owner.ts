@@ -59,9 +59,13 @@ export async function waitInFlight(call: Call, other: Promise<unknown>): Promise
  * only then it may run again. `false` where it does not settle in time.
  * @throws Contended when it has settled just now, and the record has to be read again
  */
-export async function hasSettled(call: Call, row: CallRow): Promise<boolean> {
+export async function hasSettled(
+  call: Call,
+  row: CallRow,
+  longestMs: number = longestWaitMs(call),
+): Promise<boolean> {
   const { host } = call;
-  const deadline = performance.now() + longestWaitMs(call);
+  const deadline = performance.now() + longestMs;
   if (!(await isAtWork(call, row))) return true;
   for (let ms = FIRST_PAUSE_MS; performance.now() < deadline; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     const here = whenExecuted(host.store, row.key);
