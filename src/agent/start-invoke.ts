@@ -67,7 +67,7 @@ async function invokeOwn(
       if (hasBegun || !isTakenByOther(error, located) || performance.now() > giveUpAtMs) throw error;
     }
     // The other one may have taken the turn without having recorded it yet: only then this is known to be a branch. Or it
-    // has the same input, and its result is on record once it has ended.
+    // has the same input, and its result is stored once it has ended.
     await systemClock.sleep(ms, invoked.signal);
   }
 }

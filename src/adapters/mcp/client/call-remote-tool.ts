@@ -96,7 +96,7 @@ function unsent(tool: RemoteTool): ToolwrightError {
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
     `"${tool.name}" was not called: the client of its MCP server is not connected.`,
-    { details: { tool: tool.name }, hint: "Go on with other tools; this server is gone.", effect: "none" },
+    { details: { tool: tool.name }, hint: "Continue with other tools; this server is gone.", effect: "none" },
   );
 }
 

@@ -66,7 +66,7 @@ export async function listRemoteTools(client: McpClient, options: ListOptions = 
     throw new ToolwrightError("TOOL_EXECUTION_FAILED", `The MCP server's tools cannot be listed: ${reason}`, {
       hint: reason.includes("(max")
         ? "Raise the limit in the options of the import, if the server is trusted."
-        : "Go on with other tools; this server may be back later.",
+        : "Continue with other tools; this server may be back later.",
       effect: "none",
       cause,
     });
