@@ -1,5 +1,5 @@
 /** A process tree always dies with its call: by time, by abort, and when the agent itself is killed. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import {
@@ -14,6 +14,8 @@ import {
   type Place,
 } from "./process-harness.ts";
 import { promptly, type Within } from "./promptly.ts";
+
+const RUN_COMMAND = fileURLToPath(new URL("../../src/sandbox/process/run-command.ts", import.meta.url));
 
 let place: Place;
 let mark: string;
@@ -104,7 +106,6 @@ test.each([
   ["a session of its own", `setsid sleep M & sleep M`],
   ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`],
 ])("when the agent is killed with SIGKILL, %s dies", async (_, text) => {
-  const module = fileURLToPath(new URL("../../src/sandbox/process/run-command.ts", import.meta.url));
   const request = {
     cmd: "sh",
     args: ["-c", text.replaceAll(/\bM\b/g, mark)],
@@ -114,7 +115,7 @@ test.each([
     timeoutMs: 60_000,
     isolation: "require",
   };
-  const program = `import(${JSON.stringify(module)}).then((m) => m.runCommand(${JSON.stringify(request)}))`;
+  const program = `import(${JSON.stringify(RUN_COMMAND)}).then((m) => m.runCommand(${JSON.stringify(request)}))`;
   const agent = spawn(process.execPath, ["--experimental-strip-types", "--no-warnings", "-e", program], {
     stdio: "ignore",
   });
@@ -131,4 +132,32 @@ test("where nothing confines processes, a child that holds the pipe delays the e
     within("the end", Date.now() - begin, 2_000);
     await expectGone(within);
   });
+});
+
+test("where nothing confines processes, a child dies although the ids of processes started over", () => {
+  const request = {
+    cmd: "sh",
+    args: ["-c", `setsid sh -c "echo > up; exec sleep ${mark}" & until [ -e up ]; do :; done; echo $$ $!`],
+    rootDir: place.root,
+    allowNetwork: false,
+    maxOutputBytes: 1_000,
+    timeoutMs: 60_000,
+    isolation: "off",
+  };
+  // Process ids of its own, so that the last one can be set: the command gets the highest, its child a low one.
+  const program = `
+    const { readdirSync, readFileSync, writeFileSync } = await import("node:fs");
+    const { runCommand } = await import(${JSON.stringify(RUN_COMMAND)});
+    await runCommand({ ...${JSON.stringify(request)}, args: ["-c", "true"] });
+    const most = Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
+    writeFileSync("/proc/sys/kernel/ns_last_pid", String(most - 2));
+    const { output } = await runCommand(${JSON.stringify(request)});
+    const texts = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
+      try { return readFileSync("/proc/" + pid + "/cmdline", "utf8"); } catch { return ""; }
+    });
+    const [parent, child] = output.split(" ").map(Number);
+    console.log(child < parent, texts.filter((text) => text.startsWith("sleep")).length);`;
+  const node = [process.execPath, "--experimental-strip-types", "--no-warnings", "--input-type=module", "-e"];
+  const left = execFileSync("unshare", ["-Urpf", "--mount-proc", ...node, program], { encoding: "utf8" });
+  expect(left.trim()).toBe("true 0");
 });

@@ -88,7 +88,7 @@ interface Watching {
 }
 
 /** Most commands are over by then and need no watchers; what happens before is seen at the end. */
-const GRACE_MS = 10;
+const GRACE_MS = 25;
 const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;

@@ -34,17 +34,7 @@ export const TOOLCHAIN_KINDS: readonly ToolchainKind[] = [
   // pyenv, rbenv, nodenv, asdf, mise: small programs that start the version which is wanted.
   {
     mark: "shims",
-    parts: [
-      "bin",
-      "shims",
-      "versions",
-      "installs",
-      "plugins",
-      "completions",
-      "version",
-      "pyenv.d",
-      "rbenv.d",
-    ],
+    parts: ["bin", "shims", "versions", "installs", "plugins", "version"],
   },
   { mark: "pyvenv.cfg", parts: ["pyvenv.cfg"] },
   { mark: "conda-meta", parts: ["bin", "condabin", "conda-meta", "ssl", "etc"] },

@@ -2,6 +2,7 @@
  * Lets a command start once its mounts are what they should be. Until then the sandbox waits at a descriptor. It must never
  * open the gate of a sandbox that it could not look at.
  */
+import { readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import {
   areMounted,
@@ -25,21 +26,18 @@ export function openGateWhenVerified(
 ): Gate {
   let isBegun = false;
   let isClosed = false;
-  let looks = 0;
   const look = (pid: number): void => {
     if (isClosed) return;
     let mounts: Mount[];
     try {
-      mounts = readMounts(pid);
+      // To read the mounts holds up whoever makes them, so they are read only when it seems to wait at the gate.
+      mounts = isWaiting(pid) ? readMounts(pid) : [];
     } catch {
       // The sandbox did not come to be; its own words tell why.
       return;
     }
     if (!areMounted(mounts)) {
-      looks += 1;
-      // It takes a few milliseconds, and each one counts; a machine that takes longer is not kept busy by looking.
-      if (looks > FIRST_LOOKS && looks < QUICK_LOOKS) setImmediate(() => look(pid));
-      else inRealTime(() => look(pid), POLL_MS);
+      inRealTime(() => look(pid), POLL_MS);
       return;
     }
     const problem = findMismatch(pid, mounts, expected);
@@ -60,8 +58,12 @@ export function openGateWhenVerified(
   };
 }
 
+function isWaiting(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The name before the state is in parentheses and may hold any.
+  return stat.startsWith("S", stat.lastIndexOf(")") + 2);
+}
+
 const POLL_MS = 1;
-const FIRST_LOOKS = 2;
-const QUICK_LOOKS = 30;
 /** As it was when this was loaded: the sandbox is built in real time, also where a test holds the timers. */
 const inRealTime = setTimeout;

@@ -54,7 +54,7 @@ interface Ends {
   readonly writer: number;
 }
 
-const PIPES_AT_ONCE = 8;
+const PIPES_AT_ONCE = 16;
 const CHUNK_BYTES = 65_536;
 
 function readPipe(fd: number, onChunk: (chunk: Buffer) => void): Readable {

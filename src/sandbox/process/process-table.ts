@@ -34,6 +34,15 @@ export function readProcessText(pid: number, file: "stat" | "environ"): string {
   }
 }
 
+/** The id that was given away last; undefined where there is no /proc. */
+export function lastProcessId(): number | undefined {
+  try {
+    return Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ").at(-1));
+  } catch {
+    return undefined;
+  }
+}
+
 const MAX_DEPTH = 1_000;
 
 function listProcesses(): number[] {

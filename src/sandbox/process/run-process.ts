@@ -108,10 +108,16 @@ async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       if (launch.kill === "group") endTree(child, launch, stopped === undefined ? "younger" : "everybody");
-      // Somebody who escaped the kill may hold the pipe for ever.
-      setTimeout(() => closeStreams(child, merged), CLOSE_LIMIT_MS).unref();
+      // Somebody who was between two programs at that moment was not seen, and one who got away may hold the pipe for ever.
+      setTimeout(() => {
+        if (isClosed) return;
+        if (launch.kill === "group" && child.pid !== undefined) killDescendants(child.pid, launch.env);
+        closeStreams(child, merged);
+      }, CLOSE_LIMIT_MS).unref();
     });
+    let isClosed = false;
     const finish = (exitCode: number | null, exitSignal: NodeJS.Signals | null): void => {
+      isClosed = true;
       const report = parseStatus(status.text());
       mismatch ??= report.mismatch;
       const why = stopped ?? (mismatch === undefined ? undefined : "mismatch");
