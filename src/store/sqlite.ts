@@ -128,8 +128,9 @@ class SqliteStore implements Store {
   }
 
   #commitTogether(jobs: readonly Job[]): void {
-    this.#file?.assertInPlace();
-    this.#setLevel(jobs.some((job) => job.level === "full") ? "full" : "normal");
+    const level = jobs.some((job) => job.level === "full") ? "full" : "normal";
+    this.#file?.assertInPlace(level);
+    this.#setLevel(level);
     this.#statement("BEGIN IMMEDIATE").run();
     try {
       for (const job of jobs) job.run();
