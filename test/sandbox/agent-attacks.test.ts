@@ -14,7 +14,9 @@ beforeAll(requireBubblewrap);
 const exchange = (a: string, b: string): string =>
   `touch started; exec perl -e 'my ($a, $b) = @ARGV; for (1 .. 20_000_000) { syscall(316, -100, $a, -100, $b, 2) }' ${a} ${b}`;
 
-const SLOW = { timeout: 120_000 };
+/** How often a race is tried. The default keeps the suite short; `ATTACK_TIMES=2000` takes minutes. */
+const TIMES = Number(process.env["ATTACK_TIMES"] ?? 25);
+const SLOW = { timeout: Math.max(120_000, TIMES * 400) };
 
 describe.each(USERS)("as %s", (user) => {
   let place: AttackPlace;
@@ -63,7 +65,7 @@ describe.each(USERS)("as %s", (user) => {
           { background: `(${made}); ln -s ${place.home}/.ssh ${other}; ${exchange(name, other)}` },
           {
             bash: `for d in ${name} ${other}; do cat $d/id_rsa $d/config; echo evil >> $d/authorized_keys; echo evil >> $d/config; done; true`,
-            times: 25,
+            times: TIMES,
           },
         );
         expect(ended.map(({ text }) => text).join("")).not.toMatch(/PRIVATE-KEY|SSH-CONFIG/);
@@ -77,7 +79,7 @@ describe.each(USERS)("as %s", (user) => {
         {
           background: `touch c; ln -s ${place.home}/.ssh/id_rsa toolwright.config.ts; ${exchange("c", "toolwright.config.ts")}`,
         },
-        { bash: `cat toolwright.config.ts c; echo evil >> toolwright.config.ts; true`, times: 25 },
+        { bash: `cat toolwright.config.ts c; echo evil >> toolwright.config.ts; true`, times: TIMES },
       );
       expect(ended.map(({ text }) => text).join("")).not.toContain("PRIVATE-KEY");
       expect(readFileSync(join(place.home, ".ssh/id_rsa"), "utf8")).toBe("PRIVATE-KEY\n");

@@ -79,6 +79,7 @@ export function createAttackPlace(
         ...identity,
         env,
         cwd: base,
+        maxBuffer: 256 * 1_048_576,
       });
       return JSON.parse(stdout) as Ended[];
     },
