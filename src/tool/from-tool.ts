@@ -18,8 +18,7 @@ import {
   readOpenAIAgentsTool,
   refuseOtherOpenAIAgentsThing,
 } from "./foreign/openai-agents-tool.ts";
-import { originOf } from "./origin.ts";
-import { isTool, type Tool } from "./tool.ts";
+import { isTool, originOf, type Tool } from "./tool.ts";
 
 /**
  * Anything that `fromTool` accepts: a tool of ours, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI

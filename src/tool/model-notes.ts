@@ -1,6 +1,7 @@
 /** Notes that go to the model with a result, for example that it is from an earlier attempt. */
 import { encode } from "../util/encode.ts";
-import type { JsonValue, ModelOutput } from "./tool.ts";
+import { contentPartsOf } from "./content-parts.ts";
+import type { JsonOutput, JsonValue, ModelContent, ModelOutput } from "./tool.ts";
 
 const KEPT = 1_000;
 
@@ -22,8 +23,31 @@ export function createModelNotes(): ModelNotes {
   };
 }
 
-/** A result as a model reads it, with what it should know about it. */
+/** A result as the AI SDK sends it to a model, with what the model should know about it. Images stay images. */
 export function toModelOutput(output: unknown, note: string | undefined): ModelOutput {
+  const parts = contentPartsOf(output);
+  if (parts === undefined) return toJsonOutput(output, note);
+  const value = parts.map((part): ModelContent =>
+    part.type === "text"
+      ? { type: "text", text: part.text }
+      : {
+          type: "file",
+          mediaType: part.mediaType,
+          data:
+            part.data === undefined
+              ? { type: "url", url: new URL(part.url) }
+              : { type: "data", data: part.data },
+          ...(part.filename === undefined ? {} : { filename: part.filename }),
+        },
+  );
+  return {
+    type: "content",
+    value: note === undefined ? value : [{ type: "text", text: `[${note}]` }, ...value],
+  };
+}
+
+/** The same for loops that take text or JSON only. */
+export function toJsonOutput(output: unknown, note: string | undefined): JsonOutput {
   if (typeof output === "string") {
     return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
   }

@@ -16,7 +16,17 @@ export interface ToolCallOptions {
 export const MODEL_NAME = Symbol.for("toolwright.tool.model-name");
 
 /** What the AI SDK sends to the model for a result. */
-export type ModelOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
+export type ModelOutput = JsonOutput | { type: "content"; value: ModelContent[] };
+export type JsonOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
+/** A part of a result that holds images or other media. */
+export type ModelContent =
+  | { type: "text"; text: string }
+  | {
+      type: "file";
+      mediaType: string;
+      data: { type: "data"; data: string } | { type: "url"; url: URL };
+      filename?: string;
+    };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
@@ -48,4 +58,15 @@ export interface Tool<Args = unknown, Output = unknown> extends AnyTool {
 
 export function isTool(value: unknown): value is Tool {
   return typeof value === "object" && value !== null && TOOL_SPEC in value;
+}
+
+const TOOL_ORIGIN = Symbol.for("toolwright.tool.origin");
+
+/** What a tool of ours became for another maker's loop remembers the tool, so that the way back gives the same tool. */
+export function withOrigin<T extends object>(value: T, tool: Tool): T {
+  return Object.defineProperty(value, TOOL_ORIGIN, { value: tool, configurable: true });
+}
+
+export function originOf(value: object): Tool | undefined {
+  return (value as { readonly [TOOL_ORIGIN]?: Tool })[TOOL_ORIGIN];
 }
