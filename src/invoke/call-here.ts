@@ -1,5 +1,11 @@
 /** A call that is made without saying where: inside a call, inside a run, or outside any. */
-import { assertNoForeignRun, getToolContext, nextToolSeq, otherCopyAround } from "../definition/context.ts";
+import {
+  assertNoForeignRun,
+  getToolContext,
+  nextToolSeq,
+  otherCopyAround,
+  type ToolContext,
+} from "../definition/context.ts";
 import { OWN_COPY } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { currentAmbient } from "./ambient.ts";
@@ -43,6 +49,31 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
     return invokeDetached(createDetachedScope(context), spec, args, { ...options, seq });
   }
   return invoke(scope, spec, args, options);
+}
+
+/**
+ * A copy of a tool with another `execute` calls the original inside of it: that is the same call, with one row, one key
+ * and one approval. `undefined` where it is another call.
+ */
+export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> | undefined {
+  const attempt = currentAmbient()?.attempt;
+  if (attempt === undefined || !isBase(spec, attempt.call.spec) || !attempt.takeOwnExecute())
+    return undefined;
+  return runBase(attempt.call.spec === spec ? (spec.base ?? spec) : spec, args);
+}
+
+function isBase(spec: ToolSpec, copy: ToolSpec): boolean {
+  if (copy.base === undefined) return false;
+  return spec === copy || spec === copy.base || isBase(spec, copy.base);
+}
+
+async function runBase(spec: ToolSpec, args: unknown): Promise<unknown> {
+  const input: unknown = spec.parsesInput ? args : await spec.schema.parseAsync(args);
+  const value: unknown = await spec.execute(input, getToolContext() as ToolContext<object>);
+  if (typeof value !== "object" || value === null || !(Symbol.asyncIterator in value)) return value;
+  let last: unknown;
+  for await (const item of value as AsyncIterable<unknown>) last = item;
+  return last;
 }
 
 export async function needsApprovalHere(

@@ -23,6 +23,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Put into `ctx` for this call only. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** The same, from the loop that makes the call: a capability of the runtime with such a name counts more. */
+  readonly loopContext?: Readonly<Record<string, unknown>> | undefined;
+  /** Receives what a generator yields, before the result. */
+  readonly onYield?: ((item: unknown) => void) | undefined;
   /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
   readonly batch?: object | undefined;
   /** A model reads the answer and can find out what became of an interrupted call. Default: the call has a `toolCallId`. */
@@ -62,6 +66,8 @@ export interface Call extends Progress {
   readonly mode: "run" | "ask";
   readonly messageDecision: CallOptions["messageDecision"];
   readonly capabilities: CallOptions["capabilities"];
+  readonly loopContext: CallOptions["loopContext"];
+  readonly onYield: CallOptions["onYield"];
   readonly isReadByModel: boolean;
   readonly modelName: string | undefined;
 
@@ -138,6 +144,8 @@ export function createCall(
     mode,
     messageDecision: options.messageDecision,
     capabilities: options.capabilities,
+    loopContext: options.loopContext,
+    onYield: options.onYield,
     isReadByModel: options.readByModel ?? toolCallId !== undefined,
     modelName: options.modelName,
     ...newProgress(),

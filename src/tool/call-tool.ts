@@ -2,7 +2,7 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
-import { callHere, needsApprovalHere } from "../invoke/call-here.ts";
+import { callHere, callOwnExecute, needsApprovalHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
 import { placeInHistory } from "./message-history.ts";
@@ -11,8 +11,18 @@ import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
-export async function callTool(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<Success> {
-  const outcome = await callHere(spec, args, toCallOptions(spec, args, options));
+/** @param onYield receives what a generator yields, before the result */
+export async function callTool(
+  spec: ToolSpec,
+  args: unknown,
+  options: ToolCallOptions,
+  onYield?: (item: unknown) => void,
+): Promise<Success> {
+  const own = callOwnExecute(spec, args);
+  if (own !== undefined) {
+    return { status: "success", output: await own, key: null, replayed: false, fromCache: false };
+  }
+  const outcome = await callHere(spec, args, { ...toCallOptions(spec, args, options), onYield });
   if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
   return outcome;
 }
@@ -46,6 +56,17 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
     batch: options.messages,
     history: placeInHistory({ toolName: spec.name, args, toolCallId: options.toolCallId }, options.messages),
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
+    ...(isModelCall(options) ? { loopContext: loopContext(options) } : {}),
+  };
+}
+
+/** What tools read in `ctx` under the names that the AI SDK gives it. */
+function loopContext(options: GivenOptions): Readonly<Record<string, unknown>> {
+  const { messages, context, experimental_sandbox } = options as Record<string, unknown>;
+  return {
+    messages,
+    ...(context === undefined ? {} : { context }),
+    ...(experimental_sandbox === undefined ? {} : { experimental_sandbox }),
   };
 }
 
@@ -56,7 +77,10 @@ function thrownError(
   asText: boolean,
 ): ToolwrightError {
   const error = errorOf(spec, outcome);
-  return asText ? toldCopy(error, JSON.stringify(error.toModel()), error) : error;
+  if (!asText) return error;
+  const text = JSON.stringify(error.toModel());
+  // The AI SDK shows the model `String(error)`, which has to be the JSON and nothing else.
+  return Object.defineProperty(toldCopy(error, text, error), "toString", { value: () => text });
 }
 
 function isModelCall(options: ToolCallOptions): boolean {

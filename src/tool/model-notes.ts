@@ -7,10 +7,17 @@ const KEPT = 1_000;
 
 export interface ModelNotes {
   keep(toolCallId: string, note: string | undefined): void;
-  toModelOutput(options: { toolCallId: string; output: unknown }): ModelOutput;
+  toModelOutput(options: Result): ModelOutput | Promise<ModelOutput>;
 }
 
-export function createModelNotes(): ModelNotes {
+interface Result {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+/** @param own what the maker of a tool shows the model instead of the output */
+export function createModelNotes(own: unknown): ModelNotes {
   const notes = new Map<string, string>();
   return {
     keep(toolCallId, note) {
@@ -19,8 +26,23 @@ export function createModelNotes(): ModelNotes {
       const [oldest] = notes.keys();
       if (notes.size > KEPT && oldest !== undefined) notes.delete(oldest);
     },
-    toModelOutput: ({ toolCallId, output }) => toModelOutput(output, notes.get(toolCallId)),
+    toModelOutput(options) {
+      const note = notes.get(options.toolCallId);
+      if (typeof own === "function") return withNote(own as Shows, options, note);
+      return toModelOutput(options.output, note);
+    },
   };
+}
+
+type Shows = (options: Result) => unknown;
+
+async function withNote(show: Shows, options: Result, note: string | undefined): Promise<ModelOutput> {
+  const shown = (await show(options)) as ModelOutput;
+  if (note === undefined) return shown;
+  if (shown.type === "text") return { ...shown, value: `[${note}]\n${shown.value}` };
+  if (shown.type === "json") return { ...shown, value: { note, result: shown.value } };
+  if (shown.type !== "content") return shown;
+  return { ...shown, value: [{ type: "text", text: `[${note}]` }, ...shown.value] };
 }
 
 /** A result as the AI SDK sends it to a model, with what the model should know about it. Images stay images. */
