@@ -74,8 +74,10 @@ export interface ToolSpec {
   /** Whether `execute` yields: the yields before the last one are preliminary results. */
   readonly yields: boolean;
   readonly sdk: SdkParts;
-  /** The tool that this one is a copy of with another `execute`, which may call the tool's own. */
+  /** The tool that this one is a changed copy of. */
   readonly base: ToolSpec | undefined;
+  /** Whether the copy has another `execute`, which may call the tool's own. */
+  readonly wraps: boolean;
 }
 
 export interface ToolParts {
@@ -90,6 +92,7 @@ export interface ToolParts {
   readonly yields?: boolean | undefined;
   readonly sdk?: SdkParts | undefined;
   readonly base?: ToolSpec | undefined;
+  readonly wraps?: boolean | undefined;
 }
 
 const DEFAULT_SETTLE_MS = 1_000;
@@ -174,6 +177,7 @@ function resolve(
     yields: parts.yields ?? isGenerator(parts.execute),
     sdk: parts.sdk ?? {},
     base: parts.base,
+    wraps: parts.wraps ?? false,
   };
 }
 

@@ -57,14 +57,24 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
  */
 export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> | undefined {
   const attempt = currentAmbient()?.attempt;
-  if (attempt === undefined || !isBase(spec, attempt.call.spec) || !attempt.takeOwnExecute())
-    return undefined;
-  return runBase(attempt.call.spec === spec ? (spec.base ?? spec) : spec, args);
+  const copy = attempt?.call.spec;
+  if (attempt === undefined || copy?.wraps !== true || !isInside(spec, copy)) return undefined;
+  const own = spec === copy ? (spec.base ?? spec) : spec;
+  return attempt.takeOwnExecute(own) ? runBase(own, args) : undefined;
 }
 
-function isBase(spec: ToolSpec, copy: ToolSpec): boolean {
-  if (copy.base === undefined) return false;
-  return spec === copy || spec === copy.base || isBase(spec, copy.base);
+/** Whether all that guards the one guards the copy as well. */
+function isInside(spec: ToolSpec, copy: ToolSpec): boolean {
+  for (let base: ToolSpec | undefined = copy; base !== undefined; base = base.base) {
+    if (base === spec) return true;
+  }
+  if (rootOf(spec) !== rootOf(copy) || spec.name !== copy.name) return false;
+  const around: Readonly<Record<string, unknown>> = { ...copy.options };
+  return Object.entries(spec.options).every(([name, policy]) => around[name] === policy);
+}
+
+function rootOf(spec: ToolSpec): ToolSpec {
+  return spec.base === undefined ? spec : rootOf(spec.base);
 }
 
 async function runBase(spec: ToolSpec, args: unknown): Promise<unknown> {

@@ -13,7 +13,7 @@ export class Try {
   #controller: AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
   #isOver = false;
-  #ranOwn = false;
+  readonly #ranOwn = new Set<object>();
 
   constructor(call: Call) {
     this.call = call;
@@ -27,9 +27,9 @@ export class Try {
    * Whether the function may run the original that its tool is a copy of as a part of this try. Once: a second time is a
    * call of its own, with a key of its own.
    */
-  takeOwnExecute(): boolean {
-    if (this.#ranOwn || this.#isOver) return false;
-    this.#ranOwn = true;
+  takeOwnExecute(original: object): boolean {
+    if (this.#ranOwn.has(original) || this.#isOver) return false;
+    this.#ranOwn.add(original);
     return true;
   }
 

@@ -145,6 +145,7 @@ function derive(value: AnyTool, spec: ToolSpec, changes: Fields): ToolSpec {
       ...schemasFor(spec, given),
       ...executeFor(value, spec, changes),
       sdk: { ...spec.sdk, ...readSdkParts(given) },
+      base: spec,
     },
     { ...spec.options, ...(spec.takesKey ? { acceptsIdempotencyKey: true } : {}), ...policies },
   );
@@ -174,7 +175,7 @@ function schemasFor(spec: ToolSpec, given: Fields): SchemaParts {
   };
 }
 
-type ExecuteParts = Partial<Pick<ToolParts, "execute" | "base" | "parsesInput" | "yields">>;
+type ExecuteParts = Partial<Pick<ToolParts, "execute" | "wraps" | "parsesInput" | "yields">>;
 
 function executeFor(value: AnyTool, spec: ToolSpec, changes: Fields): ExecuteParts {
   const changed = METHODS.filter((method) => method in changes);
@@ -200,7 +201,7 @@ function executeFor(value: AnyTool, spec: ToolSpec, changes: Fields): ExecutePar
     given.call(value, args, guardOptions(ctx));
   return {
     execute: execute as ToolParts["execute"],
-    base: spec,
+    wraps: true,
     // The loop hands on what the schema made of the input. That of a tool of ours makes nothing of it.
     parsesInput: !SCHEMAS.some((field) => field in changes),
     yields: isGenerator(given),
@@ -209,5 +210,5 @@ function executeFor(value: AnyTool, spec: ToolSpec, changes: Fields): ExecutePar
 
 /** What an `execute` of an AI SDK tool is passed, and our context behind it. */
 function guardOptions(ctx: ToolContext<object>): object {
-  return Object.assign(Object.create(ctx) as object, sdkOptions(ctx as ForeignContext));
+  return Object.create(ctx, Object.getOwnPropertyDescriptors(sdkOptions(ctx as ForeignContext))) as object;
 }
