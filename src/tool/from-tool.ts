@@ -115,7 +115,7 @@ function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
       description: policy.description ?? readText(value, "description"),
       schema: value.inputSchema,
       inputJsonSchema: policy.inputJsonSchema,
-      outputSchema: value["outputSchema"] as z.ZodType | undefined,
+      outputSchema: readOutputSchema(value["outputSchema"], value.name),
       execute: value["execute"] as (args: never, ctx: never) => unknown,
     },
     { ...readPolicies(value), ...policy },
@@ -133,13 +133,12 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
     ...policies
   } = policy;
   const foreign = readForeign(value, name, policies, inputJsonSchema);
-  const outputSchema: unknown = read(value, "outputSchema") ?? undefined;
   const spec = createToolSpec(
     {
       name,
       description: description ?? readText(value, "description"),
       schema: foreign.schema,
-      outputSchema: outputSchema === undefined ? undefined : readOutputSchema(outputSchema, name),
+      outputSchema: readOutputSchema(read(value, "outputSchema"), name),
       inputJsonSchema: foreign.jsonSchema,
       execute: foreign.run,
       parsesInput: foreign.parsesInput,
@@ -159,8 +158,10 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
 }
 
 /** No model is shown it, so any schema that can check will do. */
-function readOutputSchema(found: unknown, name: string): z.ZodType {
-  return readSchema(found, name, "outputSchema", {}).schema;
+function readOutputSchema(found: unknown, name: string): z.ZodType | undefined {
+  return found === undefined || found === null
+    ? undefined
+    : readSchema(found, name, "outputSchema", {}).schema;
 }
 
 function readForeign(

@@ -110,8 +110,13 @@ function readStandardSchema(
     return refuseSchema(tool, field, 'has a "~standard" without a validate function.');
   }
   const jsonSchema = shown ?? convertStandard(found, standard as Fields);
-  if (jsonSchema === undefined) {
-    return refuseSchema(tool, field, `is a ${nameOf(vendor, found)} schema, ${wayOut(vendor)}`);
+  if (typeof jsonSchema === "string") {
+    const reason = jsonSchema === "" ? "" : ` (${jsonSchema})`;
+    return refuseSchema(
+      tool,
+      field,
+      `is a ${nameOf(vendor, found)} schema, ${NO_JSON_SCHEMA}${reason}. ${wayOut(vendor)}`,
+    );
   }
   return {
     schema: checkedBy(async (value) => (await validate.call(standard, value)) as Checked),
@@ -124,27 +129,31 @@ function nameOf(vendor: unknown, found: Fields): string {
   return typeof vendor === "string" ? vendor : "Standard Schema";
 }
 
-const NO_JSON_SCHEMA = "which cannot be shown to a model as JSON Schema.";
+const NO_JSON_SCHEMA = "which cannot be shown to a model as JSON Schema";
 
 function wayOut(vendor: unknown): string {
   const policy = "or pass the JSON Schema: fromTool(tool, { inputJsonSchema })";
   switch (vendor) {
     case "valibot":
-      return `${NO_JSON_SCHEMA} Wrap it with toStandardJsonSchema from @valibot/to-json-schema, ${policy}.`;
+      return `Wrap it with toStandardJsonSchema from @valibot/to-json-schema, ${policy}.`;
     case "zod":
-      return `${NO_JSON_SCHEMA} Use Zod 4, wrap it with zodSchema of the AI SDK, ${policy}.`;
+      return `Use Zod 4, wrap it with zodSchema of the AI SDK, ${policy}.`;
     default:
-      return `${NO_JSON_SCHEMA} Use a schema that implements StandardJSONSchemaV1, ${policy}.`;
+      return `Use a schema that implements StandardJSONSchemaV1, ${policy}.`;
   }
 }
 
-/** By the interface that Standard Schema has for it, or by the method that ArkType had before. */
-function convertStandard(found: Fields, standard: Fields): JsonSchema | undefined {
+/**
+ * By the interface that Standard Schema has for it, or by the method that ArkType had before.
+ * @returns a text where it cannot be done: why, as far as it is known
+ */
+function convertStandard(found: Fields, standard: Fields): JsonSchema | string {
+  let reason = "";
   const converter = standard["jsonSchema"];
   const input = isObject(converter) ? converter["input"] : undefined;
   const ways: (() => unknown)[] =
     typeof input === "function"
-      ? ["draft-2020-12", "draft-07"].map((target) => () => input.call(converter, { target }) as unknown)
+      ? TARGETS.map((options) => () => input.call(converter, options) as unknown)
       : [];
   const { toJsonSchema } = found;
   if (typeof toJsonSchema === "function") ways.push(() => toJsonSchema.call(found) as unknown);
@@ -152,13 +161,20 @@ function convertStandard(found: Fields, standard: Fields): JsonSchema | undefine
     try {
       const made = convert();
       if (isObject(made)) return withoutDialect(made);
-    } catch {
+    } catch (error) {
       // Another target may work; if none does, the schema is refused.
-      continue;
+      reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
     }
   }
-  return undefined;
+  return reason;
 }
+
+/** The last way leaves out checks of Valibot that JSON Schema cannot express. They are made all the same. */
+const TARGETS = [
+  { target: "draft-2020-12" },
+  { target: "draft-07" },
+  { target: "draft-2020-12", libraryOptions: { errorMode: "ignore" } },
+];
 
 function withoutDialect({ $schema: _dialect, ...rest }: Fields): JsonSchema {
   return rest;
