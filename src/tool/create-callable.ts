@@ -37,10 +37,18 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     get schema() {
       return spec.schema;
     },
-    inputSchema: toSdkSchema<Args>(() => spec.inputJsonSchema),
+    inputSchema: toSdkSchema<Args>(
+      () => spec.inputJsonSchema,
+      async (value) => (await checking.get()).problemWithInput(spec, value),
+    ),
     ...(outputSchema === undefined
       ? {}
-      : { outputSchema: toSdkSchema<Output>(() => toOutputJsonSchema(outputSchema)) }),
+      : {
+          outputSchema: toSdkSchema<Output>(
+            () => toOutputJsonSchema(outputSchema),
+            async (value) => (await checking.get()).problemWithOutput(spec, value),
+          ),
+        }),
     group: spec.group,
     terminal: spec.terminal,
     execute,
@@ -119,3 +127,4 @@ function isEqual(one: unknown, other: unknown): boolean {
 
 /** What happens when one is called is loaded by the first call of any. */
 const calling = lazyModule(() => import("./call-tool.ts"));
+const checking = lazyModule(() => import("./check-for-sdk.ts"));

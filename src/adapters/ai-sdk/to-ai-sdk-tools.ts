@@ -22,7 +22,15 @@ function forModel(name: string, tool: Tool): Tool {
   return {
     ...tool,
     ...(isWrapped(inputJsonSchema)
-      ? { inputSchema: toSdkSchema(() => toObjectSchema(inputJsonSchema)) }
+      ? {
+          inputSchema: toSdkSchema(
+            () => toObjectSchema(inputJsonSchema),
+            async (input) => {
+              const checked = await tool.inputSchema.validate(argsOf(input));
+              return checked.success ? undefined : checked.error;
+            },
+          ),
+        }
       : {}),
     // The SDK does not say under which name a tool was called.
     execute: (input, options) => tool.execute(argsOf(input), { ...options, [MODEL_NAME]: name }),
