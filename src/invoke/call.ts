@@ -190,27 +190,27 @@ function settleVersion(call: Call): string {
   call.former = undefined;
   if (former === undefined) return likeness;
   const isFormer = scope.keyVersion === 1;
-  leavePlace(scope, isFormer ? { likeness, place } : former, true);
+  leavePlace(scope, isFormer ? { likeness, place } : former, "ended");
   if (!isFormer) return likeness;
   call.likeness = former.likeness;
   call.place = former.place;
   return former.text;
 }
 
-/** @param hasEnded `false`: the next equal call is this one */
-export function leavePlaces(call: Call, hasEnded: boolean): void {
-  leavePlace(call.scope, call, hasEnded);
-  if (call.former !== undefined) leavePlace(call.scope, call.former, hasEnded);
+/** @param how `open`: the next equal call is this one; `cut`: also where the messages show this one before it */
+export function leavePlaces(call: Call, how: "ended" | "open" | "cut"): void {
+  leavePlace(call.scope, call, how);
+  if (call.former !== undefined) leavePlace(call.scope, call.former, how);
 }
 
 function leavePlace(
   scope: Scope,
   { likeness, place }: Omit<FormerIdentity, "text">,
-  hasEnded: boolean,
+  how: "ended" | "open" | "cut",
 ): void {
   if (typeof place !== "number") return;
-  if (hasEnded) scope.places.end(likeness, place);
-  else scope.places.release(likeness, place);
+  if (how === "ended") scope.places.end(likeness, place);
+  else scope.places.release(likeness, place, how === "cut");
 }
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */
