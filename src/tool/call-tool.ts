@@ -2,9 +2,10 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
-import { callHere, callOwnExecute, needsApprovalHere } from "../invoke/call-here.ts";
+import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
+import { noteAsked } from "./asked-calls.ts";
 import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
 import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
@@ -22,12 +23,18 @@ export async function callTool(
   if (own !== undefined) {
     return { status: "success", output: await own, key: null, replayed: false, fromCache: false };
   }
-  const outcome = await callHere(spec, args, { ...toCallOptions(spec, args, options), onYield });
+  const made = toCallOptions(spec, args, options);
+  // The loop has paused for this call, and what the messages say about it is no decision.
+  const asks =
+    made.messageDecision !== undefined && spec.needsApproval === undefined && scopeHere() !== undefined;
+  const called = asks ? { ...spec, needsApproval: true } : spec;
+  const outcome = await callHere(called, args, { ...made, onYield });
   if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
   return outcome;
 }
 
 export function needsApproval(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
+  noteAsked(scopeHere(), options.toolCallId);
   return needsApprovalHere(spec, args, toCallOptions(spec, args, options));
 }
 
@@ -92,7 +99,10 @@ function messageDecision({ toolCallId, messages }: ToolCallOptions): CallOptions
   if (toolCallId === undefined || messages === undefined || messages.length === 0) return undefined;
   const parts = messages.flatMap((message) => partsOf(message));
   const request = parts.find(
-    (part) => part["type"] === "tool-approval-request" && part["toolCallId"] === toolCallId,
+    (part) =>
+      part["type"] === "tool-approval-request" &&
+      part["toolCallId"] === toolCallId &&
+      part["isAutomatic"] !== true,
   );
   if (request === undefined) return undefined;
   const response = parts.find(

@@ -2,5 +2,6 @@
 
 export { recordModel } from "./recorded-model.ts";
 export type { LanguageModelLike } from "./language-model.ts";
+export { type AISDKTelemetry, toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";
