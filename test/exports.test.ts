@@ -154,8 +154,8 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   "jsx-runtime.ts": { values: ["Fragment", "jsx", "jsxs"], types: [] },
   "jsx-dev-runtime.ts": { values: ["Fragment", "jsxDEV"], types: ["JSX"] },
   "adapters/ai-sdk/index.ts": {
-    values: ["recordModel", "toAISDKTools"],
-    types: ["LanguageModelLike", "ToolSource"],
+    values: ["recordModel", "toAISDKTools", "toolwrightTelemetry"],
+    types: ["AISDKContext", "AISDKTelemetry", "LanguageModelLike", "ToolSource"],
   },
   "adapters/anthropic/index.ts": {
     values: ["findAnthropicTool", "runAgentLoop", "runChatTurn", "toAnthropicTool", "toAnthropicTools"],

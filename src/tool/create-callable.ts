@@ -29,11 +29,11 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
   };
 
   const { outputSchema, sdk } = spec;
-  const { description = spec.description, toModelOutput: _own, ...parts } = sdk;
+  const { description: _varying, toModelOutput: _own, ...parts } = sdk;
   return rememberTool({
     ...parts,
     name: spec.name,
-    description: description as string,
+    description: spec.description,
     get schema() {
       return spec.schema;
     },

@@ -136,7 +136,7 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
   const spec = createToolSpec(
     {
       name,
-      description: description ?? readText(value, "description"),
+      description: description ?? readText(value, "description") ?? describedBy(read(value, "description")),
       schema: foreign.schema,
       outputSchema: readOutputSchema(read(value, "outputSchema"), name),
       inputJsonSchema: foreign.jsonSchema,
@@ -155,6 +155,18 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
     },
   );
   return createCallable(spec);
+}
+
+/** The AI SDK takes a function of the loop's context. Other loops have none. */
+function describedBy(describe: unknown): string | undefined {
+  if (typeof describe !== "function") return undefined;
+  try {
+    const text: unknown = describe({});
+    return typeof text === "string" ? text : undefined;
+  } catch {
+    // It needs the context: then the name has to do.
+    return undefined;
+  }
 }
 
 /** No model is shown it, so any schema that can check will do. */

@@ -1,5 +1,6 @@
 /** `toolwright/ai-sdk`: a tool works in the AI SDK as it stands; this is what helps around it. */
 
+export type { AISDKContext } from "./context.ts";
 export { recordModel } from "./recorded-model.ts";
 export type { LanguageModelLike } from "./language-model.ts";
 export { type AISDKTelemetry, toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
