@@ -129,7 +129,7 @@ const GATES: Readonly<Record<string, Change>> = {
 };
 
 const COPIES: Readonly<Record<string, (tool: Pay, change: Readonly<Record<string, unknown>>) => Pay>> = {
-  "a spread copy": (tool, change) => ({ ...tool, ...change }) as Pay,
+  "a spread copy": (tool, change) => ({ ...tool, ...change }),
   "Object.assign to a new object": (tool, change) => Object.assign({}, tool, change),
   "Object.assign to the tool itself": (tool, change) => Object.assign(tool, change),
   "an object with the tool as its prototype": (tool, change) =>
@@ -138,7 +138,7 @@ const COPIES: Readonly<Record<string, (tool: Pay, change: Readonly<Record<string
     new Proxy(tool, {
       get: (target, name) => (name in change ? change[name as string] : Reflect.get(target, name)),
     }),
-  "a copy of a copy": (tool, change) => ({ ...{ ...tool, ...change } }) as Pay,
+  "a copy of a copy": (tool, change) => Object.assign({}, { ...tool, ...change }),
 };
 
 async function paidBy(consumer: string, make: (till: Till) => Pay): Promise<readonly number[]> {

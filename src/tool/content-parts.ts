@@ -109,7 +109,7 @@ function mediaPart(item: Fields, type: string): MediaPart | undefined {
   );
   const mediaType = named.find((name) => typeof name === "string") ?? (type.includes("image") ? "image" : "");
   const filename = item["filename"];
-  return made(value, String(mediaType), typeof filename === "string" ? filename : undefined);
+  return made(value, mediaType, typeof filename === "string" ? filename : undefined);
 }
 
 function made(value: unknown, mediaType: string, filename: string | undefined): MediaPart | undefined {

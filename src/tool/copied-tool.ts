@@ -167,9 +167,7 @@ function schemasFor(spec: ToolSpec, given: Fields): SchemaParts {
   const { schema, jsonSchema } = readSchema(first, spec.name, "inputSchema");
   return {
     outputSchema,
-    schema: METHODS.some((method) => method in given)
-      ? schema
-      : z.pipe(schema, spec.schema as z.ZodType<unknown, unknown>),
+    schema: METHODS.some((method) => method in given) ? schema : z.pipe(schema, spec.schema),
     inputJsonSchema:
       jsonSchema ?? createToolSpec({ ...spec, schema, inputJsonSchema: undefined }, {}).inputJsonSchema,
   };
@@ -200,7 +198,7 @@ function executeFor(value: AnyTool, spec: ToolSpec, changes: Fields): ExecutePar
   const execute = (args: unknown, ctx: ToolContext<object>): unknown =>
     given.call(value, args, guardOptions(ctx));
   return {
-    execute: execute as ToolParts["execute"],
+    execute,
     wraps: true,
     // The loop hands on what the schema made of the input. That of a tool of ours makes nothing of it.
     parsesInput: !SCHEMAS.some((field) => field in changes),

@@ -17,7 +17,7 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     try {
       called = specFor(spec, this, options);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
     const call = async (onYield?: (item: unknown) => void): Promise<Output> => {
       const { callTool } = calling.value ?? (await calling.get());

@@ -113,7 +113,7 @@ const throughUs: Make = (probe) => {
   const tools = Object.entries(plainTools(probe)).map(([name, tool]) =>
     fromTool(tool, { name, sideEffect: false }),
   );
-  return toAISDKTools(tools) as unknown as ToolSet;
+  return toAISDKTools(tools);
 };
 
 interface Transcript {
@@ -262,7 +262,7 @@ describe.each(Object.keys(PROGRAMS))("%s", (name) => {
   };
 
   test("is the same with our tools, in a run and outside", async () => {
-    const plain = await run((probe) => plainTools(probe) as unknown as ToolSet);
+    const plain = await run((probe) => plainTools(probe));
     expect(await run(throughUs)).toEqual(plain);
     await using runtime = createRuntime({ store: ":memory:" });
     expect(await runtime.run({ runId: "r" }, () => run(throughUs))).toEqual(plain);

@@ -167,7 +167,7 @@ describe("a schema that cannot be used is refused by name", () => {
       { type: "object", validate: () => true },
       /neither Zod 4 nor JSON Schema/,
     ],
-    ["an instance of an unknown class", new (class Joi {})(), /neither Zod 4 nor JSON Schema/],
+    ["an instance of an unknown class", new URL("https://example.com"), /neither Zod 4 nor JSON Schema/],
     ["a list", [days], /neither Zod 4 nor JSON Schema/],
     ["a text", "object", /neither Zod 4 nor JSON Schema/],
     ["an empty standard", { "~standard": {} }, /without a validate/],

@@ -3,6 +3,7 @@
 export type { AISDKContext } from "./context.ts";
 export { recordModel } from "./recorded-model.ts";
 export type { LanguageModelLike } from "./language-model.ts";
-export { type AISDKTelemetry, toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
+export { toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
+export type { AISDKTelemetry } from "../../tool/watch-ai-sdk.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";
