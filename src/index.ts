@@ -41,8 +41,8 @@ export type {
   ToolSettings,
 } from "./definition/context.ts";
 export type { EmbeddingModelLike } from "./definition/models.ts";
-export { getDefinedToolMetadata } from "./definition/metadata.ts";
-export type { ToolMetadata } from "./definition/metadata.ts";
+export { getDefinedToolMetadata } from "./tool/tool.ts";
+export type { ToolMetadata } from "./tool/tool.ts";
 
 export { bash } from "./tools/bash.ts";
 export { edit } from "./tools/edit.ts";

@@ -154,8 +154,8 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   "jsx-runtime.ts": { values: ["Fragment", "jsx", "jsxs"], types: [] },
   "jsx-dev-runtime.ts": { values: ["Fragment", "jsxDEV"], types: ["JSX"] },
   "adapters/ai-sdk/index.ts": {
-    values: ["recordModel", "toAISDKTools"],
-    types: ["LanguageModelLike", "ToolSource"],
+    values: ["recordModel", "toAISDKTools", "toolwrightTelemetry"],
+    types: ["AISDKContext", "AISDKTelemetry", "LanguageModelLike", "ToolSource"],
   },
   "adapters/anthropic/index.ts": {
     values: ["findAnthropicTool", "runAgentLoop", "runChatTurn", "toAnthropicTool", "toAnthropicTools"],
@@ -361,7 +361,8 @@ test("its types ask for no library beyond es2023, the target that init writes", 
   const folder = mkdtempSync(join(project, "node_modules", ".types-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const tsc = (...args: string[]): string =>
-    spawnSync(join(project, "node_modules/typescript/bin/tsc"), args, { cwd: project, encoding: "utf8" }).stdout;
+    spawnSync(join(project, "node_modules/typescript/bin/tsc"), args, { cwd: project, encoding: "utf8" })
+      .stdout;
   expect(tsc("-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", folder)).toBe("");
   const root = join(folder, "index.d.ts");
   const settings = [

@@ -6,7 +6,7 @@ import { type OpenRuntime, createRuntime, useRuntime } from "../runtime/create-r
 import { refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { offerTools } from "../tool/offer-tools.ts";
-import { TOOL_SPEC, type Tool } from "../tool/tool.ts";
+import { type Tool, withOrigin } from "../tool/tool.ts";
 import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
@@ -109,7 +109,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
 /** What makes it one of the tools of another agent. Made when it is asked for. */
 function asToolNamed<Agent extends object>(agent: Agent, make: () => Tool): Agent {
   let tool: Tool | undefined;
-  return Object.defineProperty(agent, TOOL_SPEC, { get: () => (tool ??= make())[TOOL_SPEC] });
+  return withOrigin(agent, () => (tool ??= make()));
 }
 
 /** @throws TOOL_ALREADY_REGISTERED when a tool has the name of one of the agent's own, TOOL_SCHEMA_UNREPRESENTABLE */

@@ -1,6 +1,7 @@
 /**
- * A schema in the form that the AI SDK takes without being imported: it carries the JSON Schema and accepts every value,
- * so that our own pipeline validates, logs bad input and answers it in our words.
+ * A schema in the form that the AI SDK takes without being imported. It carries the JSON Schema and checks values, so that
+ * the SDK repairs calls that do not fit and refuses forged histories. What it hands on is the value as it was sent: our
+ * own pipeline parses it.
  */
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -11,7 +12,9 @@ export interface SdkSchema<Value> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    readonly validate: (value: unknown) => { readonly value: Value };
+    readonly validate: (
+      value: unknown,
+    ) => Promise<{ readonly value: Value } | { readonly issues: readonly { readonly message: string }[] }>;
     readonly types?: { readonly input: unknown; readonly output: Value } | undefined;
     readonly jsonSchema: {
       readonly input: (options?: unknown) => Record<string, unknown>;
@@ -19,23 +22,47 @@ export interface SdkSchema<Value> {
     };
   };
   readonly jsonSchema: JsonSchema;
+  readonly validate: (value: unknown) => Promise<SdkCheck<Value>>;
 }
 
-export function toSdkSchema<Value>(makeJsonSchema: () => JsonSchema): SdkSchema<Value> {
+export type SdkCheck<Value> =
+  | { readonly success: true; readonly value: Value }
+  | { readonly success: false; readonly error: Error };
+
+/** @param problemWith why a value does not fit; `undefined` where it does */
+export function toSdkSchema<Value>(
+  makeJsonSchema: () => JsonSchema,
+  problemWith: (value: unknown) => Promise<Error | undefined>,
+): SdkSchema<Value> {
   let made: JsonSchema | undefined;
   const jsonSchema = (): JsonSchema => (made ??= makeJsonSchema());
+  const validate = async (value: unknown): Promise<SdkCheck<Value>> => {
+    const error = await problemWith(value);
+    return error === undefined ? { success: true, value: value as Value } : { success: false, error };
+  };
   const schema = {
     [SDK_SCHEMA]: true,
     "~standard": {
       version: 1,
       vendor: "toolwright",
-      validate: (value: unknown) => ({ value: value as Value }),
+      validate: async (value: unknown) => {
+        const checked = await validate(value);
+        return checked.success ? { value: checked.value } : { issues: [{ message: checked.error.message }] };
+      },
       jsonSchema: { input: () => ({ ...jsonSchema() }), output: () => ({ ...jsonSchema() }) },
     },
     get jsonSchema() {
       return jsonSchema();
     },
-    validate: (value: unknown) => ({ success: true, value: value as Value }),
+    validate,
   } as const;
   return schema;
+}
+
+/** The same for loops that call the tool in any case: it accepts every value, since our own pipeline checks. */
+export function unchecked<Value>(schema: SdkSchema<Value>): SdkSchema<Value> {
+  return toSdkSchema(
+    () => schema.jsonSchema,
+    () => Promise.resolve(undefined),
+  );
 }

@@ -9,6 +9,27 @@ import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } 
 /** Arguments are only known to be what the schema says once they are parsed, so here they are `unknown`. */
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
 
+/** What an AI SDK loop reads from a tool beside what every tool has. It is handed on as it is. */
+export const SDK_PARTS = [
+  "type",
+  "title",
+  "metadata",
+  "providerOptions",
+  "strict",
+  "inputExamples",
+  "deferLoading",
+  "contextSchema",
+  "onInputStart",
+  "onInputDelta",
+  "onInputAvailable",
+  "toModelOutput",
+  "id",
+  "args",
+  "isProviderExecuted",
+] as const;
+
+export type SdkParts = Readonly<Partial<Record<(typeof SDK_PARTS)[number] | "description", unknown>>>;
+
 export interface ToolSpec {
   readonly [MADE_BY]: PackageCopy;
   readonly name: string;
@@ -50,6 +71,13 @@ export interface ToolSpec {
   readonly declaresContext: boolean;
   /** Whether `execute` parses its input itself: then it is handed what was sent, and nothing is transformed twice. */
   readonly parsesInput: boolean;
+  /** Whether `execute` yields: the yields before the last one are preliminary results. */
+  readonly yields: boolean;
+  readonly sdk: SdkParts;
+  /** The tool that this one is a changed copy of. */
+  readonly base: ToolSpec | undefined;
+  /** Whether the copy has another `execute`, which may call the tool's own. */
+  readonly wraps: boolean;
 }
 
 export interface ToolParts {
@@ -61,6 +89,10 @@ export interface ToolParts {
   readonly inputJsonSchema?: JsonSchema | undefined;
   readonly execute: (args: never, ctx: never) => unknown;
   readonly parsesInput?: boolean | undefined;
+  readonly yields?: boolean | undefined;
+  readonly sdk?: SdkParts | undefined;
+  readonly base?: ToolSpec | undefined;
+  readonly wraps?: boolean | undefined;
 }
 
 const DEFAULT_SETTLE_MS = 1_000;
@@ -142,7 +174,15 @@ function resolve(
     isExempt: parts.isExempt ?? false,
     declaresContext,
     parsesInput: parts.parsesInput ?? false,
+    yields: parts.yields ?? isGenerator(parts.execute),
+    sdk: parts.sdk ?? {},
+    base: parts.base,
+    wraps: parts.wraps ?? false,
   };
+}
+
+export function isGenerator(execute: unknown): boolean {
+  return typeof execute === "function" && /Generator/.test(Object.prototype.toString.call(execute));
 }
 
 /** Merely taking `ctx` proves nothing: it may be there for `ctx.log`. */

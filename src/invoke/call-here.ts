@@ -1,5 +1,11 @@
 /** A call that is made without saying where: inside a call, inside a run, or outside any. */
-import { assertNoForeignRun, getToolContext, nextToolSeq, otherCopyAround } from "../definition/context.ts";
+import {
+  assertNoForeignRun,
+  getToolContext,
+  nextToolSeq,
+  otherCopyAround,
+  type ToolContext,
+} from "../definition/context.ts";
 import { OWN_COPY } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { currentAmbient } from "./ambient.ts";
@@ -43,6 +49,41 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
     return invokeDetached(createDetachedScope(context), spec, args, { ...options, seq });
   }
   return invoke(scope, spec, args, options);
+}
+
+/**
+ * A copy of a tool with another `execute` calls the original inside of it: that is the same call, with one row, one key
+ * and one approval. `undefined` where it is another call.
+ */
+export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> | undefined {
+  const attempt = currentAmbient()?.attempt;
+  const copy = attempt?.call.spec;
+  if (attempt === undefined || copy?.wraps !== true || !isInside(spec, copy)) return undefined;
+  const own = spec === copy ? (spec.base ?? spec) : spec;
+  return attempt.takeOwnExecute(own) ? runBase(own, args) : undefined;
+}
+
+/** Whether all that guards the one guards the copy as well. */
+function isInside(spec: ToolSpec, copy: ToolSpec): boolean {
+  for (let base: ToolSpec | undefined = copy; base !== undefined; base = base.base) {
+    if (base === spec) return true;
+  }
+  if (rootOf(spec) !== rootOf(copy) || spec.name !== copy.name) return false;
+  const around: Readonly<Record<string, unknown>> = { ...copy.options };
+  return Object.entries(spec.options).every(([name, policy]) => around[name] === policy);
+}
+
+function rootOf(spec: ToolSpec): ToolSpec {
+  return spec.base === undefined ? spec : rootOf(spec.base);
+}
+
+async function runBase(spec: ToolSpec, args: unknown): Promise<unknown> {
+  const input: unknown = spec.parsesInput ? args : await spec.schema.parseAsync(args);
+  const value: unknown = await spec.execute(input, getToolContext() as ToolContext<object>);
+  if (typeof value !== "object" || value === null || !(Symbol.asyncIterator in value)) return value;
+  let last: unknown;
+  for await (const item of value as AsyncIterable<unknown>) last = item;
+  return last;
 }
 
 export async function needsApprovalHere(

@@ -23,6 +23,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Put into `ctx` for this call only. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** The same, from the loop that makes the call: a capability of the runtime with such a name counts more. */
+  readonly loopContext?: Readonly<Record<string, unknown>> | undefined;
+  /** Receives what a generator yields, before the result. */
+  readonly onYield?: ((item: unknown) => void) | undefined;
   /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
   readonly batch?: object | undefined;
   /** A model reads the answer and can find out what became of an interrupted call. Default: the call has a `toolCallId`. */
@@ -62,6 +66,8 @@ export interface Call extends Progress {
   readonly mode: "run" | "ask";
   readonly messageDecision: CallOptions["messageDecision"];
   readonly capabilities: CallOptions["capabilities"];
+  readonly loopContext: CallOptions["loopContext"];
+  readonly onYield: CallOptions["onYield"];
   readonly isReadByModel: boolean;
   readonly modelName: string | undefined;
 
@@ -138,6 +144,8 @@ export function createCall(
     mode,
     messageDecision: options.messageDecision,
     capabilities: options.capabilities,
+    loopContext: options.loopContext,
+    onYield: options.onYield,
     isReadByModel: options.readByModel ?? toolCallId !== undefined,
     modelName: options.modelName,
     ...newProgress(),
@@ -182,27 +190,27 @@ function settleVersion(call: Call): string {
   call.former = undefined;
   if (former === undefined) return likeness;
   const isFormer = scope.keyVersion === 1;
-  leavePlace(scope, isFormer ? { likeness, place } : former, true);
+  leavePlace(scope, isFormer ? { likeness, place } : former, "ended");
   if (!isFormer) return likeness;
   call.likeness = former.likeness;
   call.place = former.place;
   return former.text;
 }
 
-/** @param hasEnded `false`: the next equal call is this one */
-export function leavePlaces(call: Call, hasEnded: boolean): void {
-  leavePlace(call.scope, call, hasEnded);
-  if (call.former !== undefined) leavePlace(call.scope, call.former, hasEnded);
+/** @param how `open`: the next equal call is this one; `cut`: also where the messages show this one before it */
+export function leavePlaces(call: Call, how: "ended" | "open" | "cut"): void {
+  leavePlace(call.scope, call, how);
+  if (call.former !== undefined) leavePlace(call.scope, call.former, how);
 }
 
 function leavePlace(
   scope: Scope,
   { likeness, place }: Omit<FormerIdentity, "text">,
-  hasEnded: boolean,
+  how: "ended" | "open" | "cut",
 ): void {
   if (typeof place !== "number") return;
-  if (hasEnded) scope.places.end(likeness, place);
-  else scope.places.release(likeness, place);
+  if (how === "ended") scope.places.end(likeness, place);
+  else scope.places.release(likeness, place, how === "cut");
 }
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */

@@ -61,6 +61,7 @@ async function run(call: Call): Promise<Result> {
   const { budgetId } = scope;
   let name: string | undefined;
   let hasEnded = false;
+  let isCut = false;
   scope.open.add(call);
   try {
     assertMayCall(scope);
@@ -73,6 +74,7 @@ async function run(call: Call): Promise<Result> {
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
+    isCut = result.kind === "cut" && call.executed;
     return result;
   } catch (error) {
     const result = answerOrFail(call, error);
@@ -81,7 +83,7 @@ async function run(call: Call): Promise<Result> {
     hasEnded = result.kind === "error" && !STOPPED_WAITING.has(result.error.code);
     return result;
   } finally {
-    leavePlaces(call, call.mode === "run" && hasEnded);
+    leavePlaces(call, call.mode === "run" && hasEnded ? "ended" : isCut ? "cut" : "open");
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);

@@ -24,6 +24,8 @@ interface Place {
   index: number;
   isRunning: boolean;
   batch: object | undefined;
+  /** The call was cut off, so what became of it is not known: the next equal call has to find out first. */
+  isCut: boolean;
   /** The call was asked about under this id and has not been executed yet. */
   askedAs: string | undefined;
 }
@@ -54,9 +56,11 @@ export class Places {
   }
 
   /** The call returned without an outcome: the next equal call is this one. */
-  release(text: string, index: number): void {
+  release(text: string, index: number, isCut: boolean): void {
     const place = this.#unended.get(nameOf(text))?.find((other) => other.index === index);
-    if (place !== undefined) place.isRunning = false;
+    if (place === undefined) return;
+    place.isRunning = false;
+    place.isCut ||= isCut;
   }
 
   /** The record shows that the call is another one of the equal calls, and that those before it were made. */
@@ -82,8 +86,10 @@ export class Places {
   }
 
   #reusable(name: string, { ask, toolCallId, batch, history }: PlaceRequest): Place | undefined {
-    // Earlier calls that the messages hold are not this one, whether they have ended or not.
-    const places = this.#unended.get(name)?.filter(({ index }) => index >= (history?.earlier ?? 0));
+    // Earlier calls that the messages hold are not this one, whether they have ended or not, unless one was cut off.
+    const places = this.#unended
+      .get(name)
+      ?.filter(({ index, isCut }) => isCut || index >= (history?.earlier ?? 0));
     if (places === undefined) return undefined;
     const asked =
       ask || toolCallId === undefined ? undefined : places.find((place) => place.askedAs === toolCallId);
@@ -98,7 +104,7 @@ export class Places {
   }
 
   #keep(name: string, index: number): Place {
-    const place: Place = { index, isRunning: true, batch: undefined, askedAs: undefined };
+    const place: Place = { index, isRunning: true, batch: undefined, isCut: false, askedAs: undefined };
     const places = this.#unended.get(name);
     if (places === undefined) this.#unended.set(name, [place]);
     else places.push(place);

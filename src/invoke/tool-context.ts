@@ -37,7 +37,7 @@ export async function withToolContext<T>(
 
 function inContext<T>(call: Call, attempt: Try, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
   if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, attempt, work);
-  const ctx = createToolContext(call, attempt, call.capabilities);
+  const ctx = createToolContext(call, attempt, { ...call.loopContext, ...call.capabilities });
   return runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
 }
 
@@ -48,7 +48,11 @@ async function withCapabilities<T>(
 ): Promise<T> {
   const made = await capabilitiesFor(call);
   try {
-    const ctx = createToolContext(call, attempt, { ...made?.values, ...call.capabilities });
+    const ctx = createToolContext(call, attempt, {
+      ...call.loopContext,
+      ...made?.values,
+      ...call.capabilities,
+    });
     return await runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
   } finally {
     if (made !== undefined) await dispose(call, made);

@@ -13,6 +13,7 @@ export class Try {
   #controller: AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
   #isOver = false;
+  readonly #ranOwn = new Set<object>();
 
   constructor(call: Call) {
     this.call = call;
@@ -20,6 +21,16 @@ export class Try {
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /**
+   * Whether the function may run the original that its tool is a copy of as a part of this try. Once: a second time is a
+   * call of its own, with a key of its own.
+   */
+  takeOwnExecute(original: object): boolean {
+    if (this.#ranOwn.has(original) || this.#isOver) return false;
+    this.#ranOwn.add(original);
+    return true;
   }
 
   /** Created on demand: most tools never read it, and every call would pay for it. */

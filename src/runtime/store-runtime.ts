@@ -18,6 +18,7 @@ import { LazyStore } from "../store/lazy-store.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
+import { watchAISDK } from "../tool/watch-ai-sdk.ts";
 import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../util/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
@@ -159,6 +160,7 @@ export class StoreRuntime {
     ready: Promise<void> | undefined,
     opened: () => OpenedScope | undefined = open,
   ): Promise<T> {
+    watchAISDK();
     const { budgets } = this.#host;
     const failed = Promise.withResolvers<never>();
     // The failure may come when `work` has ended; then nobody waits for it.

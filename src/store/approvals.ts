@@ -134,6 +134,23 @@ export function* approvalOfCall(callKey: string, nowMs: number): Transaction<App
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
+/** Requests that wait, made by calls under this id of the model's. */
+export function* pendingUnderId(
+  runId: string,
+  nodeId: string,
+  toolCallId: string,
+): Transaction<readonly string[]> {
+  const rows = yield* all(
+    `SELECT a.id AS id FROM toolwright_approvals a
+       JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+     WHERE a.run_id = ?1 AND a.node_id = ?2 AND a.status = 'pending' AND a.kind = 'call' AND c.tool_call_id = ?3`,
+    runId,
+    nodeId,
+    toolCallId,
+  );
+  return rows.map((row) => text(row, "id"));
+}
+
 /**
  * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
  * run it again. Giving up is an answer for the call that asked alone.

@@ -2,22 +2,39 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
-import { callHere, needsApprovalHere } from "../invoke/call-here.ts";
+import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
+import { noteAsked } from "./asked-calls.ts";
 import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
 import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
-export async function callTool(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<Success> {
-  const outcome = await callHere(spec, args, toCallOptions(spec, args, options));
+/** @param onYield receives what a generator yields, before the result */
+export async function callTool(
+  spec: ToolSpec,
+  args: unknown,
+  options: ToolCallOptions,
+  onYield?: (item: unknown) => void,
+): Promise<Success> {
+  const own = callOwnExecute(spec, args);
+  if (own !== undefined) {
+    return { status: "success", output: await own, key: null, replayed: false, fromCache: false };
+  }
+  const made = toCallOptions(spec, args, options);
+  // The loop has paused for this call, and what the messages say about it is no decision.
+  const asks =
+    made.messageDecision !== undefined && spec.needsApproval === undefined && scopeHere() !== undefined;
+  const called = asks ? { ...spec, needsApproval: true } : spec;
+  const outcome = await callHere(called, args, { ...made, onYield });
   if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
   return outcome;
 }
 
 export function needsApproval(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
+  noteAsked(scopeHere(), options.toolCallId);
   return needsApprovalHere(spec, args, toCallOptions(spec, args, options));
 }
 
@@ -46,6 +63,17 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
     batch: options.messages,
     history: placeInHistory({ toolName: spec.name, args, toolCallId: options.toolCallId }, options.messages),
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
+    ...(isModelCall(options) ? { loopContext: loopContext(options) } : {}),
+  };
+}
+
+/** What tools read in `ctx` under the names that the AI SDK gives it. */
+function loopContext(options: GivenOptions): Readonly<Record<string, unknown>> {
+  const { messages, context, experimental_sandbox } = options as Record<string, unknown>;
+  return {
+    messages,
+    ...(context === undefined ? {} : { context }),
+    ...(experimental_sandbox === undefined ? {} : { experimental_sandbox }),
   };
 }
 
@@ -56,7 +84,10 @@ function thrownError(
   asText: boolean,
 ): ToolwrightError {
   const error = errorOf(spec, outcome);
-  return asText ? toldCopy(error, JSON.stringify(error.toModel()), error) : error;
+  if (!asText) return error;
+  const text = JSON.stringify(error.toModel());
+  // The AI SDK shows the model `String(error)`, which has to be the JSON and nothing else.
+  return Object.defineProperty(toldCopy(error, text, error), "toString", { value: () => text });
 }
 
 function isModelCall(options: ToolCallOptions): boolean {
@@ -68,7 +99,10 @@ function messageDecision({ toolCallId, messages }: ToolCallOptions): CallOptions
   if (toolCallId === undefined || messages === undefined || messages.length === 0) return undefined;
   const parts = messages.flatMap((message) => partsOf(message));
   const request = parts.find(
-    (part) => part["type"] === "tool-approval-request" && part["toolCallId"] === toolCallId,
+    (part) =>
+      part["type"] === "tool-approval-request" &&
+      part["toolCallId"] === toolCallId &&
+      part["isAutomatic"] !== true,
   );
   if (request === undefined) return undefined;
   const response = parts.find(

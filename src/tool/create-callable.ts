@@ -1,34 +1,54 @@
 /** Makes a tool object of a resolved definition. What happens when it is called is decided by where it is called. */
-import { TOOL_METADATA } from "../definition/metadata.ts";
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
-import { assertSameVersion, MADE_BY } from "../definition/package-copy.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import { encode } from "../util/encode.ts";
 import { lazyModule } from "../util/lazy.ts";
+import { carriesSpec, rememberTool, specOfCopy } from "./copied-tool.ts";
 import { createModelNotes } from "./model-notes.ts";
-import { type AnyTool, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
+import { type AnyTool, TOOL_METADATA, TOOL_SPEC, type Tool, type ToolCallOptions } from "./tool.ts";
 
 export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output> {
-  const notes = createModelNotes();
+  const notes = createModelNotes(spec.sdk.toModelOutput);
 
-  const execute = async (args: Args, options: ToolCallOptions = {}): Promise<Output> => {
-    const { callTool } = calling.value ?? (await calling.get());
-    const { output, note } = await callTool(spec, args, options);
-    if (options.toolCallId !== undefined) notes.keep(options.toolCallId, note);
-    return output as Output;
+  // A copy has these functions too, and is what they are called on.
+  const execute = function (this: unknown, args: Args, options: ToolCallOptions = {}): Promise<Output> {
+    let called: ToolSpec;
+    try {
+      called = specFor(spec, this, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const call = async (onYield?: (item: unknown) => void): Promise<Output> => {
+      const { callTool } = calling.value ?? (await calling.get());
+      const { output, note } = await callTool(called, args, options, onYield);
+      if (options.toolCallId !== undefined) notes.keep(options.toolCallId, note);
+      return output as Output;
+    };
+    return called.yields ? withPreliminaryResults(call) : call();
   };
 
-  const { outputSchema } = spec;
-  return {
+  const { outputSchema, sdk } = spec;
+  const { description: _varying, toModelOutput: _own, ...parts } = sdk;
+  return rememberTool({
+    ...parts,
     name: spec.name,
     description: spec.description,
     get schema() {
       return spec.schema;
     },
-    inputSchema: toSdkSchema<Args>(() => spec.inputJsonSchema),
+    inputSchema: toSdkSchema<Args>(
+      () => spec.inputJsonSchema,
+      async (value) => (await checking.get()).problemWithInput(spec, value),
+    ),
     ...(outputSchema === undefined
       ? {}
-      : { outputSchema: toSdkSchema<Output>(() => toOutputJsonSchema(outputSchema)) }),
+      : {
+          outputSchema: toSdkSchema<Output>(
+            () => toOutputJsonSchema(outputSchema),
+            async (value) => (await checking.get()).problemWithOutput(spec, value),
+          ),
+        }),
     group: spec.group,
     terminal: spec.terminal,
     execute,
@@ -39,22 +59,72 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     // Also for what may have to be asked about after a crash, so that the loop pauses instead of reading an error.
     ...(spec.needsApproval !== undefined || isUnrepeatable(spec)
       ? {
-          needsApproval: async (args: Args, options: ToolCallOptions) =>
-            (calling.value ?? (await calling.get())).needsApproval(spec, args, options),
+          async needsApproval(this: unknown, args: Args, options: ToolCallOptions) {
+            const { needsApproval } = calling.value ?? (await calling.get());
+            return needsApproval(specFor(spec, this, options), args, options);
+          },
         }
       : {}),
     toModelOutput: (options) => notes.toModelOutput(options),
     [TOOL_METADATA]: { name: spec.name, sideEffect: spec.sideEffect, idempotent: spec.idempotent },
     [TOOL_SPEC]: spec,
-  };
+  } satisfies Tool<Args, Output>);
 }
 
 /** @throws TOOL_PACKAGE_CONFLICT where another version made the tool */
 export function specOf(tool: AnyTool): ToolSpec {
-  const spec = tool[TOOL_SPEC];
-  assertSameVersion(spec[MADE_BY], `Tool "${spec.name}"`);
-  return spec;
+  return specOfCopy(tool);
+}
+
+/** @param owner what a method was called on: the tool, a copy of it, or something else */
+function specFor(spec: ToolSpec, owner: unknown, options: ToolCallOptions): ToolSpec {
+  if (!carriesSpec(owner) || owner[TOOL_SPEC] !== spec) return spec;
+  return specOfCopy(owner, options.toolCallId !== undefined && Array.isArray(options.messages));
+}
+
+/**
+ * A promise of the result that a loop of the AI SDK may also iterate: it shows what a generator yields before the result.
+ * The last yield is the result.
+ */
+function withPreliminaryResults<Output>(
+  call: (onYield: (item: unknown) => void) => Promise<Output>,
+): Promise<Output> {
+  const items: unknown[] = [];
+  let wake = (): void => undefined;
+  const result = call((item) => {
+    items.push(item);
+    wake();
+  });
+  const iterate = async function* (): AsyncGenerator<unknown, void> {
+    let isOver = false;
+    const over = result.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    let last: { readonly item: unknown } | undefined;
+    for (;;) {
+      while (items.length > 0) {
+        last = { item: items.shift() };
+        yield last.item;
+      }
+      if (isOver) break;
+      await Promise.race([over, new Promise<void>((resolve) => (wake = resolve))]);
+    }
+    const output = await result;
+    // What is recorded may differ from what was yielded: a replay, a schema that transforms.
+    if (last === undefined || !isEqual(last.item, output)) yield output;
+  };
+  return Object.defineProperty(result, Symbol.asyncIterator, { value: iterate });
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  try {
+    return encode(one) === encode(other);
+  } catch {
+    return false;
+  }
 }
 
 /** What happens when one is called is loaded by the first call of any. */
 const calling = lazyModule(() => import("./call-tool.ts"));
+const checking = lazyModule(() => import("./check-for-sdk.ts"));

@@ -4,13 +4,15 @@
  */
 import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
-import { getDefinedToolMetadata } from "../definition/metadata.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
+import type { JsonSchema } from "../definition/json-schema.ts";
+import { carriesSpec, isTool, originalOf, specOfCopy } from "./copied-tool.ts";
 import { createCallable, specOf } from "./create-callable.ts";
 import { warnAboutKey } from "./define-tool.ts";
 import { readAnyTool } from "./foreign/any-tool.ts";
+import { readSchema } from "./foreign/foreign-schema.ts";
 import { type AnyPolicies, type ForeignTool, read, readPolicies, readText } from "./foreign/foreign-tool.ts";
 import { isLangChainTool, readLangChainTool } from "./foreign/langchain-tool.ts";
 import {
@@ -18,8 +20,7 @@ import {
   readOpenAIAgentsTool,
   refuseOtherOpenAIAgentsThing,
 } from "./foreign/openai-agents-tool.ts";
-import { originOf } from "./origin.ts";
-import { isTool, type Tool } from "./tool.ts";
+import { type AnyTool, getDefinedToolMetadata, originOf, type Tool } from "./tool.ts";
 
 /**
  * Anything that `fromTool` accepts: a tool of ours, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
@@ -30,6 +31,8 @@ export type ToolLike = object;
 export type ForeignPolicy = ToolPolicies<never, never, never> & {
   readonly name?: string;
   readonly description?: string;
+  /** What models are shown of a schema that cannot be converted to JSON Schema, such as one of Zod 3 or Valibot. */
+  readonly inputJsonSchema?: JsonSchema;
 };
 
 const DEFINITION_PARTS = ["name", "description", "inputSchema", "outputSchema", "execute"];
@@ -42,26 +45,37 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
       `A tool is expected, not ${value === null ? "null" : typeof value}.`,
     );
   }
-  checkUnknownOptions(policy, policy.name ?? readText(value, "name"), ["name", "description"]);
+  checkUnknownOptions(policy, policy.name ?? readText(value, "name"), POLICY_PARTS);
   const origin = originOf(value);
   if (origin !== undefined) return fromTool(origin, policy);
-  if (isTool(value) && Object.keys(policy).length === 0) return value;
+  const hasPolicy = Object.keys(policy).length > 0;
+  if (carriesSpec(value)) {
+    const tool = fromCopy(value);
+    return hasPolicy ? fromOwn(tool, policy) : tool;
+  }
   const made = converted.get(value);
-  if (made !== undefined && Object.keys(policy).length === 0) return made;
-  const tool = isTool(value)
-    ? fromOwn(value, policy)
-    : isDefinition(value)
-      ? fromDefinition(value, policy)
-      : fromForeign(value, policy);
-  if (Object.keys(policy).length === 0) converted.set(value, tool);
+  if (made !== undefined && !hasPolicy) return made;
+  const tool = isDefinition(value) ? fromDefinition(value, policy) : fromForeign(value, policy);
+  if (!hasPolicy) converted.set(value, tool);
   return tool;
 }
+
+/** The tool itself, or one that obeys what a copy of it changes. */
+function fromCopy(value: AnyTool): Tool {
+  const spec = specOfCopy(value);
+  const made = copies.get(spec) ?? (isTool(value) ? originalOf(value) : undefined) ?? createCallable(spec);
+  copies.set(spec, made);
+  return made;
+}
+
+const copies = new WeakMap<object, Tool>();
+const POLICY_PARTS = ["name", "description", "inputJsonSchema"];
 
 /** A list, or an object keyed by name, as tools. */
 export function toTools(tools: readonly ToolLike[] | Readonly<Record<string, ToolLike>>): Tool[] {
   if (Array.isArray(tools)) return tools.map((tool: ToolLike) => fromTool(tool));
   return Object.entries(tools).map(([name, tool]) =>
-    isTool(tool) || readText(tool, "name") !== undefined ? fromTool(tool) : fromTool(tool, { name }),
+    carriesSpec(tool) || readText(tool, "name") !== undefined ? fromTool(tool) : fromTool(tool, { name }),
   );
 }
 
@@ -71,8 +85,11 @@ const converted = new WeakMap<object, Tool>();
 /** The same tool with more said about it. */
 function fromOwn(tool: Tool, policy: ForeignPolicy): Tool {
   const spec = specOf(tool);
-  const { name = spec.name, description = spec.description, ...policies } = policy;
-  return createCallable(createToolSpec({ ...spec, name, description }, { ...spec.options, ...policies }));
+  const { name = spec.name, description = spec.description, inputJsonSchema, ...policies } = policy;
+  const shown = inputJsonSchema ?? spec.inputJsonSchema;
+  return createCallable(
+    createToolSpec({ ...spec, name, description, inputJsonSchema: shown }, { ...spec.options, ...policies }),
+  );
 }
 
 type Definition = Readonly<Record<string, unknown>> & {
@@ -82,7 +99,6 @@ type Definition = Readonly<Record<string, unknown>> & {
 
 function isDefinition(value: object): value is Definition {
   return (
-    !isTool(value) &&
     "execute" in value &&
     typeof value.execute === "function" &&
     "inputSchema" in value &&
@@ -98,7 +114,8 @@ function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
       name: policy.name ?? value.name,
       description: policy.description ?? readText(value, "description"),
       schema: value.inputSchema,
-      outputSchema: value["outputSchema"] as z.ZodType | undefined,
+      inputJsonSchema: policy.inputJsonSchema,
+      outputSchema: readOutputSchema(value["outputSchema"], value.name),
       execute: value["execute"] as (args: never, ctx: never) => unknown,
     },
     { ...readPolicies(value), ...policy },
@@ -109,34 +126,64 @@ function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
 
 function fromForeign(value: object, policy: ForeignPolicy): Tool {
   const metadata = getDefinedToolMetadata(value);
-  const { name = metadata?.name ?? readText(value, "name") ?? "", description, ...policies } = policy;
-  const { run, schema, jsonSchema, parsesInput, policies: own } = readForeign(value, name, policies);
-  const outputSchema = read(value, "outputSchema");
+  const {
+    name = metadata?.name ?? readText(value, "name") ?? "",
+    description,
+    inputJsonSchema,
+    ...policies
+  } = policy;
+  const foreign = readForeign(value, name, policies, inputJsonSchema);
   const spec = createToolSpec(
     {
       name,
-      description: description ?? readText(value, "description"),
-      schema,
-      outputSchema: isZod(outputSchema) ? (outputSchema as z.ZodType) : undefined,
-      inputJsonSchema: jsonSchema,
-      execute: run,
-      parsesInput,
+      description: description ?? readText(value, "description") ?? describedBy(read(value, "description")),
+      schema: foreign.schema,
+      outputSchema: readOutputSchema(read(value, "outputSchema"), name),
+      inputJsonSchema: foreign.jsonSchema,
+      execute: foreign.run,
+      parsesInput: foreign.parsesInput,
+      yields: foreign.yields ?? false,
+      sdk: foreign.sdk,
     },
     {
       sideEffect: metadata?.sideEffect ?? true,
       idempotent: metadata?.idempotent ?? false,
       // It was not written for our context, so it cannot be counted on to pass the key on.
       acceptsIdempotencyKey: false,
-      ...own,
+      ...foreign.policies,
       ...policies,
     },
   );
   return createCallable(spec);
 }
 
-function readForeign(value: object, name: string, policy: AnyPolicies): ForeignTool {
+/** The AI SDK takes a function of the loop's context. Other loops have none. */
+function describedBy(describe: unknown): string | undefined {
+  if (typeof describe !== "function") return undefined;
+  try {
+    const text: unknown = describe({});
+    return typeof text === "string" ? text : undefined;
+  } catch {
+    // It needs the context: then the name has to do.
+    return undefined;
+  }
+}
+
+/** No model is shown it, so any schema that can check will do. */
+function readOutputSchema(found: unknown, name: string): z.ZodType | undefined {
+  return found === undefined || found === null
+    ? undefined
+    : readSchema(found, name, "outputSchema", {}).schema;
+}
+
+function readForeign(
+  value: object,
+  name: string,
+  policy: AnyPolicies,
+  shown: JsonSchema | undefined,
+): ForeignTool {
   if (isOpenAIAgentsTool(value)) return readOpenAIAgentsTool(value, name, policy);
   if (isLangChainTool(value)) return readLangChainTool(value, name);
   refuseOtherOpenAIAgentsThing(value, name);
-  return readAnyTool(value, name);
+  return readAnyTool(value, name, shown);
 }

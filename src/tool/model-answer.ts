@@ -3,7 +3,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { toldCopy } from "../invoke/told-errors.ts";
-import { toModelOutput } from "./model-notes.ts";
+import { toJsonOutput } from "./model-notes.ts";
 
 export interface ModelAnswer {
   readonly text: string;
@@ -19,7 +19,7 @@ export function toModelAnswer(spec: ToolSpec, outcome: Outcome): ModelAnswer {
 }
 
 export function outputText(output: unknown, note: string | undefined): string {
-  const shown = toModelOutput(output, note);
+  const shown = toJsonOutput(output, note);
   return shown.type === "text" ? shown.value : JSON.stringify(shown.value);
 }
 

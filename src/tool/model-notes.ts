@@ -1,15 +1,23 @@
 /** Notes that go to the model with a result, for example that it is from an earlier attempt. */
 import { encode } from "../util/encode.ts";
-import type { JsonValue, ModelOutput } from "./tool.ts";
+import { contentPartsOf } from "./content-parts.ts";
+import type { JsonOutput, JsonValue, ModelContent, ModelOutput } from "./tool.ts";
 
 const KEPT = 1_000;
 
 export interface ModelNotes {
   keep(toolCallId: string, note: string | undefined): void;
-  toModelOutput(options: { toolCallId: string; output: unknown }): ModelOutput;
+  toModelOutput(options: Result): ModelOutput | Promise<ModelOutput>;
 }
 
-export function createModelNotes(): ModelNotes {
+interface Result {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+/** @param own what the maker of a tool shows the model instead of the output */
+export function createModelNotes(own: unknown): ModelNotes {
   const notes = new Map<string, string>();
   return {
     keep(toolCallId, note) {
@@ -18,12 +26,50 @@ export function createModelNotes(): ModelNotes {
       const [oldest] = notes.keys();
       if (notes.size > KEPT && oldest !== undefined) notes.delete(oldest);
     },
-    toModelOutput: ({ toolCallId, output }) => toModelOutput(output, notes.get(toolCallId)),
+    toModelOutput(options) {
+      const note = notes.get(options.toolCallId);
+      if (typeof own === "function") return withNote(own as Shows, options, note);
+      return toModelOutput(options.output, note);
+    },
   };
 }
 
-/** A result as a model reads it, with what it should know about it. */
+type Shows = (options: Result) => unknown;
+
+async function withNote(show: Shows, options: Result, note: string | undefined): Promise<ModelOutput> {
+  const shown = (await show(options)) as ModelOutput;
+  if (note === undefined) return shown;
+  if (shown.type === "text") return { ...shown, value: `[${note}]\n${shown.value}` };
+  if (shown.type === "json") return { ...shown, value: { note, result: shown.value } };
+  if (shown.type !== "content") return shown;
+  return { ...shown, value: [{ type: "text", text: `[${note}]` }, ...shown.value] };
+}
+
+/** A result as the AI SDK sends it to a model, with what the model should know about it. Images stay images. */
 export function toModelOutput(output: unknown, note: string | undefined): ModelOutput {
+  const parts = contentPartsOf(output);
+  if (parts === undefined) return toJsonOutput(output, note);
+  const value = parts.map((part): ModelContent =>
+    part.type === "text"
+      ? { type: "text", text: part.text }
+      : {
+          type: "file",
+          mediaType: part.mediaType,
+          data:
+            part.data === undefined
+              ? { type: "url", url: new URL(part.url) }
+              : { type: "data", data: part.data },
+          ...(part.filename === undefined ? {} : { filename: part.filename }),
+        },
+  );
+  return {
+    type: "content",
+    value: note === undefined ? value : [{ type: "text", text: `[${note}]` }, ...value],
+  };
+}
+
+/** The same for loops that take text or JSON only. */
+export function toJsonOutput(output: unknown, note: string | undefined): JsonOutput {
   if (typeof output === "string") {
     return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
   }

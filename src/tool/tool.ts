@@ -1,8 +1,7 @@
 /** A definition that can be called: by a program, by a runtime, and, as it stands, by an AI SDK loop. */
 import type { z } from "zod";
+import { policyNames } from "../definition/check-options.ts";
 import type { SdkSchema } from "../definition/sdk-schema.ts";
-import type { ToolMetadata } from "../definition/metadata.ts";
-import type { TOOL_METADATA } from "../definition/metadata.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 
 /** What an AI SDK loop passes beside the input, and what a caller may. Anything else in the object goes to `ctx`. */
@@ -12,11 +11,50 @@ export interface ToolCallOptions {
   readonly messages?: readonly unknown[] | undefined;
 }
 
+/** The mark that a tool carries, under the name that existing code looks for. */
+export const TOOL_METADATA = Symbol.for("smithers.tool.metadata");
+
+export interface ToolMetadata {
+  readonly name: string;
+  readonly sideEffect: boolean;
+  readonly idempotent: boolean;
+}
+
+/** Reads the metadata of a defined tool; `null` for plain AI SDK tools and for values that are no tools. */
+export function getDefinedToolMetadata(value: unknown): ToolMetadata | null {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
+  const metadata: unknown = (value as Record<symbol, unknown>)[TOOL_METADATA];
+  return isMetadata(metadata) ? metadata : null;
+}
+
+function isMetadata(value: unknown): value is ToolMetadata {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "name" in value &&
+    typeof value.name === "string" &&
+    "sideEffect" in value &&
+    typeof value.sideEffect === "boolean" &&
+    "idempotent" in value &&
+    typeof value.idempotent === "boolean"
+  );
+}
+
 /** In the options of a call: the name by which the model knows the tool. */
 export const MODEL_NAME = Symbol.for("toolwright.tool.model-name");
 
 /** What the AI SDK sends to the model for a result. */
-export type ModelOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
+export type ModelOutput = JsonOutput | { type: "content"; value: ModelContent[] };
+export type JsonOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
+/** A part of a result that holds images or other media. */
+export type ModelContent =
+  | { type: "text"; text: string }
+  | {
+      type: "file";
+      mediaType: string;
+      data: { type: "data"; data: string } | { type: "url"; url: URL };
+      filename?: string;
+    };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
@@ -43,9 +81,56 @@ export interface Tool<Args = unknown, Output = unknown> extends AnyTool {
   run(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   func(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   needsApproval?: (args: Args, options: ToolCallOptions) => Promise<boolean>;
-  toModelOutput(options: { toolCallId: string; input: unknown; output: unknown }): ModelOutput;
+  toModelOutput(options: {
+    toolCallId: string;
+    input: unknown;
+    output: unknown;
+  }): ModelOutput | PromiseLike<ModelOutput>;
 }
 
-export function isTool(value: unknown): value is Tool {
-  return typeof value === "object" && value !== null && TOOL_SPEC in value;
+const TOOL_ORIGIN = Symbol.for("toolwright.tool.origin");
+
+/** What decides how an object of another maker's loop acts. */
+const ORIGIN_FIELDS = [
+  "name",
+  "description",
+  "schema",
+  "parameters",
+  "inputSchema",
+  "outputSchema",
+  "execute",
+  "invoke",
+  "call",
+  "run",
+  "func",
+  "isEnabled",
+  "inputGuardrails",
+  "outputGuardrails",
+  ...policyNames,
+];
+
+interface Origin {
+  readonly tool: () => Tool;
+  readonly fields: readonly unknown[];
+}
+
+/** What a tool of ours became for another maker's loop remembers the tool, so that the way back gives the same tool. */
+export function withOrigin<T extends object>(value: T, tool: Tool | (() => Tool)): T {
+  const origin: Origin = {
+    tool: typeof tool === "function" ? tool : () => tool,
+    fields: originFields(value),
+  };
+  return Object.defineProperty(value, TOOL_ORIGIN, { value: origin, configurable: true });
+}
+
+/** `undefined` also where the object was changed since: then it counts as what it is now. */
+export function originOf(value: object): Tool | undefined {
+  const origin = (value as { readonly [TOOL_ORIGIN]?: Origin })[TOOL_ORIGIN];
+  if (origin === undefined) return undefined;
+  const fields = originFields(value);
+  return origin.fields.every((field, index) => field === fields[index]) ? origin.tool() : undefined;
+}
+
+function originFields(value: object): unknown[] {
+  return ORIGIN_FIELDS.map((name) => (value as Record<string, unknown>)[name]);
 }

@@ -35,5 +35,5 @@ export {
   runWithToolContext,
 } from "../definition/context.ts";
 export type { PartialToolContext, ToolContext } from "../definition/context.ts";
-export { getDefinedToolMetadata } from "../definition/metadata.ts";
-export type { ToolMetadata } from "../definition/metadata.ts";
+export { getDefinedToolMetadata } from "../tool/tool.ts";
+export type { ToolMetadata } from "../tool/tool.ts";

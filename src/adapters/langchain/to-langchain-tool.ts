@@ -14,9 +14,8 @@ import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { errorOf, toModelAnswer } from "../../tool/model-answer.ts";
 import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
-import { withOrigin } from "../../tool/origin.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { type Tool, withOrigin } from "../../tool/tool.ts";
 import { UncheckedTool } from "./unchecked-tool.ts";
 
 export interface LangChainToolOptions {

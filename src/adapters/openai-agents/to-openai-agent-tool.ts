@@ -11,9 +11,8 @@ import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";
 import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
-import { withOrigin } from "../../tool/origin.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { type Tool, withOrigin } from "../../tool/tool.ts";
 
 /** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
 const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };

@@ -101,6 +101,7 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
   let last: unknown;
   for await (const item of items) {
     last = item;
+    call.onYield?.(item);
     tellProgress(call, item);
   }
   return last;

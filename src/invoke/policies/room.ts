@@ -58,7 +58,8 @@ async function waitForPlace(call: Call, max: number): Promise<void> {
   };
   host.atWork.wait(wait);
   const left = wallLeft(call);
-  const timer = left === undefined ? [] : [host.clock.sleep(left, over.signal)];
+  // A wait that gave way at once needs no timer: its rejection would have no handler.
+  const timer = left === undefined || over.signal.aborted ? [] : [host.clock.sleep(left, over.signal)];
   const gaveWay = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
   if (!over.signal.aborted) await untilAborted(Promise.race([taken, gaveWay, ...timer]), call.signal);
   host.atWork.end(wait);

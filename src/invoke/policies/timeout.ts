@@ -50,7 +50,9 @@ async function race(
 ): Promise<Result> {
   const over = new AbortController();
   const interrupted = Promise.withResolvers<Result>();
-  const onAbort = (): void => interrupted.resolve(aborted(call.signal));
+  const startedAtMs = performance.now();
+  const onAbort = (): void =>
+    interrupted.resolve(timedOutOutside(call, performance.now() - startedAtMs) ?? aborted(call.signal));
   call.signal?.addEventListener("abort", onAbort, { once: true });
   if (limit !== undefined) {
     call.host.clock.sleep(limit.ms, over.signal).then(
@@ -129,13 +131,28 @@ function describeLate(
 }
 
 function timedOut(call: Call, timeoutMs: number): Result {
-  return {
-    kind: "error",
-    error: new ToolwrightError("TOOL_TIMEOUT", `Tool "${call.spec.name}" timed out after ${timeoutMs} ms.`, {
-      details: { tool: call.spec.name, timeoutMs },
-      retryable: true,
-    }),
-  };
+  return { kind: "error", error: timeoutError(call, timeoutMs, true) };
+}
+
+/**
+ * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK: the loop continues, so the
+ * model reads what it reads after a timeout of ours. Unlike one of ours it may also be the end of the loop, which must be
+ * able to resume: the call stays in doubt, and an equal one finds out what became of it.
+ */
+function timedOutOutside(call: Call, elapsedMs: number): Result | undefined {
+  const { signal, scope } = call;
+  const reason: unknown = signal?.reason;
+  const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
+  const ofRun = scope.root.signal?.aborted === true || scope.ofTry?.signal.aborted === true;
+  if (!isTimeout || ofRun) return undefined;
+  return { kind: "cut", error: timeoutError(call, Math.round(elapsedMs), false) };
+}
+
+function timeoutError({ spec }: Call, timeoutMs: number, retryable: boolean): ToolwrightError {
+  return new ToolwrightError("TOOL_TIMEOUT", `Tool "${spec.name}" timed out after ${timeoutMs} ms.`, {
+    details: { tool: spec.name, timeoutMs },
+    retryable,
+  });
 }
 
 export function wallClockSpent(call: Call): Result {

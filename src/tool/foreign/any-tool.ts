@@ -1,28 +1,97 @@
 /** An object of any maker: a schema under one of the usual names, and one of the usual methods. */
-import { type ForeignTool, read, readPolicies, readSchema, refuseTool } from "./foreign-tool.ts";
+import type { JsonSchema } from "../../definition/json-schema.ts";
+import { isGenerator, SDK_PARTS, type SdkParts } from "../../definition/tool-spec.ts";
+import { type Checked, type ForeignSchema, checkedBy, readSchema } from "./foreign-schema.ts";
+import {
+  type ForeignContext,
+  type ForeignTool,
+  has,
+  read,
+  readPolicies,
+  readText,
+  refuseTool,
+} from "./foreign-tool.ts";
 
 const METHODS = ["execute", "invoke", "call", "func", "run"] as const;
 const SCHEMAS = ["schema", "inputSchema", "parameters", "input_schema"] as const;
 
-export function readAnyTool(value: object, name: string): ForeignTool {
-  const run = methodOf(value, name);
-  const found = SCHEMAS.map((field) => read(value, field)).find(
-    (schema) => schema !== undefined && schema !== null,
-  );
-  return { run, ...readSchema(found, name), policies: readPolicies(value), parsesInput: false };
+/** @param shown the JSON Schema, for schemas that cannot be converted */
+export function readAnyTool(value: object, name: string, shown?: JsonSchema): ForeignTool {
+  refuseWhatRunsElsewhere(value, name);
+  const method = methodOf(value, name);
+  return {
+    // Looked up at each call and called on its owner: such objects use `this`.
+    run: (args, ctx) =>
+      (value as Record<string, (...list: unknown[]) => unknown>)[method]?.(args, sdkOptions(ctx)),
+    ...schemaOf(value, name, shown),
+    policies: readPolicies(value),
+    parsesInput: false,
+    yields: isGenerator(read(value, method)),
+    sdk: readSdkParts(value),
+  };
 }
 
-function methodOf(value: object, name: string): ForeignTool["run"] {
-  const method = METHODS.find((candidate) => typeof read(value, candidate) === "function");
-  if (method === undefined) {
-    return refuseTool(name, `an object with one of ${METHODS.join(", ")} is expected.`);
+/** What the AI SDK passes to a tool beside its input. Other makers find a signal in it. */
+export function sdkOptions(ctx: ForeignContext): object {
+  const { signal, toolCallId = "", messages = [], context, experimental_sandbox } = ctx;
+  return { signal, abortSignal: signal, toolCallId, messages, context, experimental_sandbox };
+}
+
+export function readSdkParts(value: object): SdkParts {
+  const description = read(value, "description");
+  return {
+    ...Object.fromEntries(
+      SDK_PARTS.filter((part) => read(value, part) !== undefined).map((part) => [part, read(value, part)]),
+    ),
+    ...(typeof description === "function" ? { description } : {}),
+  };
+}
+
+function methodOf(value: object, name: string): (typeof METHODS)[number] {
+  const method = METHODS.find((candidate) => has(value, candidate));
+  return method ?? refuseTool(name, `an object with one of ${METHODS.join(", ")} is expected.`);
+}
+
+function schemaOf(value: object, name: string, shown: JsonSchema | undefined): ForeignSchema {
+  const field = SCHEMAS.find((candidate) => (read(value, candidate) ?? undefined) !== undefined);
+  const found = readSchema(field === undefined ? undefined : read(value, field), name, field, shown);
+  // The tools of the Anthropic SDK carry a JSON Schema and the parser that counts.
+  return field === "input_schema" && has(value, "parse") ? parsedBy(value, found) : found;
+}
+
+function parsedBy(value: object, { schema, jsonSchema }: ForeignSchema): ForeignSchema {
+  const parse = read(value, "parse") as (content: unknown) => unknown;
+  const check = async (content: unknown): Promise<{ value: unknown }> => {
+    const parsed = await parse.call(value, content);
+    // A tool that was made from a JSON Schema returns what it was given: then the JSON Schema is all there is to check.
+    return { value: parsed === content ? await schema.parseAsync(content) : parsed };
+  };
+  return { schema: checkedBy((content) => withIssues(check(content))), jsonSchema };
+}
+
+/** An error that lists what is wrong is as good as a list. */
+async function withIssues(check: Promise<{ value: unknown }>): Promise<Checked> {
+  try {
+    return await check;
+  } catch (error) {
+    const { issues } = error as { issues?: unknown };
+    if (Array.isArray(issues) && issues.length > 0) return { issues: issues as { message: string }[] };
+    throw error;
   }
-  // Looked up at each call and called on its owner: such objects use `this`.
-  return (args, ctx) =>
-    (value as Record<string, (...list: unknown[]) => unknown>)[method]?.(args, {
-      signal: ctx.signal,
-      abortSignal: ctx.signal,
-      toolCallId: ctx.toolCallId ?? "",
-      messages: [],
-    });
+}
+
+function refuseWhatRunsElsewhere(value: object, name: string): void {
+  if (read(value, "isProviderExecuted") === true) {
+    const id = readText(value, "id") ?? name;
+    refuseTool(
+      name,
+      `"${id}" runs at the model's provider and cannot be called from here. Give it to the AI SDK as it is.`,
+    );
+  }
+  if (has(value, "asTool", "resolveToolApproval")) {
+    refuseTool(
+      name,
+      "it is a copy of an agent. Use agent.asTool({ … }), and change the tool that it returns.",
+    );
+  }
 }

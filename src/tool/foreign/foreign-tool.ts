@@ -1,27 +1,31 @@
 /** A tool of another maker as we take it, and what can be read of any of them. */
-import { z } from "zod";
-import { isZod, policyNames } from "../../definition/check-options.ts";
-import type { JsonSchema } from "../../definition/json-schema.ts";
+import { policyNames } from "../../definition/check-options.ts";
 import type { ToolPolicies } from "../../definition/tool-options.ts";
+import type { SdkParts } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
+import type { ForeignSchema } from "./foreign-schema.ts";
 
 export type AnyPolicies = ToolPolicies<never, never, never>;
 
-export interface ForeignTool {
+export interface ForeignTool extends ForeignSchema {
   readonly run: (args: unknown, ctx: ForeignContext) => unknown;
-  readonly schema: z.ZodType;
-  /** Given where the schema was made from it. */
-  readonly jsonSchema: JsonSchema | undefined;
   /** What it says about policies, in our words. */
   readonly policies: AnyPolicies;
   /** Whether it parses its input itself. */
   readonly parsesInput: boolean;
+  /** Whether its function yields preliminary results. */
+  readonly yields?: boolean;
+  /** What the AI SDK reads from it beside all that. */
+  readonly sdk?: SdkParts;
 }
 
-/** What a foreign tool can be handed of our context. The last two are there where its own maker's loop makes the call. */
+/** What a foreign tool can be handed of our context. The last ones are there where its own maker's loop makes the call. */
 export interface ForeignContext {
   readonly signal: AbortSignal;
   readonly toolCallId?: string | undefined;
+  readonly messages?: unknown;
+  readonly context?: unknown;
+  readonly experimental_sandbox?: unknown;
   readonly runContext?: unknown;
   readonly runnableConfig?: unknown;
 }
@@ -50,28 +54,4 @@ export function refuseTool(tool: string, message: string, details: object = {}, 
     details: { tool, ...details },
     cause,
   });
-}
-
-/** Zod, an AI SDK schema, a Standard Schema with a JSON Schema, or a plain JSON Schema: all are validated. */
-export function readSchema(found: unknown, name: string): Pick<ForeignTool, "schema" | "jsonSchema"> {
-  if (found === undefined)
-    return { schema: z.record(z.string(), z.unknown()), jsonSchema: { type: "object" } };
-  if (isZod(found)) return { schema: found as z.ZodType, jsonSchema: undefined };
-  const jsonSchema = jsonSchemaIn(found);
-  if (jsonSchema === undefined) {
-    refuseTool(name, "its schema is neither Zod 4 nor JSON Schema.", { field: "schema" });
-  }
-  try {
-    return { schema: z.fromJSONSchema(jsonSchema), jsonSchema };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return refuseTool(name, `its JSON Schema cannot be used: ${reason}.`, { field: "schema" }, cause);
-  }
-}
-
-function jsonSchemaIn(found: unknown): JsonSchema | undefined {
-  if (typeof found !== "object" || found === null) return undefined;
-  const inner: unknown = "jsonSchema" in found ? found.jsonSchema : found;
-  if (typeof inner !== "object" || inner === null || "_def" in inner) return undefined;
-  return inner as JsonSchema;
 }

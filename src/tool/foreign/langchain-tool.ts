@@ -10,10 +10,10 @@ import {
   has,
   read,
   readPolicies,
-  readSchema,
   readText,
   refuseTool,
 } from "./foreign-tool.ts";
+import { readSchema } from "./foreign-schema.ts";
 
 interface LangChainTool {
   invoke(input: unknown, config: object): unknown;

@@ -10,11 +10,10 @@ import {
   has,
   read,
   readPolicies,
-  readSchema,
   readText,
   refuseTool,
 } from "./foreign-tool.ts";
-import { asksForApproval } from "./openai-agents-approval.ts";
+import { readSchema } from "./foreign-schema.ts";
 
 export interface OpenAIAgentsTool {
   readonly type: "function";
@@ -47,7 +46,8 @@ export function readOpenAIAgentsTool(
       ...policies,
       needsApproval:
         typeof needsApproval === "function"
-          ? (args: unknown, ctx: ForeignContext) => asksForApproval(value, args, ctx)
+          ? async (args: unknown, ctx: ForeignContext) =>
+              (await import("./openai-agents-approval.ts")).asksForApproval(value, args, ctx)
           : needsApproval,
     },
     parsesInput: true,

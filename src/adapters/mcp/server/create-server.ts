@@ -1,5 +1,6 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
 import { randomUUID } from "node:crypto";
+import { unchecked } from "../../../definition/sdk-schema.ts";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
@@ -90,8 +91,8 @@ function offer(
       description,
       annotations,
       // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
-      inputSchema: tool.inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
+      inputSchema: unchecked(tool.inputSchema),
+      ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
       ...(_meta === undefined ? {} : { _meta }),
     },
     (args, ctx) => answer({ tool, args, ctx, isPromised: outputSchema !== undefined }),

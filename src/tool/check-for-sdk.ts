@@ -1,0 +1,90 @@
+/**
+ * What the AI SDK asks the schemas of a tool: whether a call of the model fits, and whether a history that a client sent
+ * holds inputs and outputs that the tool could have had. Input that does not fit is logged and refused in our words here
+ * as anywhere else, since the SDK does not call the tool then.
+ */
+import { z } from "zod";
+import { type JsonSchema, toInputJsonSchema, toOutputJsonSchema } from "../definition/json-schema.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { ToolwrightError } from "../errors.ts";
+import { problemsWith } from "../invoke/approvals/contract.ts";
+import { callHere } from "../invoke/call-here.ts";
+import { errorOf } from "./model-answer.ts";
+
+export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
+  const { error } = await parse(spec.schema, value);
+  if (error === undefined) return undefined;
+  // Only to be refused: its schema takes nothing, and what it would run is nothing.
+  const refusing: ToolSpec = { ...spec, schema: refuseWith(error.issues), execute: () => undefined };
+  const outcome = await callHere(refusing, value, { readByModel: true });
+  return outcome.status === "success" ? undefined : forSdk(errorOf(spec, outcome), value);
+}
+
+/** An output in a history has been through JSON, and has been transformed where the schema does so. */
+export async function problemWithOutput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
+  const { outputSchema } = spec;
+  if (outputSchema === undefined) return undefined;
+  const { error } = await parse(outputSchema, value);
+  if (error === undefined) return undefined;
+  const problem =
+    problemAfterTransform(outputSchema, value) ?? error.issues.map(({ message }) => message).join("; ");
+  if (problem === "") return undefined;
+  return forSdk(
+    new ToolwrightError("TOOL_OUTPUT_INVALID", `This is not an output of "${spec.name}": ${problem}.`, {
+      details: { tool: spec.name },
+    }),
+    value,
+  );
+}
+
+/** `""` where the value is what the schema makes of outputs; `undefined` where the schema makes nothing of them. */
+function problemAfterTransform(schema: z.ZodType, value: unknown): string | undefined {
+  const made = toOutputJsonSchema(schema);
+  if (shapeText(made) === shownAsInput(schema)) return undefined;
+  return problemsWith(made, value, "the output") ?? "";
+}
+
+function shownAsInput(schema: z.ZodType): string | undefined {
+  try {
+    return shapeText(toInputJsonSchema(schema, "output"));
+  } catch {
+    // It has no form in JSON Schema, as a date has: then it differs from the form of the output.
+    return undefined;
+  }
+}
+
+/** Outputs are shown as closed objects, which is no transformation. */
+function shapeText(schema: JsonSchema): string {
+  return JSON.stringify(schema, (name, value: unknown) =>
+    name === "additionalProperties" && value === false ? undefined : value,
+  );
+}
+
+async function parse(
+  schema: z.ZodType,
+  value: unknown,
+): Promise<{ readonly error: { readonly issues: readonly z.core.$ZodIssue[] } | undefined }> {
+  try {
+    return { error: (await schema.safeParseAsync(value)).error };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return { error: { issues: [{ code: "custom", path: [], message, input: value }] } };
+  }
+}
+
+function refuseWith(issues: readonly z.core.$ZodIssue[]): z.ZodType {
+  return z.unknown().check((payload) => {
+    for (const issue of issues) payload.issues.push({ ...issue, input: payload.value } as never);
+  });
+}
+
+/** In the SDK's own form, so that it adds the least to our words. */
+function forSdk(error: ToolwrightError, value: unknown): Error {
+  const text = JSON.stringify(error.toModel());
+  return Object.defineProperties(error, {
+    [Symbol.for("vercel.ai.error.AI_TypeValidationError")]: { value: true },
+    [Symbol.for("vercel.ai.error")]: { value: true },
+    value: { value },
+    toString: { value: () => text },
+  });
+}

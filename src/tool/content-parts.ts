@@ -1,0 +1,151 @@
+/**
+ * The one rule for outputs that hold images or other media: what counts as one, and its parts. Each adapter turns the
+ * parts into the form that its loop takes. An output that is not recognized here is a text or JSON, as always.
+ *
+ * Recognized are a single media part, a list of parts, `{ content: [parts] }` (MCP) and `{ type: "content", value: [parts] }`
+ * (AI SDK). Every item has to be a part, and one of them has to be media. A media part is one of
+ * - `{ type: "image" | "audio", data, mimeType }` (MCP; also with `mediaType`)
+ * - `{ type: "resource", resource: { blob, mimeType } }` (MCP)
+ * - `{ type: "file" | "media" | "file-data" | "image-data", data, mediaType }`, `{ type: "file-url" | "image-url", url }` (AI SDK)
+ * - `{ type: "image", source: { type: "base64" | "url", … } }` (Anthropic)
+ * - `{ type: "image", image }`, `{ type: "image_url", image_url }`, `{ type: "input_image", image_url }` (OpenAI)
+ *
+ * Data is base64 text, a `data:` URL or bytes.
+ */
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export type MediaPart = {
+  readonly type: "media";
+  /** `image/png`, or only the first half of it (`image`) where that is all that is known. */
+  readonly mediaType: string;
+  readonly filename?: string;
+} & ({ readonly data: string; readonly url?: never } | { readonly url: string; readonly data?: never });
+
+export type ContentPart = TextPart | MediaPart;
+
+/** The parts of an output that holds media, in order; `undefined` for every other output. Data is base64. */
+export function contentPartsOf(output: unknown): readonly ContentPart[] | undefined {
+  const { list, rest } = listIn(output);
+  if (list === undefined) return undefined;
+  const parts: ContentPart[] = [];
+  for (const item of list) {
+    const part = partOf(item);
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  if (!parts.some(({ type }) => type === "media")) return undefined;
+  return rest === undefined || parts.some((part) => part.type === "text" && part.text === rest)
+    ? parts
+    : [...parts, { type: "text", text: rest }];
+}
+
+export function isImage(part: ContentPart): part is MediaPart {
+  return part.type === "media" && /^image(?:\/|$)/.test(part.mediaType);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @returns the items, and what stands beside them as JSON, so that nothing is lost */
+function listIn(output: unknown): { readonly list?: readonly unknown[]; readonly rest?: string } {
+  if (Array.isArray(output)) return { list: output };
+  if (!isFields(output)) return {};
+  if (output["type"] === "content" && Array.isArray(output["value"])) return { list: output["value"] };
+  const { content, structuredContent, isError: _isError, _meta, ...others } = output;
+  if (!Array.isArray(content)) return { list: [output] };
+  const beside = {
+    ...others,
+    ...(structuredContent === undefined || structuredContent === null ? {} : { structuredContent }),
+  };
+  if (Object.keys(beside).length === 0) return { list: content };
+  const onlyStructured = Object.keys(others).length === 0;
+  return { list: content, rest: jsonText(onlyStructured ? structuredContent : beside) };
+}
+
+function partOf(item: unknown): ContentPart | undefined {
+  if (!isFields(item)) return undefined;
+  const { type } = item;
+  if (type === "text") return textPart(item["text"]);
+  if (type === "resource") return resourcePart(item["resource"]);
+  // A link that a model cannot open: it reads what the link says.
+  if (type === "resource_link" && typeof item["uri"] === "string") return textPart(jsonText(item));
+  if (typeof type !== "string" || !MEDIA_TYPES.has(type)) return undefined;
+  return mediaPart(item, type);
+}
+
+const MEDIA_TYPES = new Set([
+  "image",
+  "audio",
+  "file",
+  "media",
+  "file-data",
+  "image-data",
+  "file-url",
+  "image-url",
+  "image_url",
+  "input_image",
+]);
+
+function textPart(text: unknown): TextPart | undefined {
+  return typeof text === "string" ? { type: "text", text } : undefined;
+}
+
+function resourcePart(resource: unknown): ContentPart | undefined {
+  if (!isFields(resource)) return undefined;
+  const { text, blob, mimeType } = resource;
+  if (typeof text === "string") return textPart(text);
+  return made(blob, typeof mimeType === "string" ? mimeType : "application/octet-stream", undefined);
+}
+
+function mediaPart(item: Fields, type: string): MediaPart | undefined {
+  const source = item["source"] ?? item["image_url"] ?? item["image"] ?? item["data"] ?? item["url"];
+  const inner = isFields(source) && !(source instanceof URL) && !isBytes(source) ? source : undefined;
+  const value = inner === undefined ? source : (inner["data"] ?? inner["url"] ?? inner["image_url"]);
+  const named = [inner, item].flatMap((fields) =>
+    fields === undefined ? [] : [fields["mediaType"], fields["mimeType"], fields["media_type"]],
+  );
+  const mediaType = named.find((name) => typeof name === "string") ?? (type.includes("image") ? "image" : "");
+  const filename = item["filename"];
+  return made(value, mediaType, typeof filename === "string" ? filename : undefined);
+}
+
+function made(value: unknown, mediaType: string, filename: string | undefined): MediaPart | undefined {
+  const more = filename === undefined ? {} : { filename };
+  if (isBytes(value)) return typed(mediaType, { ...more, data: base64Of(value) });
+  const text = value instanceof URL ? value.href : value;
+  if (typeof text !== "string" || text === "") return undefined;
+  const inline = /^data:([^;,]+)(?:;[^,]*)?;base64,([\s\S]*)$/.exec(text);
+  if (inline?.[1] !== undefined) return typed(inline[1], { ...more, data: inline[2] ?? "" });
+  if (/^https?:\/\//.test(text)) return typed(mediaType, { ...more, url: text });
+  return BASE64.test(text) ? typed(mediaType, { ...more, data: text }) : undefined;
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** Without a type it is no media that a model could be shown. */
+function typed(
+  mediaType: string,
+  rest: { readonly filename?: string } & ({ readonly data: string } | { readonly url: string }),
+): MediaPart | undefined {
+  return mediaType === "" ? undefined : { type: "media", mediaType, ...rest };
+}
+
+function isBytes(value: unknown): value is Uint8Array | ArrayBuffer {
+  return value instanceof Uint8Array || value instanceof ArrayBuffer;
+}
+
+function base64Of(value: Uint8Array | ArrayBuffer): string {
+  const view = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+  return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString("base64");
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function jsonText(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
