@@ -1,13 +1,27 @@
 /** `toolwright calls <run-id>`: the tool calls of a run, in the order in which they were made. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { toTable } from "../../util/table.ts";
+import { type Column, fitTable, outputWidth } from "../../util/fitted-table.ts";
 import { type CommonOptions, toDuration, toShortText } from "../screen.ts";
 
 interface CallsOptions extends CommonOptions {
   readonly task?: string;
   readonly tool?: string;
 }
+
+/** No terminal is wider. */
+const LONGEST = 1_000;
+
+const COLUMNS: readonly Column[] = [
+  { title: "TASK", least: 10 },
+  { title: "ATTEMPT", drop: 2 },
+  { title: "SEQ", drop: 1 },
+  { title: "TOOL", least: 10 },
+  { title: "STATUS" },
+  { title: "TOOK", drop: 3 },
+  { title: "INPUT", least: 8 },
+  { title: "OUTPUT", least: 8 },
+];
 
 export function addCallsCommand(program: Command): void {
   const command = program
@@ -51,11 +65,12 @@ export function addCallsCommand(program: Command): void {
               ? `${call.status}, cached`
               : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
-          toShortText(call.inputJson ?? "", 40),
-          toShortText(call.errorJson ?? call.outputJson ?? "", 40),
+          toShortText(call.inputJson ?? "", LONGEST),
+          toShortText(call.errorJson ?? call.outputJson ?? "", LONGEST),
         ]);
-        const head = ["TASK", "ATTEMPT", "SEQ", "TOOL", "STATUS", "TOOK", "INPUT", "OUTPUT"];
-        screen.sayText(toTable(head, rows));
+        const table = fitTable(COLUMNS, rows, outputWidth());
+        screen.sayText(screen.paint("bold", table.head));
+        for (const line of table.rows) screen.sayText(line);
         return EXIT.finished;
       }),
     );

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
+import { STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
 const MOST_REQUESTS = 20;
@@ -18,7 +19,7 @@ export function addInspectCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
+        const { describeRun, describeTask } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
         const { countCalls, readCallLog } = await import("../../store/call-log.ts");
         const { ownersOf } = await import("../owner.ts");
