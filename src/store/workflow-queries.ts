@@ -27,7 +27,9 @@ export function* listRuns(filter: RunFilter): Transaction<RunOverview[]> {
   const where = status === undefined ? "" : "WHERE status = ?3";
   const rows = yield* all(
     `SELECT * FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC, run_id LIMIT ?1 OFFSET ?2`,
-    ...[limit, offset, ...(status === undefined ? [] : [status])],
+    limit,
+    offset,
+    ...(status === undefined ? [] : [status]),
   );
   const runs: RunOverview[] = [];
   for (const row of rows) {

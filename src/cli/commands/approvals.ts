@@ -2,18 +2,16 @@
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { answerSteps, stepLines } from "../answer-lines.ts";
-import { nextCommand } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
-import { type CommonOptions, toAge, toShortText } from "../screen.ts";
+import { questionLines } from "../request-lines.ts";
+import { type CommonOptions, toAge } from "../screen.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;
   readonly limit: number;
   readonly status: "pending" | "approved" | "denied" | "expired" | "void" | "all";
 }
-
-const LONGEST = 200;
 
 export function addApprovalsCommand(program: Command): void {
   const command = program
@@ -50,20 +48,15 @@ export function addApprovalsCommand(program: Command): void {
         screen.tell(requests.map(approvalRow));
         if (requests.length === 0) screen.say("There is nothing to decide.");
         for (const request of requests) {
-          const { id, nodeId, runId, toolName, prompt, args } = request;
+          const { id, nodeId, runId, toolName } = request;
           screen.say(
             `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
           );
           const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
-          screen.say(`  ${[...place, ...(toolName === "" ? [] : [toTerminalName(toolName)])].join(", ")}`);
-          screen.say(`  ${toShortText(prompt, LONGEST)}`);
-          if (args !== undefined && args !== null) screen.say(`  ${toShortText(args, LONGEST)}`);
+          const tool = request.kind === "task" ? [] : [`tool ${toTerminalName(toolName)}`];
+          screen.say(`  ${[...place, ...tool].join(", ")}`);
+          for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
           if (request.status !== "pending") continue;
-          // Nobody should agree to what they have not seen.
-          if (isCut(prompt) || isCut(args))
-            screen.say(
-              `  All of it: ${nextCommand(options.store, "approvals", ["--run", runId], ["--json"])}`,
-            );
           for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
         }
         const more = total - requests.length;
@@ -75,8 +68,4 @@ export function addApprovalsCommand(program: Command): void {
         return EXIT.finished;
       }),
     );
-}
-
-function isCut(value: unknown): boolean {
-  return toShortText(value, LONGEST) !== toShortText(value, Infinity);
 }

@@ -1,7 +1,8 @@
 /** `toolwright resume <run-id>`: goes on with a run where it was. */
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
-import { type RunOptions, withRunOptions } from "../run-options.ts";
+import type { ResumeOptions } from "../resume-run.ts";
+import { withRunOptions } from "../run-options.ts";
 
 export function addResumeCommand(program: Command): void {
   const command = program
@@ -14,9 +15,16 @@ export function addResumeCommand(program: Command): void {
     .option("--file <file>", "the file of the workflow, if it has moved")
     .option("--accept-changes", "go on although the workflow has changed since the start");
   withCommonOptions(withRunOptions(command))
-    .addHelpText("after", examples("toolwright resume order-17", "toolwright resume order-17 --json"))
+    .addHelpText(
+      "after",
+      examples(
+        "toolwright resume order-17",
+        "toolwright resume order-17 --ask",
+        "toolwright resume order-17 --json",
+      ),
+    )
     .action(
-      acting(async ({ screen, options }: Acting<RunOptions & { readonly file?: string }>, runId: string) => {
+      acting(async ({ screen, options }: Acting<ResumeOptions>, runId: string) => {
         const { resumeRun } = await import("../resume-run.ts");
         return resumeRun(screen, runId, options);
       }),

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import { readJson } from "../parse-options.ts";
-import { type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
+import { assertCanAsk, type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
 
 interface UpOptions extends RunOptions {
   readonly input?: string;
@@ -25,11 +25,13 @@ export function addUpCommand(program: Command): void {
       examples(
         `toolwright up workflow.tsx --input '{"file": "src/app.ts"}'`,
         "toolwright up workflow.tsx --input @order.json --run-id order-17",
+        "toolwright up workflow.tsx --input @order.json --ask",
         "cat order.json | toolwright up workflow.tsx --input - --json",
       ),
     )
     .action(
       acting(async ({ screen, options }: Acting<UpOptions>, file: string) => {
+        assertCanAsk(options);
         const { runFile } = await import("../run-file.ts");
         if (options.resume === true) {
           const { resumeRun } = await import("../resume-run.ts");
@@ -41,6 +43,7 @@ export function addUpCommand(program: Command): void {
           file,
           runId: options.runId,
           resume: false,
+          ask: options.ask,
           run: { input, ...toRunOptions(options) },
         });
       }),
