@@ -4,9 +4,10 @@ import { relative, resolve } from "node:path";
 import { askPerson } from "../adapters/commander/ask-person.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
-import { createRuntime } from "../runtime/create-runtime.ts";
+import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
+import { readEndedTasks } from "../store/tasks.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
@@ -67,7 +68,9 @@ async function runShown(
   workflow: WorkflowDefinition,
   runtime: Runtime,
 ): Promise<WorkflowResult> {
-  using progress = showProgress(screen, { runId, isResumed: resume });
+  const { store: opened } = await hostOf(runtime);
+  const endedTasks = resume && screen.isLive ? await opened.read(() => readEndedTasks(runId)) : [];
+  using progress = showProgress(screen, { runId, isResumed: resume, endedTasks });
   using stop = stopOnSignals({
     onFirst: (signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`),
     onOverdue: () =>

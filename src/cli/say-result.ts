@@ -45,8 +45,7 @@ export async function sayResult(
     error: error === undefined ? null : { code: error.code, message: error.message, hint: error.hint },
     file: resolve(file),
     store: isPostgresAddress(store) ? withoutPassword(store) : resolve(store),
-    approvals: requests.map(approvalRow),
-    next,
+    ...(status === "finished" ? {} : { approvals: requests.map(approvalRow), next }),
     ...(decision === undefined ? {} : { decision: approvalRow(decision) }),
   });
   const name = toTerminalName(runId);

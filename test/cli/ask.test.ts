@@ -29,8 +29,6 @@ describe("a run that waits for approval", () => {
     expect(done.json()).toMatchObject({
       status: "finished",
       output: { paid: 7 },
-      approvals: [],
-      next: [],
       decision: { status: "approved", approvedArgs: { euros: 7 } },
     });
   });
