@@ -31,7 +31,7 @@ function missingCommand(command: Command): string {
 
 /** An error may come before `--json` is parsed, so the words are looked at as they were typed. */
 function wantsJson(command: Command): boolean {
-  if (command.opts()["json"] === true) return true;
+  if (command.optsWithGlobals()["json"] === true) return true;
   let root = command;
   while (root.parent !== null) root = root.parent;
   const { rawArgs }: { rawArgs?: readonly string[] } = root as { rawArgs?: readonly string[] };

@@ -1,9 +1,8 @@
 /** How the fields of a tool's input are spelled on the command line: which are positionals, which are options. */
-import type { CliOptions } from "../../definition/tool-options.ts";
+import type { CliOptions, ParsedPositional } from "../../definition/tool-options.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { isWord, toKebab } from "./command-words.ts";
-import { fieldsSetBy } from "./parsed-fields.ts";
 import { toShape } from "./read-shape.ts";
 import { isFlag, isScalar, type Shape } from "./shape.ts";
 
@@ -182,4 +181,43 @@ function invalid(spec: ToolSpec, field: string, problem: string): ToolwrightErro
   return new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${spec.name}": ${field} ${problem}`, {
     details: { tool: spec.name, field },
   });
+}
+
+/** The name comes first: it is often an example, such as `drive:/path`. */
+const SAMPLES = [
+  "a",
+  "a:/b",
+  "a:b",
+  "a/b",
+  "a@b",
+  "a=b",
+  "a,b",
+  "a b",
+  "a-b",
+  "1",
+  "1:2",
+  "2026-01-31",
+  "{}",
+];
+
+/**
+ * Which fields a positional of the form `{ name, parse }` sets. Only `parse` knows, so it is tried on sample texts: for help
+ * only, so it must never fail. @returns `undefined` where no sample could be parsed
+ */
+function fieldsSetBy({ name, parse }: ParsedPositional): ReadonlySet<string> | undefined {
+  for (const sample of [name, ...SAMPLES]) {
+    const fields = keysOf(parse, sample);
+    if (fields.length > 0) return new Set(fields);
+  }
+  return undefined;
+}
+
+function keysOf(parse: ParsedPositional["parse"], text: string): string[] {
+  try {
+    const parsed: unknown = parse(text);
+    return typeof parsed === "object" && parsed !== null ? Object.keys(parsed) : [];
+  } catch {
+    // The text is not of the form that this one takes.
+    return [];
+  }
 }

@@ -49,7 +49,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   const resume = `${optionOf(given, RUN_ID.name)} ${printedWord(runId)}`;
   // With --json, stdout is for the answer.
-  const restore = command.opts()["json"] === true ? keepOutputApart() : () => undefined;
+  const restore = command.optsWithGlobals()["json"] === true ? keepOutputApart() : () => undefined;
   using stop = stopOnSignals({
     // Said at once: a second signal ends the process before anything else could be.
     onFirst: (name) =>
@@ -196,7 +196,7 @@ async function callShown(
 
 function write(command: Command, { json, text, complaint }: Omit<Answer, "exitCode">): void {
   const screen = command.configureOutput();
-  if (command.opts()["json"] === true) screen.writeOut?.(`${toTerminalJson(json)}\n`);
+  if (command.optsWithGlobals()["json"] === true) screen.writeOut?.(`${toTerminalJson(json)}\n`);
   else if (text !== "") screen.writeOut?.(text);
   if (complaint !== "") screen.writeErr?.(complaint);
 }
