@@ -31,9 +31,16 @@ export async function decide(
   assertStoreExists(options.store);
   await using runtime = createRuntime({ store: options.store });
   const request = await requestOf(runtime, named);
-  if (request?.status === "pending") assertAnswers(request, answer, options.store);
-  const id = request?.id ?? named;
-  if (options.resume === true && request?.status === "pending")
+  if (request === undefined) {
+    throw new CliError(
+      "TOOL_APPROVAL_NOT_FOUND",
+      `There is no approval request ${toTerminalName(named)}, and no run of that name waits for approval.`,
+      `List what waits: ${nextCommand(options.store, "approvals")}`,
+    );
+  }
+  if (request.status === "pending") assertAnswers(request, answer, options.store);
+  const { id } = request;
+  if (options.resume === true && request.status === "pending")
     await assertResumable(screen, runtime, request, options);
   const settled = await runtime.resolveToolApproval(id, {
     ...answer,
@@ -85,9 +92,16 @@ async function resumeAfter(screen: Screen, settled: Approval, options: DecisionO
 /** Says which answers there are, as commands, before the library refuses the wrong ones in its own words. */
 function assertAnswers(
   request: Approval,
-  { resolution }: Pick<ApprovalDecision, "resolution">,
+  { resolution, approvedArgs }: Pick<ApprovalDecision, "resolution" | "approvedArgs">,
   store: string,
 ): void {
+  if (request.kind === "task" && approvedArgs !== undefined) {
+    throw new CliError(
+      "CLI_USAGE",
+      `The request ${request.id} is about the task ${toTerminalName(request.nodeId)}, which has no arguments to edit.`,
+      "Leave --args out.",
+    );
+  }
   const isInterrupted = request.kind === "replay";
   if (isInterrupted === (resolution !== undefined)) return;
   const steps = stepLines(answerSteps(store, request), "").join("\n");

@@ -83,6 +83,19 @@ describe("a run that waits for approval", () => {
   });
 });
 
+it("does not take arguments for a task, which has none", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  const refused = await toolwright(folder, ["approve", "q", "--args", "{}"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("has no arguments to edit") });
+  expect((await toolwright(folder, ["approvals", "--json"])).json()).toHaveLength(1);
+});
+
+it("says that there is no store, rather than that there is nothing to decide", async () => {
+  const { code, stdout } = await toolwright(createFolder(), ["approvals"]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("There is no store toolwright.db")]);
+});
+
 describe.runIf(process.platform === "linux")("--ask", () => {
   it("asks about tasks and calls on a terminal, and resumes until the run has finished", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });

@@ -16,19 +16,19 @@ export async function showCapabilities(
   tools: readonly Tool[],
   settings: CommandSettings,
 ): Promise<void> {
-  const { writeOut, writeErr } = group.configureOutput();
+  const screen = group.configureOutput();
   const isJson = group.optsWithGlobals()["json"] === true;
   const restore = isJson ? keepOutputApart() : () => undefined;
   try {
     await using opened = await settings.open({});
     const shown = await read(opened.runtime, refresh, tools, group.opts()["refresh"] === true);
     restore();
-    writeOut?.(isJson ? `${toTerminalJson(shown)}\n` : `${toTerminalText(shown.text)}\n`);
+    screen.writeOut?.(isJson ? `${toTerminalJson(shown)}\n` : `${toTerminalText(shown.text)}\n`);
   } catch (error) {
     restore();
     const { json, complaint, exitCode } = answerError(error, { command: group, isDebug: false });
-    if (isJson) writeOut?.(`${toTerminalJson(json)}\n`);
-    writeErr?.(complaint);
+    if (isJson) screen.writeOut?.(`${toTerminalJson(json)}\n`);
+    screen.writeErr?.(complaint);
     process.exitCode = exitCode;
   }
 }

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { answerSteps, stepLines } from "../answer-lines.ts";
+import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
@@ -16,12 +17,14 @@ interface ApprovalsOptions extends CommonOptions {
 export function addApprovalsCommand(program: Command): void {
   const command = program
     .command("approvals")
-    .summary("list what waits for a person")
-    .description("Lists requests for a person's decision: tool calls, tasks and <Approval> nodes.")
+    .summary("list what waits for approval")
+    .description(
+      "Lists requests for approval: tool calls, tasks and <Approval> nodes, with the commands that decide them.",
+    )
     .option("--run <run-id>", "only those of one run")
     .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
     .addOption(
-      new Option("--status <status>", "those that stand so")
+      new Option("--status <status>", "only those with this status")
         .choices(["pending", "approved", "denied", "expired", "void", "all"])
         .default("pending"),
     );
@@ -46,7 +49,14 @@ export function addApprovalsCommand(program: Command): void {
             }));
         const { approvalRow } = await import("../approval-row.ts");
         screen.tell(requests.map(approvalRow));
-        if (requests.length === 0) screen.say("There is nothing to decide.");
+        if (requests.length === 0)
+          screen.say(
+            !storeExists(options.store)
+              ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
+              : options.status === "pending"
+                ? "There is nothing to decide."
+                : "There are no such requests.",
+          );
         for (const request of requests) {
           const { id, nodeId, runId, toolName } = request;
           screen.say(

@@ -51,7 +51,11 @@ export function addCallsCommand(program: Command): void {
         });
         screen.tell(calls);
         if (calls.length === 0) {
-          screen.say("There are no such calls.");
+          screen.say(
+            options.task === undefined && options.tool === undefined
+              ? "The run has made no calls."
+              : "No call of the run matches --task and --tool.",
+          );
           return EXIT.finished;
         }
         const rows = calls.map((call) => [

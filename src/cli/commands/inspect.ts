@@ -12,7 +12,7 @@ export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
     .summary("show a run and its tasks")
-    .description("Shows what is on record of a run: its input, options, tasks, outputs and open questions.")
+    .description("Shows what is stored about a run: its input, options, tasks, outputs and open requests.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))

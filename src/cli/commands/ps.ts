@@ -30,14 +30,14 @@ export function addPsCommand(program: Command): void {
     .summary("list runs, newest first")
     .description("Lists runs, newest first, with how far their tasks are.")
     .option("--limit <runs>", "how many at most", wholeNumber(1), 20)
-    .addOption(new Option("--status <status>", "only those that stand so").choices(STATUSES));
+    .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES));
   withCommonOptions(command)
     .addHelpText(
       "after",
       examples(
         "toolwright ps",
         "toolwright ps --status waiting-approval --json",
-        "toolwright ps --status interrupted    # their process is gone; resume continues them",
+        "toolwright ps --status interrupted   # their process is gone",
       ),
     )
     .action(
