@@ -33,6 +33,7 @@ export function readGitGuards(place: GitPlace): GitGuards {
   const folders = new Set<string>();
   const programs = new Set<string>();
   const missing = new Set<string>();
+  const isOwn = new Set(own.entries.map(({ entry }) => entry));
   for (const { entry, file } of [...own.entries, ...shared.entries]) {
     const { name, value } = entry;
     if (value === undefined || value === "" || IGNORED.test(name)) continue;
@@ -46,7 +47,9 @@ export function readGitGuards(place: GitPlace): GitGuards {
         if (isFile(path)) programs.add(path);
       }
       const path = absolute(word, place.workTree);
-      if (COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path)) missing.add(path);
+      // Those of the user and the machine hold in every folder: nothing is made there for them.
+      if (isOwn.has(entry) && COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path))
+        missing.add(path);
     }
   }
   const isSet = own.entries.some(
@@ -69,10 +72,9 @@ const IGNORED =
 const COMMAND_LINES =
   /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
 
-/** A path and not a word that is looked up in PATH, an option, a place holder or an address. */
+/** A path: git looks words without a slash up in PATH, and an option, a place holder or an address is none. */
 function isProgramPath(word: string): boolean {
-  if (/^-|%|:\/\/|[*?$]/.test(word)) return false;
-  return word.includes("/") || /\.(?:sh|bash|py|pl|rb|[cm]?[jt]s)$/.test(word);
+  return word.includes("/") && !/^-|%|:\/\/|[*?$]/.test(word);
 }
 
 interface Settings {
