@@ -9,10 +9,16 @@ export interface NextStep {
   readonly command: string;
 }
 
-export function answerSteps(store: string, request: Approval): NextStep[] {
+/** @param options.resume whether the commands resume the run as well; then each has a label */
+export function answerSteps(
+  store: string,
+  request: Approval,
+  { resume = false }: { readonly resume?: boolean } = {},
+): NextStep[] {
+  const isReplay = request.kind === "replay";
   return answersTo(request).map(({ label, words }) => ({
-    ...(request.kind === "replay" ? { label } : {}),
-    command: typedCommand(store, words),
+    ...(isReplay ? { label } : resume ? { label: `${label}, and resume` } : {}),
+    command: typedCommand(store, resume ? [...words, "--resume"] : words),
   }));
 }
 

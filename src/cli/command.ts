@@ -24,6 +24,9 @@ export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }
 
+export const EXIT_HELP =
+  "\n\nExit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting\nfor approval.";
+
 export interface Acting<Options> {
   readonly screen: Screen;
   readonly options: Options;

@@ -11,16 +11,12 @@ import { toTerminalName } from "../util/terminal-text.ts";
 import { userName } from "../util/user-name.ts";
 import { answerSteps, stepLines } from "./answer-lines.ts";
 import { approvalRow } from "./approval-row.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, toComplaint } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand } from "./command-name.ts";
 import { assertStoreExists } from "./open.ts";
-import type { CommonOptions, Screen } from "./screen.ts";
-
-export interface DecisionOptions extends CommonOptions {
-  readonly by?: string;
-  readonly comment?: string;
-}
+import type { DecisionOptions } from "./decision-options.ts";
+import type { Screen } from "./screen.ts";
 
 /** @param bare what a command without an answer by name means, where the request is not about an interrupted call */
 export async function decide(
@@ -30,17 +26,32 @@ export async function decide(
   bare: boolean,
   answer: Pick<ApprovalDecision, "resolution" | "output" | "approvedArgs">,
 ): Promise<number> {
+  if (options.file !== undefined && options.resume !== true)
+    throw new CliError("CLI_USAGE", "--file needs --resume.", "Add --resume, or leave --file out.");
   assertStoreExists(options.store);
   await using runtime = createRuntime({ store: options.store });
   const request = await requestOf(runtime, named);
-  if (request?.status === "pending") assertAnswers(request, answer, options.store);
-  const id = request?.id ?? named;
+  if (request === undefined) {
+    throw new CliError(
+      "TOOL_APPROVAL_NOT_FOUND",
+      `There is no approval request ${toTerminalName(named)}, and no run of that name waits for approval.`,
+      `List what waits: ${nextCommand(options.store, "approvals")}`,
+    );
+  }
+  if (request.status === "pending") assertAnswers(request, answer, options.store);
+  const { id } = request;
+  if (options.resume === true && request.status === "pending")
+    await assertResumable(screen, runtime, request, options);
   const settled = await runtime.resolveToolApproval(id, {
     ...answer,
     ...(answer.resolution === undefined ? { approved: bare } : {}),
     decidedBy: options.by ?? userName(),
     comment: options.comment,
   });
+  if (options.resume === true) {
+    screen.say(`${wordFor(screen, settled)} ${id}`);
+    return resumeAfter(screen, settled, options);
+  }
   screen.tell(approvalRow(settled));
   screen.say(`${wordFor(screen, settled)} ${id}`);
   const open = await runtime.approvals({ status: "pending", runId: settled.runId });
@@ -49,12 +60,48 @@ export async function decide(
   return EXIT.finished;
 }
 
+/** Checked before anything is decided: with `--resume`, either both happen or neither. */
+async function assertResumable(
+  screen: Screen,
+  runtime: Runtime,
+  { id, runId }: Approval,
+  options: DecisionOptions,
+): Promise<void> {
+  const host = await hostOf(runtime);
+  if ((await host.store.read(() => readRun(runId))) === undefined) {
+    throw new CliError(
+      "CLI_USAGE",
+      `The request ${id} belongs to run ${toTerminalName(runId)}, which is not a workflow's, so --resume cannot resume it. Nothing was decided.`,
+      "Decide without --resume, then run the program or the command again.",
+    );
+  }
+  const { fileToResume } = await import("./resume-run.ts");
+  await fileToResume(screen, runId, options);
+}
+
+async function resumeAfter(screen: Screen, settled: Approval, options: DecisionOptions): Promise<number> {
+  const { resumeRun } = await import("./resume-run.ts");
+  try {
+    return await resumeRun(screen, settled.runId, options, settled);
+  } catch (error) {
+    const { code, message, hint } = toComplaint(error);
+    throw new CliError(code, `The decision is recorded, but the run was not resumed: ${message}`, hint);
+  }
+}
+
 /** Says which answers there are, as commands, before the library refuses the wrong ones in its own words. */
 function assertAnswers(
   request: Approval,
-  { resolution }: Pick<ApprovalDecision, "resolution">,
+  { resolution, approvedArgs }: Pick<ApprovalDecision, "resolution" | "approvedArgs">,
   store: string,
 ): void {
+  if (request.kind === "task" && approvedArgs !== undefined) {
+    throw new CliError(
+      "CLI_USAGE",
+      `The request ${request.id} is about the task ${toTerminalName(request.nodeId)}, which has no arguments to edit.`,
+      "Leave --args out.",
+    );
+  }
   const isInterrupted = request.kind === "replay";
   if (isInterrupted === (resolution !== undefined)) return;
   const steps = stepLines(answerSteps(store, request), "").join("\n");

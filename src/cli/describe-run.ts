@@ -2,19 +2,9 @@
 import type { Store } from "../store/store.ts";
 import type { TaskRow } from "../store/tasks.ts";
 import type { RunOverview } from "../store/workflow-queries.ts";
-import type { RunStatus, WorkflowRunRow } from "../store/workflow-runs.ts";
+import type { WorkflowRunRow } from "../store/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
 import { readLivingOwner } from "./owner.ts";
-import type { Colour } from "./screen.ts";
-
-export const STATUS_COLOURS: Readonly<Record<RunStatus | "interrupted", Colour>> = {
-  running: "cyan",
-  finished: "green",
-  failed: "red",
-  cancelled: "yellow",
-  "waiting-approval": "yellow",
-  interrupted: "red",
-};
 
 /** The row of a run, decoded. `interrupted`: it is on record as running, and whoever ran it is gone. */
 export async function describeRun(store: Store, run: WorkflowRunRow) {
@@ -33,14 +23,8 @@ export async function describeRun(store: Store, run: WorkflowRunRow) {
   };
 }
 
-export type DescribedRun = Awaited<ReturnType<typeof describeRun>>;
-
 export async function describeOverview(store: Store, { run, tasks, currentTask }: RunOverview) {
   return { ...(await describeRun(store, run)), tasks, currentTask };
-}
-
-export function statusOf(run: DescribedRun): RunStatus | "interrupted" {
-  return run.interrupted ? "interrupted" : run.status;
 }
 
 export function describeTask(task: TaskRow) {

@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts";
 import { toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
+import { printedWord } from "../util/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { importFile, shown } from "./import-file.ts";
 
@@ -41,7 +42,7 @@ export async function loadConfig(folder: string): Promise<Config | undefined> {
     throw new CliError(
       "TOOL_PATH_PROTECTED",
       `${shown(file)} appeared while a command of an agent ran, so it was not loaded.`,
-      `Read it. To accept it: rm ${mark}`,
+      `Read it first. To trust it: rm ${printedWord(mark)}\nTo delete it: rm ${printedWord(shown(file))}`,
     );
   }
   const { default: exported } = await importFile(file);

@@ -1,5 +1,5 @@
 /** Loads the file of a workflow, and says in one sentence what is wrong with it. */
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
@@ -9,8 +9,13 @@ const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
 
 export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
   const file = resolve(path);
-  if (!existsSync(file) || !statSync(file).isFile()) {
-    throw new CliError("CLI_FILE_MISSING", `There is no file ${file}.`, "Name the file of a workflow.");
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true) {
+    throw new CliError(
+      "CLI_FILE_MISSING",
+      stat === undefined ? `There is no file ${file}.` : `${file} is not a file.`,
+      "Name the file of a workflow, such as workflow.tsx. toolwright init writes a first one.",
+    );
   }
   if (!EXTENSIONS.test(file)) {
     throw new CliError(

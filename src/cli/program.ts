@@ -20,6 +20,7 @@ import { addWhyCommand } from "./commands/why.ts";
 import { readManifest } from "../load/package-root.ts";
 import { printedWord } from "../util/terminal-text.ts";
 import { toTerminalBlock, toTerminalName } from "../util/terminal-text.ts";
+import { answerUsage, wantsJson } from "./answer-usage.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
 import { complainOfStrays, EXIT, leaveWhenWritten } from "./command.ts";
@@ -30,7 +31,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
   // Whoever read along may have gone, as `head` does; the run goes on.
   process.stdout.on("error", () => undefined);
-  const program = createProgram();
+  const program = createProgram(argv);
   const word = unknownWord(program, argv);
   if (word === undefined) {
     await program.parseAsync(argv);
@@ -38,11 +39,14 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   }
   const meant = similarCommand(word, namesOf(program));
   if (meant !== undefined && word !== TOOL_WORD) {
-    refuseMisspelt(word, meant, argv.includes("--json"));
+    refuseMisspelt(word, meant, wantsJson(argv));
     return;
   }
-  await addTools(program, argv.includes("--json"));
+  await addTools(program, wantsJson(argv));
   if (process.exitCode !== undefined) return;
+  // Commander answers `help <unknown>` with the help of the program, as if nothing were wrong.
+  if (argv[2] === "help" && !namesOf(program).includes(word))
+    program.error(`unknown command ${toTerminalName(word)}`, { code: "commander.unknownCommand" });
   await program.parseAsync(withoutToolWord(program, argv));
   leaveWhenWritten();
 }
@@ -98,27 +102,27 @@ async function addTools(program: Command, isJson: boolean): Promise<void> {
   }
 }
 
-function createProgram(): Command {
+function createProgram(argv: readonly string[]): Command {
   const program = new Command("toolwright")
-    .description("Runs workflows whose tool calls are on record, and goes on with them where they were.")
+    .description("Runs workflows whose tool calls are logged, and resumes them after a crash.")
     .version(readManifest().version)
     // So that a tool may have a field "version".
     .enablePositionalOptions()
-    .showHelpAfterError("(see --help)")
-    // Commander repeats what was typed.
+    // Commander repeats what was typed, in what it says about tools.
     .configureOutput({ outputError: (text, write) => write(`${toTerminalBlock(text)}\n`) })
     .addHelpText(
       "after",
       `
 Examples:
-  toolwright init                                  write a first workflow into this folder
-  toolwright up workflow.tsx --input '{"n": 1}'    run it
-  toolwright ps                                    see how runs stand
-  toolwright why <run-id>                          learn why one waits or failed, and what comes next
-  toolwright resume <run-id>                       go on with it
-  toolwright tools                                 see the tools of toolwright.config.ts, which are commands too
+  toolwright init                                write a first workflow
+  toolwright up workflow.tsx --input '{"n": 1}'  run it
+  toolwright ps                                  list runs and their status
+  toolwright why <run-id>                        why it waits or failed, what next
+  toolwright resume <run-id>                     resume it
+  toolwright tools                               list the tools of this project
 
-Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a person.`,
+Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
+approval. Tools of toolwright.config.ts are commands too.`,
     );
   for (const add of [
     addUpCommand,
@@ -140,6 +144,7 @@ Exit codes: 0 finished, 1 failed, stopped or wrongly asked, 3 waiting for a pers
     addDoctorCommand,
   ])
     add(program);
+  for (const command of [program, ...program.commands]) answerUsage(command, argv);
   return program;
 }
 

@@ -26,10 +26,7 @@ const OWN_OPTIONS: readonly OwnOption[] = [
 /** Adds the commands of the project in this folder, if there is one. */
 export async function addProjectTools(program: Command): Promise<void> {
   const config = await loadConfig(process.cwd());
-  if (config === undefined) {
-    program.showHelpAfterError("(tools are commands where toolwright.config.ts is; see --help)");
-    return;
-  }
+  if (config === undefined) return;
   const plans = placeTools(program, config).flatMap(({ plan }) => (plan === undefined ? [] : [plan]));
   addToolCommands(program, plans, {
     // A program's own options stand before the command, so its fields may have any name.

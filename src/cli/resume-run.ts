@@ -1,21 +1,42 @@
 /** Goes on with a run by its id alone: the file is on record. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Approval } from "../invoke/approval.ts";
 import { CliError } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { withRun } from "./open.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { runFile } from "./run-file.ts";
-import { type RunOptions, toRunOptions } from "./run-options.ts";
+import { assertCanAsk, type RunOptions, toRunOptions } from "./run-options.ts";
 import type { Screen } from "./screen.ts";
+
+export interface ResumeOptions extends RunOptions {
+  readonly file?: string;
+}
 
 export async function resumeRun(
   screen: Screen,
   runId: string | undefined,
-  options: RunOptions & { readonly file?: string },
+  options: ResumeOptions,
+  decision?: Approval,
 ): Promise<number> {
-  const { store } = options;
   if (runId === undefined)
     throw new CliError("CLI_USAGE", "--resume needs --run-id.", "toolwright ps lists the runs of a store.");
+  assertCanAsk(options);
+  return runFile(screen, {
+    store: options.store,
+    file: await fileToResume(screen, runId, options),
+    runId,
+    resume: true,
+    ask: options.ask,
+    decision,
+    run: toRunOptions(options),
+  });
+}
+
+/** Finds what is needed to resume a run, before anything of it is loaded. @throws CliError where it cannot be resumed */
+export async function fileToResume(screen: Screen, runId: string, options: ResumeOptions): Promise<string> {
+  const { store } = options;
   const file = await withRun(store, runId, async (opened, run) => {
     if (run.status === "finished") {
       throw new CliError(
@@ -39,13 +60,13 @@ export async function resumeRun(
       );
     return run.file;
   });
-  return runFile(screen, {
-    store,
-    file: options.file ?? recorded(file, store, runId),
-    runId,
-    resume: true,
-    run: toRunOptions(options),
-  });
+  if (options.file === undefined) return recorded(file, store, runId);
+  if (existsSync(options.file)) return options.file;
+  throw new CliError(
+    "CLI_FILE_MISSING",
+    `There is no file ${resolve(options.file)}.`,
+    "Name the file with --file.",
+  );
 }
 
 function recorded(file: string | null, store: string, runId: string): string {

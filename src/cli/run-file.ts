@@ -1,22 +1,25 @@
 /** Runs a workflow from its file, for `up` and `resume`: shows how it goes, stops when it is told to, and says how it ended. */
 import { randomUUID } from "node:crypto";
 import { relative, resolve } from "node:path";
+import { askPerson } from "../adapters/commander/ask-person.ts";
 import { ToolwrightError } from "../errors.ts";
-import { createRuntime } from "../runtime/create-runtime.ts";
+import type { Approval } from "../invoke/approval.ts";
+import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
+import { readEndedTasks } from "../store/tasks.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
-import { toTerminalJson, toTerminalName } from "../util/terminal-text.ts";
 import { keepOutputApart } from "../util/keep-output-apart.ts";
 import { stopOnSignals } from "../util/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { nextCommand, withoutPassword } from "./command-name.ts";
+import { nextCommand } from "./command-name.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
+import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
 
 export interface RunFileOptions {
@@ -24,6 +27,10 @@ export interface RunFileOptions {
   readonly file: string;
   readonly runId: string | undefined;
   readonly resume: boolean;
+  /** Asks whoever is at the terminal about what the run waits for, then resumes it. */
+  readonly ask?: boolean | undefined;
+  /** What was decided right before. */
+  readonly decision?: Approval | undefined;
   readonly run: Pick<
     RunWorkflowOptions,
     | "input"
@@ -45,9 +52,11 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
     const runId = options.runId ?? randomUUID();
     await using runtime = createRuntime({ store: options.store });
     await runtime.ready();
-    const result = await runShown(screen, { ...options, runId }, workflow, runtime);
+    let result = await runShown(screen, { ...options, runId }, workflow, runtime);
+    while (options.ask === true && result.status === "waiting-approval" && (await ask(runtime, runId)))
+      result = await runShown(screen, { ...options, runId, resume: true }, workflow, runtime);
     restore();
-    return sayResult(screen, result, options);
+    return await sayResult(screen, runtime, result, options);
   } finally {
     restore();
   }
@@ -59,7 +68,9 @@ async function runShown(
   workflow: WorkflowDefinition,
   runtime: Runtime,
 ): Promise<WorkflowResult> {
-  using progress = showProgress(screen, { runId, isResumed: resume });
+  const { store: opened } = await hostOf(runtime);
+  const endedTasks = resume && screen.isLive ? await opened.read(() => readEndedTasks(runId)) : [];
+  using progress = showProgress(screen, { runId, isResumed: resume, endedTasks });
   using stop = stopOnSignals({
     onFirst: (signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`),
     onOverdue: () =>
@@ -84,40 +95,14 @@ async function runShown(
   }
 }
 
-function sayResult(screen: Screen, result: WorkflowResult, { store, file }: RunFileOptions): number {
-  const { runId, status, output, outputs, error } = result;
-  screen.tell({
-    runId,
-    status,
-    output: output ?? null,
-    outputs,
-    error: error === undefined ? null : { code: error.code, message: error.message, hint: error.hint },
-    file: resolve(file),
-    store: isPostgresAddress(store) ? withoutPassword(store) : resolve(store),
+/** @returns whether everything was decided; Ctrl-C and Ctrl-D leave the rest open */
+async function ask(runtime: Runtime, runId: string): Promise<boolean> {
+  using stop = stopOnSignals({
+    onFirst: () => process.stderr.write("\n"),
+    onOverdue: () => undefined,
+    exitCode: () => EXIT.waiting,
   });
-  switch (status) {
-    case "finished":
-      screen.say(`${screen.paint("green", "finished")} ${toTerminalName(runId)}`);
-      if (output !== undefined) screen.sayText(toTerminalJson(output));
-      return EXIT.finished;
-    case "waiting-approval":
-      screen.say(`${screen.paint("yellow", "waiting")} ${toTerminalName(runId)} waits for a person.`);
-      screen.say(`  See what for:  ${nextCommand(store, "approvals")}`);
-      screen.say(`  Then go on:    ${nextCommand(store, "resume", runId)}`);
-      return EXIT.waiting;
-    case "cancelled":
-      screen.say(`${screen.paint("yellow", "stopped")} ${toTerminalName(runId)}`);
-      screen.say(`  Go on with:  ${nextCommand(store, "resume", runId)}`);
-      return EXIT.failed;
-    case "failed":
-      screen.sayBlock(
-        `${screen.paint("red", "failed")} ${toTerminalName(runId)}: ${error?.message ?? "unknown error"}`,
-      );
-      if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
-      screen.say(`  Learn more:  ${nextCommand(store, "why", runId)}`);
-      screen.say(`  Try again:   ${nextCommand(store, "resume", runId)}`);
-      return EXIT.failed;
-  }
+  return await askPerson(runtime, await runtime.approvals({ status: "pending", runId }), stop.signal);
 }
 
 /** Adds what only the command line knows: who has the run, and what to type. */

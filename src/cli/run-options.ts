@@ -14,6 +14,7 @@ export interface RunOptions extends CommonOptions {
   readonly toolTimeoutMs?: number;
   readonly concurrency?: number;
   readonly acceptChanges?: boolean;
+  readonly ask?: boolean;
 }
 
 export function withRunOptions(command: Command): Command {
@@ -22,7 +23,18 @@ export function withRunOptions(command: Command): Command {
     .option("--allow-network", "let commands of tools use the network")
     .option("--max-output-bytes <bytes>", "what the output of a tool may hold at most", wholeNumber(1))
     .option("--tool-timeout-ms <ms>", "how long a command of a tool may take", wholeNumber(1))
-    .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1));
+    .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1))
+    .option("--ask", "ask about approvals on this terminal, then resume the run");
+}
+
+/** Before anything is run. @throws CliError */
+export function assertCanAsk({ ask }: RunOptions): void {
+  if (ask !== true || (process.stdin.isTTY && process.stderr.isTTY)) return;
+  throw new CliError(
+    "CLI_USAGE",
+    "--ask needs a terminal: it asks on stderr and reads the answers from stdin.",
+    "Leave --ask out. A run that waits for approval then prints the questions with the commands that decide them, and exits with 3.",
+  );
 }
 
 /** @throws CliError */

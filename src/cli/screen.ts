@@ -96,11 +96,19 @@ export function toDuration(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+const AGE_UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+] as const;
+
+/** In its largest unit: how long ago it was to the second says nothing. */
 export function toAge(ms: number, now: number = Date.now()): string {
   // A time that lies ahead is one of a clock that was set back since.
   const age = Math.max(0, now - ms);
-  const days = Math.floor(age / 86_400_000);
-  return days >= 1 ? `${days} d ago` : `${toDuration(age)} ago`;
+  if (age < 60_000) return `${toDuration(age)} ago`;
+  const [unit, length] = AGE_UNITS.find(([, ms]) => age >= ms) ?? AGE_UNITS[2];
+  return `${Math.floor(age / length)} ${unit} ago`;
 }
 
 /** One line of a value, not longer than a line. */

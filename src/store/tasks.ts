@@ -57,6 +57,28 @@ export function* readTasks(runId: string): Transaction<TaskRow[]> {
   return rows.map(toTaskRow);
 }
 
+export type EndedTask = Pick<
+  TaskRow,
+  "nodeId" | "iteration" | "attempt" | "status" | "startedAtMs" | "finishedAtMs"
+>;
+
+/** Tasks that do not run again, in the order in which they ended, without their outputs. */
+export function* readEndedTasks(runId: string): Transaction<EndedTask[]> {
+  const rows = yield* all(
+    `SELECT node_id, iteration, attempt, status, started_at_ms, finished_at_ms FROM toolwright_tasks
+     WHERE run_id = ?1 AND status IN ('finished', 'skipped') ORDER BY position`,
+    runId,
+  );
+  return rows.map((row) => ({
+    nodeId: text(row, "node_id"),
+    iteration: integer(row, "iteration"),
+    attempt: integer(row, "attempt"),
+    status: oneOf(row, "status", TASK_STATUSES),
+    startedAtMs: integer(row, "started_at_ms"),
+    finishedAtMs: row["finished_at_ms"] === null ? null : integer(row, "finished_at_ms"),
+  }));
+}
+
 /** 0 when the run was taken over. */
 export function saveLoopEnd(runId: string, epoch: number, place: string): Transaction<number> {
   return change(

@@ -17,15 +17,19 @@ export interface RunOverview {
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly limit: number;
+  /** How many of the newest ones to pass over. */
+  readonly offset?: number | undefined;
 }
 
 /** Newest first. Only the tasks of the runs that are shown are counted. */
 export function* listRuns(filter: RunFilter): Transaction<RunOverview[]> {
-  const where = filter.status === undefined ? "" : "WHERE status = ?2";
-  const parameters = filter.status === undefined ? [filter.limit] : [filter.limit, filter.status];
+  const { status, limit, offset = 0 } = filter;
+  const where = status === undefined ? "" : "WHERE status = ?3";
   const rows = yield* all(
-    `SELECT * FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC LIMIT ?1`,
-    ...parameters,
+    `SELECT * FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC, run_id LIMIT ?1 OFFSET ?2`,
+    limit,
+    offset,
+    ...(status === undefined ? [] : [status]),
   );
   const runs: RunOverview[] = [];
   for (const row of rows) {

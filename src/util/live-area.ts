@@ -1,6 +1,7 @@
 /** Some lines at the end of a terminal that are drawn over. What others print meanwhile goes above them. */
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
+import { cutToWidth, textWidth } from "./text-width.ts";
 
 type Write = typeof process.stdout.write;
 
@@ -46,7 +47,8 @@ export class LiveArea {
   }
 
   #erase(): void {
-    if (this.#lines.length > 0) this.#write(`\u001B[${this.#lines.length}A\u001B[0J`);
+    // From the first column: the terminal itself prints ^C where the cursor is.
+    if (this.#lines.length > 0) this.#write(`\r\u001B[${this.#lines.length}A\u001B[0J`);
   }
 
   #paint(): void {
@@ -57,5 +59,5 @@ export class LiveArea {
 /** A line that wraps would be two lines to erase. */
 function cut(line: string, width: number): string {
   const plain = stripVTControlCharacters(line);
-  return plain.length < width ? line : `${plain.slice(0, width - 2)}…`;
+  return textWidth(plain) < width ? line : cutToWidth(plain, width - 1);
 }

@@ -18,7 +18,7 @@ export interface Finished {
   readonly stdout: string;
   readonly stderr: string;
   /** What stdout holds as JSON. */
-  json(): unknown;
+  readonly json: () => unknown;
 }
 
 interface Options {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { createFolder, MAIN, start, toolwright } from "./command.ts";
+import { atTerminal } from "./terminal.ts";
 
 /** Sends a mail, and dies right after it while DIE is set. The tool has no key to pass on. */
 const MAIL = `
@@ -82,6 +83,37 @@ it.each(["approve", "deny"])(
     expect(mails(folder)).toBe("ann\n");
   },
 );
+
+it("is answered and resumed by one command, which the run itself prints", async () => {
+  const { folder, id } = await interrupted();
+  const shown = await toolwright(folder, ["resume", "r"]);
+  expect(shown.stdout).toMatch(
+    new RegExp(
+      `It happened: .*:\\n.* approve ${id} --happened '<output as JSON>' --resume\\n` +
+        `.*Run it again: .*:\\n.* approve ${id} --run-again --resume\\n` +
+        `.*Give up: .*:\\n.* deny ${id} --give-up --resume\\n`,
+    ),
+  );
+  const args = ["approve", id, "--happened", '{"id":"m-1"}', "--resume", "--json"];
+  expect((await toolwright(folder, args)).json()).toMatchObject({
+    status: "finished",
+    output: { id: "m-1" },
+    decision: { resolution: "happened" },
+  });
+  expect(mails(folder)).toBe("ann\n");
+});
+
+it.runIf(process.platform === "linux")("has three answers with --ask on a terminal", async () => {
+  const { folder } = await interrupted();
+  const { code, screen } = await atTerminal(folder, "resume r --ask", [
+    ["[g]ive up", "h\r"],
+    ["its output> ", '{"id":"m-1"}\r'],
+  ]);
+  for (const label of ["It happened:", "Run it again:", "Give up:"]) expect(screen).toContain(label);
+  expect(screen).toMatch(/finished r/);
+  expect(code).toBe(0);
+  expect(mails(folder)).toBe("ann\n");
+});
 
 describe("each answer", () => {
   it("happened: the run finishes with the reported output, and nothing is sent again", async () => {

@@ -20,7 +20,9 @@ it("waits with exit code 3, is decided in other processes, and goes on", async (
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const waiting = await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   expect(waiting.code).toBe(3);
-  expect(waiting.stdout).toMatch(/waiting q waits for a person\.[^]*approvals\n[^]*resume q/);
+  expect(waiting.stdout).toMatch(
+    /waiting q waits for approval\.[^]*Shall we begin\?[^]*approve [^]*resume q/,
+  );
 
   const why = await toolwright(folder, ["why", "q"]);
   expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);

@@ -1,17 +1,22 @@
 /** A program of a user's own, in a process of its own: nothing but `registerToolsAsCLI(program)`. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createFolder, toolwright } from "../cli/command.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/shop.ts");
+const CAPABLE = join(import.meta.dirname, "programs/capable.ts");
 
-function shop(folder: string, ...words: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--no-warnings", PROGRAM, ...words], {
+const shop = (folder: string, ...words: string[]) => runProgram(PROGRAM, folder, words);
+
+function runProgram(program: string, folder: string, words: readonly string[], env = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--no-warnings", program, ...words], {
     cwd: folder,
     encoding: "utf8",
     input: "",
+    env: { ...process.env, ...env },
   });
   return { code: status, stdout, stderr };
 }
@@ -53,3 +58,26 @@ it("ends on SIGINT although the tool does not, and the record says that nobody k
   const calls = await toolwright(folder, ["calls", "r", "--json"]);
   expect(calls.json()).toMatchObject([{ toolName: "hang", status: "unknown", effect: null }]);
 });
+
+it.each([{}, { OWN_RUNTIME: "1" }])(
+  "prints the capabilities for the group's name alone, and not its help (%j)",
+  (env) => {
+    const folder = createFolder();
+    const capable = (...words: string[]) => runProgram(CAPABLE, folder, ["capabilities", ...words], env);
+    const first = capable();
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first.stdout).toMatch(/^# Capabilities\n[^]*- \*\*Shop\*\*: Order something\n/);
+    const file = join(folder, ".toolwright/capabilities.md");
+    writeFileSync(file, "By hand.\n");
+    expect(capable()).toMatchObject({ code: 0, stdout: "By hand.\n" });
+    expect(JSON.parse(capable("--json").stdout)).toEqual({ text: "By hand.", refreshed: null });
+    expect(JSON.parse(capable("--refresh", "--json").stdout)).toMatchObject({
+      text: expect.stringContaining("Order something"),
+      refreshed: { written_by: "fixed_summary" },
+    });
+    expect(JSON.parse(capable("refresh", "--json").stdout)).toMatchObject({ written_by: "fixed_summary" });
+    const help = capable("--help");
+    expect(help.stdout).toMatch(/Usage: capable capabilities[^]*refresh[^]*Without a command/);
+    expect(capable("nonsense").code).toBe(2);
+  },
+);

@@ -1,39 +1,10 @@
 /** A person at a terminal: asked before a risky call, shown how a long one goes. The terminal is real, made by script(1). */
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { createFolder, MAIN, toolwright } from "../cli/command.ts";
+import { describe, expect, it } from "vitest";
+import { createFolder, toolwright } from "../cli/command.ts";
+import { atTerminal } from "../cli/terminal.ts";
 import { CONFIG } from "./project.ts";
-
-/** Types each answer when its question is on the screen. */
-async function atTerminal(
-  folder: string,
-  line: string,
-  answers: readonly (readonly [question: string, answer: string])[],
-): Promise<{ code: number | null; screen: string }> {
-  const child = spawn("script", ["-qfec", `${process.execPath} ${MAIN} ${line}`, "/dev/null"], {
-    cwd: folder,
-    env: { ...process.env, TERM: "xterm", NO_COLOR: "1" },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let screen = "";
-  let seen = 0;
-  const open = [...answers];
-  child.stdout.on("data", (data: Buffer) => {
-    screen += data.toString();
-    const [next] = open;
-    const at = next === undefined ? -1 : screen.indexOf(next[0], seen);
-    if (next === undefined || at < 0) return;
-    seen = at + next[0].length;
-    open.shift();
-    child.stdin.write(next[1]);
-  });
-  const code = await new Promise<number | null>((resolve) => {
-    child.once("close", resolve);
-  });
-  return { code, screen };
-}
 
 const paid = (folder: string): string =>
   existsSync(join(folder, "paid.txt")) ? readFileSync(join(folder, "paid.txt"), "utf8") : "";

@@ -30,6 +30,10 @@ describe.each(USERS)("as %s", (user) => {
     place.person(
       `git status; git diff; echo x > tracked; git add tracked; git commit -qm x; git checkout -q -b b; git submodule status; true`,
     );
+    // What diff and merge drivers are run for.
+    place.person(
+      `git checkout -q -b ours; echo ours > tracked; git diff; git commit -qam ours; git log -p -1; git checkout -q b; echo theirs > tracked; git commit -qam theirs; git show; git merge -q ours; git diff; git merge --abort; true`,
+    );
   };
 
   describe("links that a command plants", () => {
@@ -189,6 +193,41 @@ describe.each(USERS)("as %s", (user) => {
         "a filter's program",
         `printf '#!/bin/sh\\ncat\\n' > clean.sh; chmod +x clean.sh; git config filter.f.clean ./clean.sh; echo '* filter=f' > .gitattributes`,
         `cp evil clean.sh; mv evil clean.sh`,
+      ],
+      [
+        "a text conversion of a diff driver",
+        `printf '#!/bin/sh\\ncat "$1"\\n' > conv.sh; chmod +x conv.sh; git config diff.d.textconv ./conv.sh; echo '* diff=d' > .gitattributes`,
+        `cp evil conv.sh; mv evil conv.sh`,
+      ],
+      [
+        "a missing text conversion of a diff driver",
+        `git config diff.d.textconv ./conv.sh; echo '* diff=d' > .gitattributes`,
+        `cp evil conv.sh`,
+      ],
+      [
+        "the command of a diff driver",
+        `printf '#!/bin/sh\\ntrue\\n' > differ.sh; chmod +x differ.sh; git config diff.d.command ./differ.sh; echo '* diff=d' > .gitattributes`,
+        `cp evil differ.sh; mv evil differ.sh`,
+      ],
+      [
+        "an external diff program",
+        `printf '#!/bin/sh\\ntrue\\n' > differ.sh; chmod +x differ.sh; git config diff.external ./differ.sh`,
+        `cp evil differ.sh; mv evil differ.sh`,
+      ],
+      [
+        "the program of a merge driver",
+        `printf '#!/bin/sh\\nexit 0\\n' > merger.sh; chmod +x merger.sh; git config merge.m.driver './merger.sh %A %B'; echo '* merge=m' > .gitattributes`,
+        `cp evil merger.sh; mv evil merger.sh`,
+      ],
+      [
+        "a driver for attributes that a command writes",
+        `true`,
+        `echo '* diff=d merge=d filter=d' > .gitattributes; mkdir -p .git/info; echo '* diff=d merge=d filter=d' > .git/info/attributes; for name in diff.d.textconv diff.d.command diff.external merge.d.driver filter.d.clean; do git config $name $PWD/evil; git config --worktree $name $PWD/evil; done`,
+      ],
+      [
+        "a driver in a new nested repository",
+        `true`,
+        `git init -q nested && cd nested && echo a > f && git add f && git commit -qm a; echo '* diff=d merge=d filter=d' > .gitattributes; for name in diff.d.textconv diff.d.command diff.external merge.d.driver filter.d.clean; do git config $name $OLDPWD/evil; done; echo b > f; cd ..; git add nested`,
       ],
       [
         "the program of core.fsmonitor",

@@ -9,11 +9,22 @@ import { isFlag, isObjectShape } from "./shape.ts";
 /** Never required of Commander: the tool's own validation says what is missing, in the words that a model gets. */
 export function addPositional(
   command: Command,
-  { name, field, isRequired, isVariadic }: PositionalPlan,
+  { name, field, sets, isRequired, isVariadic }: PositionalPlan,
 ): void {
-  const what = field === undefined ? "" : (field.shape.description ?? describeShape(field.shape));
-  const remarks = field === undefined ? (isRequired ? "(required)" : "") : remarksOn(field.shape, isRequired);
-  command.argument(`[${name}${isVariadic ? "..." : ""}]`, toTerminalText([what, remarks].join(" ").trim()));
+  command.argument(
+    `[${name}${isVariadic ? "..." : ""}]`,
+    toTerminalText(field === undefined ? describeParsed(sets, isRequired) : describeWord(field, isRequired)),
+  );
+}
+
+function describeWord({ shape }: FieldPlan, isRequired: boolean): string {
+  return `${shape.description ?? describeShape(shape)} ${remarksOn(shape, isRequired)}`.trim();
+}
+
+function describeParsed(sets: readonly string[], isRequired: boolean): string {
+  return [isRequired ? "(required)" : "", sets.length === 0 ? "" : `sets ${sets.join(" and ")}`]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 export function addFieldOption(command: Command, field: FieldPlan): void {
@@ -46,13 +57,13 @@ function collect(text: string, before: unknown): string[] {
   return [...(Array.isArray(before) ? (before as string[]) : []), text];
 }
 
-function describeField({ shape, isRequired, path }: FieldPlan): string {
+function describeField({ shape, isRequired, setBy, unlessSetBy, path }: FieldPlan): string {
   const name = path.join(".");
   const dotted =
     isObjectShape(shape) && (shape.fields?.size ?? 0) > 0 ? `JSON, or --${name}.… for each field` : "";
   return [
     shape.description ?? "",
-    remarksOn(shape, isRequired),
+    remarksOn(shape, isRequired, { setBy, unlessSetBy }),
     shape.description === undefined ? dotted : "",
   ]
     .filter((part) => part !== "")

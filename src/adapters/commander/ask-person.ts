@@ -50,7 +50,8 @@ function asker(terminal: Interface, signal: AbortSignal): Ask {
 async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<boolean> {
   const { id, prompt, toolName, args, defaults } = request;
   say(prompt);
-  say(`  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`);
+  // A task has no arguments, and its prompt says what it is about.
+  if (request.kind !== "task") say(`  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`);
   if (defaults !== undefined) say(`  suggested: ${toTerminalJson(defaults, 0)}`);
   for (;;) {
     const decision = request.kind === "replay" ? await askWhatBecame(ask) : await askWhether(request, ask);
@@ -83,8 +84,11 @@ type Decision =
   | "again"
   | undefined;
 
-async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decision> {
-  const word = await ask("Run it? [y]es, [N]o, [e]dit the arguments: ");
+async function askWhether({ kind, args, defaults }: Approval, ask: Ask): Promise<Decision> {
+  const isTask = kind === "task";
+  const word = await ask(
+    isTask ? "Approve it? [y]es, [N]o: " : "Run it? [y]es, [N]o, [e]dit the arguments: ",
+  );
   switch (word?.trim().toLowerCase()) {
     case undefined:
       return undefined;
@@ -93,6 +97,7 @@ async function askWhether({ args, defaults }: Approval, ask: Ask): Promise<Decis
       return { approved: true };
     case "e":
     case "edit": {
+      if (isTask) return "again";
       const edited = await askJson(ask, "arguments> ", {
         ...(args as object),
         ...(defaults as object | undefined),

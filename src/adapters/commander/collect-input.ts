@@ -1,7 +1,7 @@
 /** Puts together what was typed: the whole input first, then positionals, then options, the deeper ones last. */
 import type { Command } from "commander";
 import { messageOf } from "../../invoke/error-record.ts";
-import { parseTexts } from "./parse-text.ts";
+import { type OnUnread, parseTexts } from "./parse-text.ts";
 import type { FieldPlan, InputPlan, PositionalPlan } from "./plan-input.ts";
 import { readStdin } from "./read-stdin.ts";
 import { isObjectShape, type Shape } from "./shape.ts";
@@ -16,6 +16,12 @@ interface Given {
   readonly value: boolean | readonly string[];
 }
 
+export interface CollectedInput {
+  readonly input: unknown;
+  /** What fields take whose texts are not of their type. Whether the schema takes them all the same is for it to say. */
+  readonly unread: readonly string[];
+}
+
 /**
  * @param whole what `--input` was given
  * @throws UsageError for what cannot be understood; whether it fits the tool is for the tool's schema to say
@@ -24,7 +30,7 @@ export async function collectInput(
   command: Command,
   plan: InputPlan,
   whole: { readonly label: string; readonly text: string | undefined },
-): Promise<unknown> {
+): Promise<CollectedInput> {
   const options = givenOptions(command, plan);
   const given = [
     ...(whole.text === undefined ? [] : [{ ...whole, path: [], shape: plan.shape, value: [whole.text] }]),
@@ -32,8 +38,43 @@ export async function collectInput(
     ...options.toSorted((one, other) => one.path.length - other.path.length),
   ];
   let input: unknown = isObjectShape(plan.shape) ? {} : undefined;
-  for (const one of await withStdin(given)) input = withValue(input, one);
-  return input;
+  const unread: Unread[] = [];
+  for (const one of await withStdin(given)) {
+    // A deeper field would replace what could not be read, and nobody would learn of it.
+    const lost = unread.find(({ path }) => path.length < one.path.length && isWithin(one.path, path));
+    if (lost !== undefined) throw new UsageError(lost.note);
+    if (one.parse !== undefined) {
+      const parsed = parsedFields(one.label, one.parse, (one.value as readonly string[]).join(" "));
+      refuseTwice(one.label, parsed, options);
+      input = { ...asRecord(input), ...parsed };
+    } else input = withValue(input, one, (note) => unread.push({ note, path: one.path }));
+  }
+  return { input, unread: unread.map(({ note }) => note) };
+}
+
+interface Unread {
+  readonly note: string;
+  readonly path: readonly string[];
+}
+
+function isWithin(path: readonly string[], above: readonly string[]): boolean {
+  return above.every((name, index) => path[index] === name);
+}
+
+/** A text that makes several fields, and an option for one of them: neither may silently win. */
+function refuseTwice(
+  label: string,
+  parsed: Readonly<Record<string, unknown>>,
+  options: readonly Given[],
+): void {
+  const twice = options.find(
+    ({ path: [name = ""] }) => Object.hasOwn(parsed, name) && parsed[name] !== undefined,
+  );
+  if (twice === undefined) return;
+  const set = JSON.stringify(parsed[twice.path[0] ?? ""]);
+  throw new UsageError(
+    `${twice.label} and ${label} both set "${twice.path[0]}", which ${label} makes ${set}. Leave one of them out.`,
+  );
 }
 
 function givenOptions(command: Command, { fields }: InputPlan): Given[] {
@@ -82,11 +123,10 @@ async function withStdin(given: readonly Given[]): Promise<Given[]> {
   );
 }
 
-function withValue(input: unknown, { label, path, shape, parse, value }: Given): unknown {
+function withValue(input: unknown, { label, path, shape, value }: Given, onUnread: OnUnread): unknown {
   if (typeof value === "boolean") return setAt(input, path, value);
-  if (parse !== undefined) return { ...asRecord(input), ...parsedFields(label, parse, value.join(" ")) };
   if (shape === undefined) return input;
-  return setAt(input, path, parseTexts(shape, label, value));
+  return setAt(input, path, parseTexts(shape, label, value, onUnread));
 }
 
 function parsedFields(

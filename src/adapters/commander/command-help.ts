@@ -17,11 +17,11 @@ export function exampleLine(command: Command, { positionals, fields }: InputPlan
     return printedWord(word ?? name.toUpperCase());
   });
   const inPlace = new Set(positionals.map(({ field }) => field));
-  // Where a text makes several fields, nobody knows which; then none is shown as missing.
-  const isParsed = positionals.some(({ parse }) => parse !== undefined);
   const open = fields.filter((field) => field.path.length === 1 && !inPlace.has(field));
-  const needed = isParsed ? [] : open.filter(({ isRequired }) => isRequired);
-  const extra = open.find(({ isRequired, shape }) => !isRequired && exampleOf(shape) !== undefined);
+  const needed = open.filter(({ isRequired, unlessSetBy }) => isRequired && unlessSetBy === undefined);
+  const extra = open.find(
+    ({ isRequired, setBy, shape }) => !isRequired && setBy === undefined && exampleOf(shape) !== undefined,
+  );
   const options = [...needed, ...(extra === undefined ? [] : [extra])].flatMap(optionWords);
   return [commandPath(command), ...words, ...options].join(" ");
 }

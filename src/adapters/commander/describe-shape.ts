@@ -41,10 +41,16 @@ export function placeholderOf(shape: Shape): string {
 }
 
 /** What help says after the description. */
-export function remarksOn(shape: Shape, isRequired: boolean): string {
+export function remarksOn(
+  shape: Shape,
+  isRequired: boolean,
+  { setBy, unlessSetBy }: { setBy?: string | undefined; unlessSetBy?: string | undefined } = {},
+): string {
   const choices = choicesOf(shape);
+  const required = unlessSetBy === undefined ? "required" : `required, unless <${unlessSetBy}> sets it`;
   const remarks = [
-    ...(isRequired ? ["required"] : []),
+    ...(isRequired ? [required] : []),
+    ...(setBy === undefined ? [] : [`instead of <${setBy}>`]),
     ...(choices.length === 0 ? [] : [`choices: ${choices.join(", ")}`]),
     ...(shape.list === undefined ? [] : ["repeat it, or JSON"]),
     ...(shape.values === undefined || shape.any ? [] : ["repeat it, or JSON"]),

@@ -2,22 +2,31 @@
  * Text of a command line to a value. Where a field takes text and nothing else, the text is the value as it stands;
  * where it takes more, `null`, `true`, numbers and JSON are read as such, and JSON in quotes is text.
  */
-import { UsageError } from "./usage-error.ts";
 import { describeShape } from "./describe-shape.ts";
 import { isObjectShape, type Shape } from "./shape.ts";
 
+/** Receives what a field takes, where a text is nothing of the kind. */
+export type OnUnread = (note: string) => void;
+
 /**
+ * A text that is not of the field's type is handed on as it is: the tool's own validation says what is wrong with it, in
+ * the words that a model gets.
+ *
  * @param label how the person spelled the field, such as `--limit`
  * @param texts what was given for it, each time
  */
-export function parseTexts(shape: Shape, label: string, texts: readonly string[]): unknown {
-  if (isOnlyPairs(shape)) return parsePairs(shape, label, texts);
+export function parseTexts(
+  shape: Shape,
+  label: string,
+  texts: readonly string[],
+  onUnread: OnUnread,
+): unknown {
+  if (isOnlyPairs(shape)) return parsePairs(shape, label, texts, onUnread);
   const last = texts.at(-1) ?? "";
   const read = parseOne(shape, last);
   const isList = texts.length > 1 || read === undefined || Array.isArray(read.value);
-  if (shape.list !== undefined && isList) return parseList(shape.list, label, texts);
-  if (read !== undefined) return read.value;
-  throw refused(shape, label, last);
+  if (shape.list !== undefined && isList) return parseList(shape.list, label, texts, onUnread);
+  return read === undefined ? unread(shape, label, last, onUnread) : read.value;
 }
 
 interface Read {
@@ -71,6 +80,7 @@ function parseList(
   { first, items }: NonNullable<Shape["list"]>,
   label: string,
   texts: readonly string[],
+  onUnread: OnUnread,
 ): unknown[] {
   const takesOnlyLists = items.list !== undefined && !items.any && !items.text;
   const values: unknown[] = [];
@@ -80,13 +90,13 @@ function parseList(
       Array.isArray(json) &&
       (texts.length === 1 ? !takesOnlyLists || json.every(Array.isArray) : items.list === undefined);
     if (isWhole) values.push(...(json as unknown[]));
-    else values.push(parseTexts(first[values.length] ?? items, label, [text]));
+    else values.push(parseTexts(first[values.length] ?? items, label, [text], onUnread));
   }
   return values;
 }
 
 /** `key=value`, as often as there are keys, or JSON. */
-function parsePairs(shape: Shape, label: string, texts: readonly string[]): unknown {
+function parsePairs(shape: Shape, label: string, texts: readonly string[], onUnread: OnUnread): unknown {
   const entries: [string, unknown][] = [];
   for (const text of texts) {
     const json = jsonIn(text);
@@ -96,8 +106,8 @@ function parsePairs(shape: Shape, label: string, texts: readonly string[]): unkn
     else if (text.trim() === "null" && shape.null) return null;
     else if (at > 0 && shape.values !== undefined) {
       const key = text.slice(0, at);
-      entries.push([key, parseTexts(shape.values, `${label} ${key}`, [text.slice(at + 1)])]);
-    } else throw refused(shape, label, text);
+      entries.push([key, parseTexts(shape.values, `${label} ${key}`, [text.slice(at + 1)], onUnread)]);
+    } else return unread(shape, label, text, onUnread);
   }
   return Object.fromEntries(entries);
 }
@@ -125,7 +135,9 @@ function isOnlyPairs(shape: Shape): boolean {
   );
 }
 
-function refused(shape: Shape, label: string, text: string): UsageError {
+function unread(shape: Shape, label: string, text: string, onUnread: OnUnread): unknown {
   const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return new UsageError(`${label} takes ${describeShape(shape)}, not ${JSON.stringify(shown)}.`);
+  onUnread(`${label} takes ${describeShape(shape)}, not ${JSON.stringify(shown)}.`);
+  const json = jsonIn(text);
+  return typeof json === "object" ? json : text;
 }

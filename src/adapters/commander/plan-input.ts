@@ -1,5 +1,5 @@
 /** How the fields of a tool's input are spelled on the command line: which are positionals, which are options. */
-import type { CliOptions } from "../../definition/tool-options.ts";
+import type { CliOptions, ParsedPositional } from "../../definition/tool-options.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { isWord, toKebab } from "./command-words.ts";
@@ -11,6 +11,10 @@ export interface FieldPlan {
   readonly path: readonly string[];
   readonly shape: Shape;
   readonly isRequired: boolean;
+  /** The positional whose text sets it too. Both at once are refused. */
+  readonly setBy: string | undefined;
+  /** The same, where it is not known whether it does. */
+  readonly unlessSetBy: string | undefined;
   /** Without the dashes; `undefined` where the field cannot be spelled as an option. */
   readonly option: string | undefined;
   /** Whether `--no-…` is its opposite. */
@@ -24,6 +28,8 @@ export interface PositionalPlan {
   readonly name: string;
   readonly field: FieldPlan | undefined;
   readonly parse: ((text: string) => Record<string, unknown>) | undefined;
+  /** The options of the fields that `parse` sets. */
+  readonly sets: readonly string[];
   readonly isRequired: boolean;
   readonly isVariadic: boolean;
 }
@@ -42,11 +48,16 @@ export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
   const shape = toShape(spec.inputJsonSchema);
   const aliases = aliasesOf(spec, taken);
   const names = positionalNames(spec.cli, shape);
+  const parsed = parsedPositionals(spec.cli);
+  const unknown = parsed.find((one) => one.sets === undefined)?.name;
   const fields: FieldPlan[] = [];
   const visit = (above: Shape, path: readonly string[], isNeeded: boolean): void => {
     for (const [name, field] of above.fields ?? []) {
       const here = [...path, name];
-      const isRequired = isNeeded && field.isRequired;
+      // What the text of a positional sets is not needed as an option.
+      const top = here[0] ?? "";
+      const setBy = parsed.find(({ sets }) => sets?.has(top) === true)?.name;
+      const isRequired = isNeeded && field.isRequired && setBy === undefined;
       const option = optionName(here, taken);
       const negative = `no-${option}`;
       const isNegatable = option !== undefined && isFlag(field.shape) && !taken.has(negative);
@@ -56,6 +67,8 @@ export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
         path: here,
         shape: field.shape,
         isRequired,
+        setBy,
+        unlessSetBy: isRequired && !isPositional ? unknown : undefined,
         option,
         isNegatable,
         alias: aliases.get(here.join(".")),
@@ -64,13 +77,18 @@ export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
       if (here.length < DEEPEST) visit(field.shape, here, isRequired);
     }
   };
-  // Where one text makes several fields, no option is needed by itself.
-  visit(shape, [], !listOf(spec.cli.positionals ?? []).some((one) => typeof one !== "string"));
+  visit(shape, [], true);
   for (const [name] of aliases) {
     if (!fields.some(({ path }) => path.join(".") === name))
       throw unknownField(spec, "aliases", name, fields);
   }
-  return { shape, fields, positionals: planPositionals(spec, names, fields) };
+  return { shape, fields, positionals: planPositionals(spec, names, fields, shape) };
+}
+
+function parsedPositionals({ positionals }: CliOptions) {
+  return listOf(positionals ?? []).flatMap((one) =>
+    typeof one === "string" ? [] : [{ name: one.name, sets: fieldsSetBy(one) }],
+  );
 }
 
 function positionalNames({ positionals }: CliOptions, { fields }: Shape): string[] {
@@ -86,16 +104,26 @@ function planPositionals(
   spec: ToolSpec,
   names: readonly string[],
   fields: readonly FieldPlan[],
+  shape: Shape,
 ): PositionalPlan[] {
   const list = spec.cli.positionals === undefined ? names : listOf(spec.cli.positionals);
   return list.map((one, index) => {
     if (typeof one !== "string") {
-      return { name: one.name, field: undefined, parse: one.parse, isRequired: true, isVariadic: false };
+      const sets = fieldsSetBy(one);
+      const isRequired = [...(shape.fields ?? [])].some(
+        ([name, field]) => field.isRequired && (sets?.has(name) ?? !names.includes(name)),
+      );
+      const options = fields.flatMap(({ path, option, setBy }) =>
+        path.length === 1 && setBy === one.name && option !== undefined ? [`--${option}`] : [],
+      );
+      const { name, parse } = one;
+      return { name, field: undefined, parse, sets: options, isRequired, isVariadic: false };
     }
     const field = fields.find(({ path }) => path.length === 1 && path[0] === one);
     if (field === undefined) throw unknownField(spec, "positionals", one, fields);
     const isVariadic = field.shape.list !== undefined && index === list.length - 1;
-    return { name: toKebab(one), field, parse: undefined, isRequired: field.isRequired, isVariadic };
+    const { isRequired } = field;
+    return { name: toKebab(one), field, parse: undefined, sets: [], isRequired, isVariadic };
   });
 }
 
@@ -153,4 +181,43 @@ function invalid(spec: ToolSpec, field: string, problem: string): ToolwrightErro
   return new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${spec.name}": ${field} ${problem}`, {
     details: { tool: spec.name, field },
   });
+}
+
+/** The name comes first: it is often an example, such as `drive:/path`. */
+const SAMPLES = [
+  "a",
+  "a:/b",
+  "a:b",
+  "a/b",
+  "a@b",
+  "a=b",
+  "a,b",
+  "a b",
+  "a-b",
+  "1",
+  "1:2",
+  "2026-01-31",
+  "{}",
+];
+
+/**
+ * Which fields a positional of the form `{ name, parse }` sets. Only `parse` knows, so it is tried on sample texts: for help
+ * only, so it must never fail. @returns `undefined` where no sample could be parsed
+ */
+function fieldsSetBy({ name, parse }: ParsedPositional): ReadonlySet<string> | undefined {
+  for (const sample of [name, ...SAMPLES]) {
+    const fields = keysOf(parse, sample);
+    if (fields.length > 0) return new Set(fields);
+  }
+  return undefined;
+}
+
+function keysOf(parse: ParsedPositional["parse"], text: string): string[] {
+  try {
+    const parsed: unknown = parse(text);
+    return typeof parsed === "object" && parsed !== null ? Object.keys(parsed) : [];
+  } catch {
+    // The text is not of the form that this one takes.
+    return [];
+  }
 }

@@ -32,15 +32,15 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
     // Commander takes a program's own options wherever they stand.
     reserved: namesOfOptions(program),
     ownOptions: [INPUT, RUN_ID],
-    open: () => opened(runtime),
+    open: () => opened(runtime, registry),
     decideCommand: async (words, _values, used) =>
       ["npx toolwright", ...words.map(printedWord), ...(await storeWords(used))].join(" "),
   };
   addToolCommands(program, planCommands(registry.all()), settings);
 }
 
-function opened(given: Runtime | undefined) {
-  const runtime = given ?? createRuntime();
+function opened(given: Runtime | undefined, registry: Registry) {
+  const runtime = given ?? createRuntime({ tools: registry.all() });
   return {
     runtime,
     [Symbol.asyncDispose]: async () => {

@@ -5,7 +5,9 @@ import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
 import { answersTo } from "../../invoke/approvals/answers.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
+import { findInputError } from "../../invoke/policies/validate.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../util/keep-output-apart.ts";
 import { printedWord } from "../../util/terminal-text.ts";
@@ -43,10 +45,11 @@ export async function runTool(given: ToolCommand): Promise<void> {
   const { command } = given;
   const values = ownValues(given);
   const args = await inputOf(given, values);
+  if (args === undefined) return;
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   const resume = `${optionOf(given, RUN_ID.name)} ${printedWord(runId)}`;
   // With --json, stdout is for the answer.
-  const restore = command.opts()["json"] === true ? keepOutputApart() : () => undefined;
+  const restore = command.optsWithGlobals()["json"] === true ? keepOutputApart() : () => undefined;
   using stop = stopOnSignals({
     // Said at once: a second signal ends the process before anything else could be.
     onFirst: (name) =>
@@ -64,22 +67,39 @@ export async function runTool(given: ToolCommand): Promise<void> {
     finish(answerError(nothingLeft(given.tool), contextOf(given, values)));
     process.exit(EXIT_CODES.failed);
   });
-  const answer = await callAndAnswer(given, values, args, { runId, resume, signal: stop.signal });
+  const answer = await callAndAnswer(given, values, args.input, { runId, resume, signal: stop.signal });
   finish(answer);
   // A tool that does not heed its signal would keep the process from ending.
   if (stop.received !== undefined) process.exit(exitCodeOfSignal(stop.received));
   if (answer.exitCode !== 0) process.exitCode = answer.exitCode;
 }
 
-async function inputOf({ command, input, own }: ToolCommand, values: OwnValues): Promise<unknown> {
+/** `undefined` where what was typed cannot be the input; that is answered already. */
+async function inputOf(given: ToolCommand, values: OwnValues): Promise<{ input: unknown } | undefined> {
+  const { command, tool, own } = given;
   const text = values[INPUT.name];
   const label = optionOf({ command, own }, INPUT.name);
   try {
-    return await collectInput(command, input, { label, text: typeof text === "string" ? text : undefined });
+    const whole = { label, text: typeof text === "string" ? text : undefined };
+    const { input, unread } = await collectInput(command, given.input, whole);
+    if (unread.length === 0) return { input };
+    const error = await findInputError(specOf(tool), input);
+    // A schema that takes anything does not make a number of a text.
+    if (error === undefined) throw new UsageError(unread.join(" "));
+    const { exitCode, ...answer } = answerError(withNotes(error, unread), contextOf(given, values));
+    write(command, answer);
+    process.exitCode = exitCode;
+    return undefined;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return command.error(`error: ${error.message}`, { code: "toolwright.usage" });
   }
+}
+
+/** The words of the validation, then what each option takes. */
+function withNotes(error: ToolwrightError, notes: readonly string[]): ToolwrightError {
+  const { code, message, details, hint } = error;
+  return new ToolwrightError(code, message, { details, effect: "none", hint: [hint, ...notes].join(" ") });
 }
 
 async function callAndAnswer(
@@ -174,9 +194,9 @@ async function callShown(
   }
 }
 
-function write(command: Command, { json, text, complaint }: Answer): void {
+function write(command: Command, { json, text, complaint }: Omit<Answer, "exitCode">): void {
   const screen = command.configureOutput();
-  if (command.opts()["json"] === true) screen.writeOut?.(`${toTerminalJson(json)}\n`);
+  if (command.optsWithGlobals()["json"] === true) screen.writeOut?.(`${toTerminalJson(json)}\n`);
   else if (text !== "") screen.writeOut?.(text);
   if (complaint !== "") screen.writeErr?.(complaint);
 }

@@ -12,19 +12,46 @@ import { type CommandPlan, wordsOf } from "./plan-commands.ts";
 import { planInput } from "./plan-input.ts";
 
 const running = lazyModule(() => import("./run-tool.ts"));
+const inventory = lazyModule(() => import("./capabilities-command.ts"));
 
 export function addToolCommands(
   program: Command,
   plans: readonly CommandPlan[],
   settings: CommandSettings,
 ): void {
+  const made = new Set<Command>();
   for (const plan of plans) {
-    const parent = plan.group === undefined ? program : groupCommand(program, plan);
+    const parent = plan.group === undefined ? program : groupCommand(program, plan, made);
     if (findCommand(parent, plan.name) !== undefined) throw taken(plan, wordsOf(plan));
     addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
   }
+  for (const { tool, group } of plans) {
+    const command = group === undefined ? undefined : findCommand(program, group);
+    // A group that the program made itself keeps what it does.
+    if (tool.name === "capabilities_refresh" && command !== undefined && made.has(command))
+      addInventory(command, tool, plans, settings);
+  }
   // Last, so that no second name takes the place of a first one.
   for (const plan of plans) addFullName(program, plan, settings);
+}
+
+/** The name of the group alone shows the inventory, as `toolwright capabilities` does. */
+function addInventory(
+  group: Command,
+  tool: CommandPlan["tool"],
+  plans: readonly CommandPlan[],
+  settings: CommandSettings,
+): void {
+  group
+    .description("show what the tools of this program are for")
+    .option("--refresh", "write the inventory again; its front matter is kept")
+    .option("--json", "print one JSON document, for programs")
+    .addHelpText("after", "\nWithout a command the inventory is printed, and written where there is none.")
+    .action(async () => {
+      const { showCapabilities } = await inventory.get();
+      const tools = plans.map((plan) => plan.tool);
+      await showCapabilities(group, tool, tools, settings);
+    });
 }
 
 /** A tool's full name is enough to find it, in its group and without. */
@@ -78,12 +105,13 @@ function addToolCommand(
   });
 }
 
-function groupCommand(program: Command, plan: CommandPlan): Command {
+function groupCommand(program: Command, plan: CommandPlan, groups: Set<Command>): Command {
   const name = plan.group ?? "";
   const known = findCommand(program, name);
   if (known === undefined) {
     const made = program.command(name).description(`tools of the group ${plan.tool.group}`);
     answerUsage(made);
+    groups.add(made);
     return made;
   }
   // A command that has commands of its own is a group already. Any other would be shadowed.

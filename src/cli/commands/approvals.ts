@@ -2,10 +2,11 @@
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { answerSteps, stepLines } from "../answer-lines.ts";
-import { nextCommand } from "../command-name.ts";
+import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
-import { type CommonOptions, toAge, toShortText } from "../screen.ts";
+import { questionLines } from "../request-lines.ts";
+import { type CommonOptions, toAge } from "../screen.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;
@@ -13,17 +14,17 @@ interface ApprovalsOptions extends CommonOptions {
   readonly status: "pending" | "approved" | "denied" | "expired" | "void" | "all";
 }
 
-const LONGEST = 200;
-
 export function addApprovalsCommand(program: Command): void {
   const command = program
     .command("approvals")
-    .summary("list what waits for a person")
-    .description("Lists requests for a person's decision: tool calls, tasks and <Approval> nodes.")
+    .summary("list what waits for approval")
+    .description(
+      "Lists requests for approval: tool calls, tasks and <Approval> nodes, with the commands that decide them.",
+    )
     .option("--run <run-id>", "only those of one run")
     .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
     .addOption(
-      new Option("--status <status>", "those that stand so")
+      new Option("--status <status>", "only those with this status")
         .choices(["pending", "approved", "denied", "expired", "void", "all"])
         .default("pending"),
     );
@@ -48,22 +49,24 @@ export function addApprovalsCommand(program: Command): void {
             }));
         const { approvalRow } = await import("../approval-row.ts");
         screen.tell(requests.map(approvalRow));
-        if (requests.length === 0) screen.say("There is nothing to decide.");
+        if (requests.length === 0)
+          screen.say(
+            !storeExists(options.store)
+              ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
+              : options.status === "pending"
+                ? "There is nothing to decide."
+                : "There are no such requests.",
+          );
         for (const request of requests) {
-          const { id, nodeId, runId, toolName, prompt, args } = request;
+          const { id, nodeId, runId, toolName } = request;
           screen.say(
             `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
           );
           const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
-          screen.say(`  ${[...place, ...(toolName === "" ? [] : [toTerminalName(toolName)])].join(", ")}`);
-          screen.say(`  ${toShortText(prompt, LONGEST)}`);
-          if (args !== undefined && args !== null) screen.say(`  ${toShortText(args, LONGEST)}`);
+          const tool = request.kind === "task" ? [] : [`tool ${toTerminalName(toolName)}`];
+          screen.say(`  ${[...place, ...tool].join(", ")}`);
+          for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
           if (request.status !== "pending") continue;
-          // Nobody should agree to what they have not seen.
-          if (isCut(prompt) || isCut(args))
-            screen.say(
-              `  All of it: ${nextCommand(options.store, "approvals", ["--run", runId], ["--json"])}`,
-            );
           for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
         }
         const more = total - requests.length;
@@ -75,8 +78,4 @@ export function addApprovalsCommand(program: Command): void {
         return EXIT.finished;
       }),
     );
-}
-
-function isCut(value: unknown): boolean {
-  return toShortText(value, LONGEST) !== toShortText(value, Infinity);
 }

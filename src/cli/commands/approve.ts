@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
-import type { DecisionOptions } from "../decide.ts";
+import { type DecisionOptions, withDecisionOptions } from "../decision-options.ts";
 import { readJson } from "../parse-options.ts";
 
 interface ApproveOptions extends DecisionOptions {
@@ -16,8 +16,8 @@ export function addApproveCommand(program: Command): void {
     .command("approve")
     .summary("approve a request")
     .description(
-      "Approves a request. The run then continues with: toolwright resume <run-id>. A request about an interrupted call needs " +
-        "an answer by name: --happened, --run-again, or toolwright deny <id> --give-up.",
+      "Approves a request. With --resume the run is resumed right after; else use toolwright resume <run-id>. A request about " +
+        "an interrupted call needs an answer by name: --happened, --run-again, or toolwright deny <id> --give-up.",
     )
     .argument("<id>", "the id of the request, or of a run that waits for one thing only")
     .option("--args <json>", "run it with these arguments instead: JSON, @file, or -")
@@ -25,14 +25,13 @@ export function addApproveCommand(program: Command): void {
       "--happened [json]",
       "an interrupted call happened and is not run again; its output: JSON, @file, or - (may be left out where the tool returns none)",
     )
-    .option("--run-again", "run an interrupted call again; if it happened, it happens twice")
-    .option("--by <name>", "who decides (default: the user of this system)")
-    .option("--comment <text>", "why");
-  withCommonOptions(command)
+    .option("--run-again", "run an interrupted call again; if it happened, it happens twice");
+  withCommonOptions(withDecisionOptions(command))
     .addHelpText(
       "after",
       examples(
         "toolwright approve ID",
+        "toolwright approve ID --resume",
         `toolwright approve ID --args '{"quantity": 1}' --comment "one is enough"`,
         `toolwright approve ID --happened '{"orderId": "o-17"}'`,
         "toolwright approve ID --run-again",

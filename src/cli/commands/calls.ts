@@ -1,13 +1,27 @@
 /** `toolwright calls <run-id>`: the tool calls of a run, in the order in which they were made. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { toTable } from "../../util/table.ts";
+import { type Column, fitTable, outputWidth } from "../../util/fitted-table.ts";
 import { type CommonOptions, toDuration, toShortText } from "../screen.ts";
 
 interface CallsOptions extends CommonOptions {
   readonly task?: string;
   readonly tool?: string;
 }
+
+/** No terminal is wider. */
+const LONGEST = 1_000;
+
+const COLUMNS: readonly Column[] = [
+  { title: "TASK", least: 10 },
+  { title: "ATTEMPT", drop: 2 },
+  { title: "SEQ", drop: 1 },
+  { title: "TOOL", least: 10 },
+  { title: "STATUS" },
+  { title: "TOOK", drop: 3 },
+  { title: "INPUT", least: 8 },
+  { title: "OUTPUT", least: 8 },
+];
 
 export function addCallsCommand(program: Command): void {
   const command = program
@@ -37,7 +51,11 @@ export function addCallsCommand(program: Command): void {
         });
         screen.tell(calls);
         if (calls.length === 0) {
-          screen.say("There are no such calls.");
+          screen.say(
+            options.task === undefined && options.tool === undefined
+              ? "The run has made no calls."
+              : "No call of the run matches --task and --tool.",
+          );
           return EXIT.finished;
         }
         const rows = calls.map((call) => [
@@ -51,11 +69,12 @@ export function addCallsCommand(program: Command): void {
               ? `${call.status}, cached`
               : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
-          toShortText(call.inputJson ?? "", 40),
-          toShortText(call.errorJson ?? call.outputJson ?? "", 40),
+          toShortText(call.inputJson ?? "", LONGEST),
+          toShortText(call.errorJson ?? call.outputJson ?? "", LONGEST),
         ]);
-        const head = ["TASK", "ATTEMPT", "SEQ", "TOOL", "STATUS", "TOOK", "INPUT", "OUTPUT"];
-        screen.sayText(toTable(head, rows));
+        const table = fitTable(COLUMNS, rows, outputWidth());
+        screen.sayText(screen.paint("bold", table.head));
+        for (const line of table.rows) screen.sayText(line);
         return EXIT.finished;
       }),
     );

@@ -1,4 +1,4 @@
-/** `toolwright cancel <run-id>`: stops a run, so that it can go on later. */
+/** `toolwright cancel <run-id>`: stops a run, which can be resumed later. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
@@ -8,7 +8,7 @@ export function addCancelCommand(program: Command): void {
   const command = program
     .command("cancel")
     .summary("stop a run")
-    .description("Stops a run. It can go on later, where it was.")
+    .description("Stops a run, in whichever process it is. It can be resumed later.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright cancel order-17"))
@@ -19,7 +19,7 @@ export function addCancelCommand(program: Command): void {
         const how = await withRun(options.store, runId, cancelRun);
         screen.tell({ runId, ...how });
         screen.say(how.message);
-        screen.say(`  Go on with:  ${nextCommand(options.store, "resume", runId)}`);
+        screen.say(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
         return EXIT.finished;
       }),
     );

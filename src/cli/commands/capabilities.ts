@@ -14,7 +14,7 @@ export function addCapabilitiesCommand(program: Command): void {
       "Shows .toolwright/capabilities.md, an inventory of the project's tools that is a part of system prompts. " +
         "Where there is none, or with --refresh, it is written: by the config's model, or without one as a fixed summary.",
     )
-    .option("--refresh", "write it anew; its front matter is kept");
+    .option("--refresh", "write it again; its front matter is kept");
   withOutputOptions(command)
     .addHelpText("after", examples("toolwright capabilities", "toolwright capabilities --refresh"))
     .action(

@@ -1,7 +1,7 @@
 /** `toolwright deny <id>`: denies a request, or gives up an interrupted call. */
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
-import type { DecisionOptions } from "../decide.ts";
+import { type DecisionOptions, withDecisionOptions } from "../decision-options.ts";
 
 interface DenyOptions extends DecisionOptions {
   readonly giveUp?: boolean;
@@ -15,13 +15,15 @@ export function addDenyCommand(program: Command): void {
       "Denies a request. The agent that asked reads the comment. A request about an interrupted call needs --give-up.",
     )
     .argument("<id>", "the id of the request, or of a run that waits for one thing only")
-    .option("--give-up", "do not run an interrupted call again; the caller reads that it may have happened")
-    .option("--by <name>", "who decides (default: the user of this system)")
-    .option("--comment <text>", "why");
-  withCommonOptions(command)
+    .option("--give-up", "do not run an interrupted call again; the caller reads that it may have happened");
+  withCommonOptions(withDecisionOptions(command))
     .addHelpText(
       "after",
-      examples(`toolwright deny ID --comment "too expensive"`, "toolwright deny ID --give-up"),
+      examples(
+        `toolwright deny ID --comment "too expensive"`,
+        "toolwright deny ID --resume",
+        "toolwright deny ID --give-up",
+      ),
     )
     .action(
       acting(async ({ screen, options }: Acting<DenyOptions>, id: string) => {

@@ -15,13 +15,13 @@ export function addGcCommand(program: Command): void {
     .command("gc")
     .summary("delete runs that ended long ago")
     .description(
-      "Deletes runs that ended long ago, with their calls. Runs that are at work or wait for a person are never touched, " +
+      "Deletes runs that ended long ago, with their calls. Runs that are running or wait for approval are never touched, " +
         "and the ids and business keys of deleted ones stay taken.",
     )
     .option("--older-than <time>", "delete runs that ended longer ago (default: 30d)", timeSpan)
     .option(
       "--replay-older-than <time>",
-      "delete what failed, stopped or left runs would go on with, such as model responses (default: 7d)",
+      "delete what failed, stopped or interrupted runs would resume from, such as model responses (default: 7d)",
       timeSpan,
     )
     .option("--dry-run", "count, and delete nothing");

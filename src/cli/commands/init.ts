@@ -37,14 +37,33 @@ export function addInitCommand(program: Command): void {
         mkdirSync(folder, { recursive: true });
         for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
         const commands = commandsToTry(folder);
-        screen.tell({ folder, written, commands: commands.map(([line]) => line) });
+        const kept = taken.filter((name) => name === "package.json" || name === "tsconfig.json");
+        screen.tell({
+          folder,
+          written,
+          install: INSTALL,
+          commands: commands.map(([line]) => line),
+          notes: kept.map(noteOn),
+        });
         screen.say(`Wrote ${written.join(", ")}.`);
+        for (const name of kept) screen.say(noteOn(name));
+        screen.say("Install the packages:");
+        if (commands[0]?.[0].startsWith("cd ") === true) screen.say(`  ${commands[0][0]}`);
+        screen.say(`  ${INSTALL}`);
         screen.say("Try:");
-        const width = Math.max(...commands.map(([line]) => line.length));
-        for (const [line, what] of commands) screen.say(`  ${line.padEnd(width)}  # ${what}`);
+        for (const [line, what] of commands) screen.say(`  ${line}  # ${what}`);
         return EXIT.finished;
       }),
     );
+}
+
+const INSTALL = "npm install";
+
+/** What a file that was left as it is has to have. */
+function noteOn(name: string): string {
+  return name === "package.json"
+    ? 'Kept package.json. It needs "type": "module": npm pkg set type=module && npm install toolwright zod'
+    : 'Kept tsconfig.json. It needs "jsx": "react-jsx", "jsxImportSource": "toolwright" and "types": ["node"].';
 }
 
 function templateFiles(): Readonly<Record<string, string>> {
@@ -56,14 +75,18 @@ function templateFiles(): Readonly<Record<string, string>> {
   const manifest = {
     type: "module",
     private: true,
-    scripts: { test: "toolwright test" },
+    scripts: { test: "toolwright test", check: "tsc" },
     dependencies: { toolwright: `^${version}`, zod: "^4.1.0" },
+    devDependencies: { "@types/node": "^24.0.0", typescript: "^5.9.0 || ^7.0.0" },
   };
-  // For the editor; the command itself needs neither of them.
+  // For the editor and for `npm run check`; the command itself needs neither of them.
   const tsconfig = {
     compilerOptions: {
       target: "es2023",
+      lib: ["es2023", "esnext.disposable"],
       module: "nodenext",
+      // TypeScript 7 loads no types by itself.
+      types: ["node"],
       jsx: "react-jsx",
       jsxImportSource: "toolwright",
       strict: true,
@@ -81,7 +104,8 @@ function templateFiles(): Readonly<Record<string, string>> {
 }
 
 function commandsToTry(folder: string): (readonly [string, string])[] {
-  const enter = relative(process.cwd(), folder) === "" ? [] : [[`cd ${quoted(folder)}`, "go there"] as const];
+  const enter =
+    relative(process.cwd(), folder) === "" ? [] : [[`cd ${quoted(folder)}`, "enter the folder"] as const];
   // The commands are typed there, and may name this program by its path.
   process.chdir(folder);
   const name = commandName();
@@ -90,12 +114,12 @@ function commandsToTry(folder: string): (readonly [string, string])[] {
     [`${name} up workflow.tsx --input '{"item":"apple","quantity":2}'`, "orders at once"],
     [
       `${name} up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id pears`,
-      "waits for a person (exit 3)",
+      "waits for approval (exit code 3)",
     ],
-    [`${name} why pears`, "says what for, and what to type"],
-    [`${name} approvals`, "lists what waits"],
-    [`${name} approve pears`, "agrees to what this run waits for"],
-    [`${name} resume pears`, "goes on where it was"],
+    [`${name} why pears`, "says what it waits for, and what to type"],
+    [`${name} approvals`, "lists what waits for approval"],
+    [`${name} approve pears --resume`, "approves the order and resumes the run"],
+    [`${name} inspect pears`, "shows the run, its tasks and outputs"],
     [`${name} ps`, "lists the runs"],
     [`${name} test`, "runs workflow.test.ts"],
   ];

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
+import { STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 
 const MOST_REQUESTS = 20;
@@ -11,14 +12,14 @@ export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
     .summary("show a run and its tasks")
-    .description("Shows what is on record of a run: its input, options, tasks, outputs and open questions.")
+    .description("Shows what is stored about a run: its input, options, tasks, outputs and open requests.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { describeRun, describeTask, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
+        const { describeRun, describeTask } = await import("../describe-run.ts");
         const { readTasks } = await import("../../store/tasks.ts");
         const { countCalls, readCallLog } = await import("../../store/call-log.ts");
         const { ownersOf } = await import("../owner.ts");

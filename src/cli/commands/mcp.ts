@@ -31,7 +31,8 @@ export function addMcpCommand(program: Command): void {
       "after",
       `${examples("toolwright mcp", "TOOLWRIGHT_MCP_TOKEN=… toolwright mcp --http 7010")}
 
-The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is printed on stderr.`,
+The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is
+printed on stderr.`,
     )
     .action(
       acting(async ({ options }: Acting<McpOptions>) => {

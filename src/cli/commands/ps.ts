@@ -1,16 +1,28 @@
 /** `toolwright ps`: the runs of a store, newest first. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
-import { toTable } from "../../util/table.ts";
+import { type Column, fitTable, outputWidth } from "../../util/fitted-table.ts";
+import { type ShownStatus, STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration } from "../screen.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;
-  readonly status?: "running" | "finished" | "failed" | "cancelled" | "waiting-approval";
+  readonly status?: ShownStatus;
 }
 
-const STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"];
+const STATUSES = Object.keys(STATUS_COLOURS);
+
+const COLUMNS: readonly Column[] = [
+  { title: "RUN" },
+  { title: "WORKFLOW", least: 8 },
+  { title: "STATUS" },
+  { title: "TASKS", least: 6, drop: 4 },
+  { title: "AT", least: 6, drop: 2 },
+  { title: "STARTED", drop: 3 },
+  { title: "TOOK", drop: 1 },
+];
 
 export function addPsCommand(program: Command): void {
   const command = program
@@ -18,24 +30,31 @@ export function addPsCommand(program: Command): void {
     .summary("list runs, newest first")
     .description("Lists runs, newest first, with how far their tasks are.")
     .option("--limit <runs>", "how many at most", wholeNumber(1), 20)
-    .addOption(new Option("--status <status>", "only those that stand so").choices(STATUSES));
+    .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES));
   withCommonOptions(command)
-    .addHelpText("after", examples("toolwright ps", "toolwright ps --status waiting-approval --json"))
+    .addHelpText(
+      "after",
+      examples(
+        "toolwright ps",
+        "toolwright ps --status waiting-approval --json",
+        "toolwright ps --status interrupted   # their process is gone",
+      ),
+    )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
         const { storeExists, withStore } = await import("../open.ts");
-        const { describeOverview, statusOf, STATUS_COLOURS } = await import("../describe-run.ts");
-        const { listRuns } = await import("../../store/workflow-queries.ts");
+        const { listRunsAs } = await import("../list-runs.ts");
         const runs = !storeExists(options.store)
           ? []
-          : await withStore(options.store, async (store) => {
-              const found = await store.read(() => listRuns(options));
-              return Promise.all(found.map((run) => describeOverview(store, run)));
-            });
+          : await withStore(options.store, (store) => listRunsAs(store, options.status, options.limit));
         screen.tell(runs);
         if (runs.length === 0) {
           screen.say(
-            storeExists(options.store) ? "There are no runs." : `There is no store ${options.store}.`,
+            !storeExists(options.store)
+              ? `There is no store ${withoutPassword(options.store)}. The first run creates it: toolwright up <file>`
+              : options.status === undefined
+                ? "There are no runs."
+                : `There are no runs with the status ${options.status}.`,
           );
           return EXIT.finished;
         }
@@ -58,15 +77,12 @@ export function addPsCommand(program: Command): void {
             took,
           ];
         });
-        const [head = "", ...lines] = toTable(
-          ["RUN", "WORKFLOW", "STATUS", "TASKS", "AT", "STARTED", "TOOK"],
-          rows,
-        ).split("\n");
-        screen.say(screen.paint("bold", head));
-        for (const [index, line] of lines.entries()) {
+        const table = fitTable(COLUMNS, rows, outputWidth());
+        screen.sayText(screen.paint("bold", table.head));
+        for (const [index, line] of table.rows.entries()) {
           const run = runs[index];
           const status = run === undefined ? "running" : statusOf(run);
-          screen.say(line.replace(`  ${status} `, `  ${screen.paint(STATUS_COLOURS[status], status)} `));
+          screen.sayText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
         return EXIT.finished;
       }),

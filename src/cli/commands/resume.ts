@@ -1,22 +1,30 @@
-/** `toolwright resume <run-id>`: goes on with a run where it was. */
+/** `toolwright resume <run-id>`: resumes a run where it stopped. */
 import type { Command } from "commander";
-import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
-import { type RunOptions, withRunOptions } from "../run-options.ts";
+import { type Acting, acting, EXIT_HELP, examples, withCommonOptions } from "../command.ts";
+import type { ResumeOptions } from "../resume-run.ts";
+import { withRunOptions } from "../run-options.ts";
 
 export function addResumeCommand(program: Command): void {
   const command = program
     .command("resume")
-    .summary("go on with a run where it was")
+    .summary("resume a run where it stopped")
     .description(
-      "Goes on with a run that was killed, was stopped, waited or failed. Its file, input and options are on record; finished tasks and calls are not made again.",
+      "Resumes a run that was killed, was stopped, waited or failed. Its file, input and options are stored; finished tasks and calls do not run again.",
     )
     .argument("<run-id>", "the id of the run")
     .option("--file <file>", "the file of the workflow, if it has moved")
-    .option("--accept-changes", "go on although the workflow has changed since the start");
+    .option("--accept-changes", "resume although the workflow has changed since the start");
   withCommonOptions(withRunOptions(command))
-    .addHelpText("after", examples("toolwright resume order-17", "toolwright resume order-17 --json"))
+    .addHelpText(
+      "after",
+      examples(
+        "toolwright resume order-17",
+        "toolwright resume order-17 --ask",
+        "toolwright resume order-17 --json",
+      ) + EXIT_HELP,
+    )
     .action(
-      acting(async ({ screen, options }: Acting<RunOptions & { readonly file?: string }>, runId: string) => {
+      acting(async ({ screen, options }: Acting<ResumeOptions>, runId: string) => {
         const { resumeRun } = await import("../resume-run.ts");
         return resumeRun(screen, runId, options);
       }),

@@ -18,7 +18,7 @@ export function addToolsCommand(program: Command): void {
         const { commandOf, placeTools } = await import("../project-tools.ts");
         const { describeTool, flagsOf } = await import("../describe-tool.ts");
         const { keepOutputApart } = await import("../../util/keep-output-apart.ts");
-        const { toTable } = await import("../../util/table.ts");
+        const { fitTable, outputWidth } = await import("../../util/fitted-table.ts");
         const restore = screen.isJson ? keepOutputApart() : () => undefined;
         const config = await loadConfig(process.cwd()).finally(restore);
         if (config === undefined) {
@@ -41,14 +41,19 @@ export function addToolsCommand(program: Command): void {
           commandOf(one) ?? "-",
           one.tool.name,
           flagsOf(one.tool).join(", "),
-          toShortText(one.tool.description, 70),
+          toShortText(one.tool.description, 1_000),
         ]);
         if (rows.length === 0) screen.say("There are no tools.");
         else {
-          const [head = "", ...lines] = toTable(["COMMAND", "TOOL", "FLAGS", "DESCRIPTION"], rows).split(
-            "\n",
-          );
-          screen.sayText([screen.paint("bold", head), ...lines].join("\n"));
+          const columns = [
+            { title: "COMMAND" },
+            { title: "TOOL", drop: 1 },
+            { title: "FLAGS" },
+            { title: "DESCRIPTION", least: 20 },
+          ];
+          const table = fitTable(columns, rows, outputWidth());
+          screen.sayText(screen.paint("bold", table.head));
+          for (const line of table.rows) screen.sayText(line);
         }
         for (const { note } of placed) if (note !== undefined) screen.warn(note);
         return EXIT.finished;

@@ -1,8 +1,8 @@
 /** `toolwright up <file>`: starts a run of a workflow. */
 import type { Command } from "commander";
-import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
+import { type Acting, acting, EXIT_HELP, examples, withCommonOptions } from "../command.ts";
 import { readJson } from "../parse-options.ts";
-import { type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
+import { assertCanAsk, type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
 
 interface UpOptions extends RunOptions {
   readonly input?: string;
@@ -18,18 +18,20 @@ export function addUpCommand(program: Command): void {
     .argument("<file>", "the file of the workflow")
     .option("--input <json>", "the input: JSON, @file, or - for stdin")
     .option("--run-id <id>", "the id of the run (default: a new one)")
-    .option("--resume", "go on with the run of --run-id");
+    .option("--resume", "resume the run of --run-id");
   withCommonOptions(withRunOptions(command))
     .addHelpText(
       "after",
       examples(
         `toolwright up workflow.tsx --input '{"file": "src/app.ts"}'`,
         "toolwright up workflow.tsx --input @order.json --run-id order-17",
+        "toolwright up workflow.tsx --input @order.json --ask",
         "cat order.json | toolwright up workflow.tsx --input - --json",
-      ),
+      ) + EXIT_HELP,
     )
     .action(
       acting(async ({ screen, options }: Acting<UpOptions>, file: string) => {
+        assertCanAsk(options);
         const { runFile } = await import("../run-file.ts");
         if (options.resume === true) {
           const { resumeRun } = await import("../resume-run.ts");
@@ -41,6 +43,7 @@ export function addUpCommand(program: Command): void {
           file,
           runId: options.runId,
           resume: false,
+          ask: options.ask,
           run: { input, ...toRunOptions(options) },
         });
       }),

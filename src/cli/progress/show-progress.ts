@@ -1,5 +1,6 @@
 /** Shows how a run goes: a tree that is drawn over on a terminal, else a line for each thing that happens. */
 import type { EventListener } from "../../invoke/events.ts";
+import type { EndedTask } from "../../store/tasks.ts";
 import type { WorkflowEvent } from "../../workflow/run-state.ts";
 import type { Screen } from "../screen.ts";
 import { showLines } from "./lines.ts";
@@ -14,6 +15,8 @@ export interface Progress extends Disposable {
 export interface ShownRun {
   readonly runId: string;
   readonly isResumed: boolean;
+  /** Tasks that ended before this resume: no event tells of them. */
+  readonly endedTasks: readonly EndedTask[];
 }
 
 export function showProgress(screen: Screen, run: ShownRun): Progress {

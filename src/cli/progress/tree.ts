@@ -1,4 +1,5 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
+import type { EndedTask } from "../../store/tasks.ts";
 import type { PlanOutline } from "../../workflow/plan-outline.ts";
 import type { TaskStatus } from "../../workflow/task-state.ts";
 import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
@@ -26,23 +27,26 @@ const MARKS: Readonly<Record<TaskStatus, readonly [string, Colour]>> = {
 const REDRAW_MS = 100;
 
 export function showTree(screen: Screen, run: ShownRun): Progress {
-  const tasks = new Map<string, ShownTask>();
+  const tasks = new Map(run.endedTasks.map((task) => [task.nodeId, toShownTask(task)]));
   const area = new LiveArea();
   const start = performance.now();
   let name = "workflow";
-  let outline: readonly PlanOutline[] = [];
+  let outline: readonly PlanOutline[] | undefined;
 
   const draw = (): void => {
+    // Before it is rendered, a run may still be refused.
+    if (outline === undefined) return;
     const now = performance.now();
     const lines = outline.flatMap((node) => linesOf(screen, node, tasks, now, "  "));
-    const done = [...tasks.values()].filter(
-      ({ status }) => status === "finished" || status === "skipped",
-    ).length;
-    const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${countTasks(outline)} tasks, ${toDuration(now - start)}`;
+    const ids = idsOf(outline);
+    const done = ids.filter((id) => isDone(tasks.get(id))).length;
+    const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${ids.length} tasks, ${toDuration(now - start)}`;
     area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.harmless(line)));
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
+  // A second Ctrl-C ends the process at once, and the terminal has printed ^C below the tree.
+  process.once("exit", draw);
 
   const change = (nodeId: string, changed: Partial<ShownTask>): void => {
     const known = tasks.get(nodeId);
@@ -72,6 +76,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     note: (text) => area.print(screen.harmless(text)),
     [Symbol.dispose]: () => {
       clearInterval(timer);
+      process.off("exit", draw);
       draw();
       area[Symbol.dispose]();
     },
@@ -101,10 +106,17 @@ function linesOf(
   ];
 }
 
-function countTasks(nodes: readonly PlanOutline[]): number {
-  let count = 0;
-  for (const node of nodes) count += node.kind === "task" ? 1 : countTasks(node.children);
-  return count;
+function idsOf(nodes: readonly PlanOutline[]): string[] {
+  return nodes.flatMap((node) => (node.kind === "task" ? [node.id] : idsOf(node.children)));
+}
+
+function isDone(task: ShownTask | undefined): boolean {
+  return task?.status === "finished" || task?.status === "skipped";
+}
+
+function toShownTask({ status, attempt, iteration, startedAtMs, finishedAtMs }: EndedTask): ShownTask {
+  const tookMs = (finishedAtMs ?? startedAtMs) - startedAtMs;
+  return { status, attempt, iteration, since: 0, tookMs, call: undefined };
 }
 
 /** A tree that is higher than the terminal cannot be drawn over: what is at work is shown, the rest is counted. */

@@ -75,7 +75,20 @@ function toParsed(payload: z.core.ParsePayload): Parsed {
   return { success: false, error: new z.ZodError(issues) };
 }
 
-function inputError(call: Call, error: z.ZodError): ToolwrightError {
+/** What is wrong with a value, in the words that a caller would read, without a call. */
+export async function findInputError(
+  spec: Call["spec"],
+  value: unknown,
+): Promise<ToolwrightError | undefined> {
+  try {
+    const parsed = await parse(spec.schema, value);
+    return parsed.success ? undefined : inputError({ spec }, parsed.error);
+  } catch (error) {
+    return asInputError({ spec }, error);
+  }
+}
+
+function inputError(call: Pick<Call, "spec">, error: z.ZodError): ToolwrightError {
   const problems = error.issues.map((issue) => describeIssue(issue, "the input"));
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",
@@ -95,7 +108,7 @@ function describeIssue(issue: z.core.$ZodIssue, whole: string): string {
   return `${where}: ${issue.message.replace(/\.$/, "")}`;
 }
 
-function asInputError(call: Call, error: unknown): ToolwrightError {
+function asInputError(call: Pick<Call, "spec">, error: unknown): ToolwrightError {
   if (ToolwrightError.is(error)) return error;
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",

@@ -14,6 +14,8 @@ export interface GitGuards {
   readonly settings: readonly string[];
   /** Files that are named in commands, as far as they exist. */
   readonly programs: readonly string[];
+  /** Programs in the work tree that a command line names and that are not there: git would run whatever appears. */
+  readonly missingPrograms: readonly string[];
   readonly hasWorktreeConfig: boolean;
 }
 
@@ -30,6 +32,8 @@ export function readGitGuards(place: GitPlace): GitGuards {
   const shared = readSettings(sharedConfigFiles());
   const folders = new Set<string>();
   const programs = new Set<string>();
+  const missing = new Set<string>();
+  const isOwn = new Set(own.entries.map(({ entry }) => entry));
   for (const { entry, file } of [...own.entries, ...shared.entries]) {
     const { name, value } = entry;
     if (value === undefined || value === "" || IGNORED.test(name)) continue;
@@ -42,6 +46,10 @@ export function readGitGuards(place: GitPlace): GitGuards {
         const path = absolute(word, base);
         if (isFile(path)) programs.add(path);
       }
+      const path = absolute(word, place.workTree);
+      // Those of the user and the machine hold in every folder: nothing is made there for them.
+      if (isOwn.has(entry) && COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path))
+        missing.add(path);
     }
   }
   const isSet = own.entries.some(
@@ -51,6 +59,7 @@ export function readGitGuards(place: GitPlace): GitGuards {
     folders: [...folders],
     settings: [...own.included, ...shared.included],
     programs: [...programs],
+    missingPrograms: [...missing],
     hasWorktreeConfig: isSet,
   };
 }
@@ -58,6 +67,15 @@ export function readGitGuards(place: GitPlace): GitGuards {
 /** Addresses and names, not paths of programs; `core.worktree` names the whole work tree. */
 const IGNORED =
   /^(?:core\.(?:worktree|bare|filemode|repositoryformatversion)|remote\..*|branch\..*|url\..*|submodule\..*\.(?:url|path|branch|active)|user\..*|safe\..*|extensions\..*)$/;
+
+/** Settings whose value git runs. */
+const COMMAND_LINES =
+  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
+
+/** A path: git looks words without a slash up in PATH, and an option, a place holder or an address is none. */
+function isProgramPath(word: string): boolean {
+  return word.includes("/") && !/^-|%|:\/\/|[*?$]/.test(word);
+}
 
 interface Settings {
   readonly entries: readonly { readonly entry: ConfigEntry; readonly file: string }[];
@@ -131,6 +149,14 @@ function wordsOf(value: string): string[] {
     const plain = word.replace(/^!/, "");
     return plain === "" || plain.length > 1_000 ? [] : [plain];
   });
+}
+
+function isNothing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false; // Below something that is no folder.
+  }
 }
 
 function isFile(path: string): boolean {

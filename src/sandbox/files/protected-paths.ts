@@ -105,8 +105,8 @@ function isObeyedByGit(location: FileLocation): boolean {
 
 function namedBySettings(workTree: string): string[] {
   return settingsFoldersOf(workTree).flatMap((gitDir) => {
-    const { folders, settings, programs } = readGitGuards({ gitDir, workTree });
-    return [...folders, ...settings, ...programs];
+    const { folders, settings, programs, missingPrograms } = readGitGuards({ gitDir, workTree });
+    return [...folders, ...settings, ...programs, ...missingPrograms];
   });
 }
 

@@ -94,16 +94,18 @@ function gitPaths(finds: RootFinds, root: string): string[] {
     for (const gitDir of settingsFoldersOf(workTree)) repositories.push({ gitDir, workTree });
   }
   for (const place of [...repositories, ...repositoriesAbove(root)]) {
-    const { folders, settings, programs, hasWorktreeConfig } = readGitGuards(place);
+    const { folders, settings, programs, missingPrograms, hasWorktreeConfig } = readGitGuards(place);
     if (hasWorktreeConfig && isInside(place.gitDir, root)) {
       makeMissing(root, join(place.gitDir, "config.worktree"), "file");
       paths.push(join(place.gitDir, "config.worktree"));
     }
     if (isDirectory(place.gitDir)) {
       for (const folder of folders) if (isBelow(folder, root)) makeMissing(root, folder, "folder");
-      for (const file of settings) if (isBelow(file, root)) makeMissing(root, file, "file");
+      for (const file of [...settings, ...missingPrograms])
+        if (isBelow(file, root)) makeMissing(root, file, "file");
     }
-    for (const path of [...folders, ...settings, ...programs]) paths.push(...placesOf(path, root));
+    for (const path of [...folders, ...settings, ...programs, ...missingPrograms])
+      paths.push(...placesOf(path, root));
   }
   return paths;
 }

@@ -1,0 +1,34 @@
+/** Usage errors that Commander finds: the same words, JSON and exit code as for what a command finds itself. */
+import type { Command, ErrorOptions } from "commander";
+import { commandPath } from "../adapters/commander/command-help.ts";
+import { CliError } from "./cli-error.ts";
+import { commandName } from "./command-name.ts";
+import { EXIT } from "./command.ts";
+import { createScreen } from "./screen.ts";
+
+/** @param argv the words as they were typed: an error may come before `--json` is parsed */
+export function answerUsage(command: Command, argv: readonly string[]): void {
+  command.error = (message: string, options?: ErrorOptions): never => {
+    createScreen({ json: wantsJson(argv) }).complain(toUsageError(command, message, options?.code));
+    process.exit(EXIT.failed);
+  };
+}
+
+/** What stands after `--` is no option. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(2, end === -1 ? undefined : end).includes("--json");
+}
+
+function toUsageError(command: Command, message: string, code: string | undefined): CliError {
+  const isRoot = command.parent === null;
+  // `--json` belongs to the commands, so it is unknown only because the command is missing.
+  if (isRoot && code === "commander.unknownOption" && message.includes("'--json'"))
+    return new CliError("CLI_USAGE", "A command is missing.", `See: ${commandName()} --help`);
+  const words = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  const hint =
+    code === "commander.unknownCommand"
+      ? `Tools are commands where toolwright.config.ts is. See: ${commandName()} --help`
+      : `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`;
+  return new CliError("CLI_USAGE", words, hint);
+}

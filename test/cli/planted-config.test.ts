@@ -1,0 +1,123 @@
+/** A `toolwright.config.ts` that an agent's command planted is a program of a stranger: no command loads it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createPlace, type Place, requireBubblewrap, script } from "../sandbox/process-harness.ts";
+import { toolwright } from "./command.ts";
+
+/** Leaves a trace when it is loaded. */
+const evil = (base: string): string =>
+  `import { writeFileSync } from "node:fs"; writeFileSync("${base}/PWNED", ""); export default { tools: [] };`;
+
+/** Commands that load the configuration. */
+const LOADING: readonly (readonly string[])[] = [
+  ["tools"],
+  ["tools", "--json"],
+  ["capabilities"],
+  ["capabilities", "--refresh"],
+  ["mcp"],
+  ["mcp", "--http"],
+  ["order", "apple"],
+  ["context", "tree"],
+  ["tool", "order"],
+  ["help", "order"],
+  ["order", "--help"],
+];
+
+/** Commands that may look into it for the store. */
+const OTHERS: readonly (readonly string[])[] = [
+  ["ps"],
+  ["approvals"],
+  ["why", "r"],
+  ["calls", "r"],
+  ["inspect", "r"],
+  ["approve", "r"],
+  ["deny", "r"],
+  ["cancel", "r"],
+  ["gc", "--dry-run"],
+  ["doctor"],
+  ["up", "w.tsx"],
+  ["resume", "r"],
+];
+
+let place: Place;
+let home: string;
+const before = process.env["XDG_STATE_HOME"];
+
+beforeAll(requireBubblewrap);
+beforeEach(() => {
+  place = createPlace();
+  // Where the marks are kept; a space in it must not break the printed command.
+  home = mkdtempSync(join(tmpdir(), "toolwright state "));
+  process.env["XDG_STATE_HOME"] = home;
+  return () => {
+    place.remove();
+    rmSync(home, { recursive: true, force: true });
+  };
+});
+afterAll(() => {
+  if (before === undefined) delete process.env["XDG_STATE_HOME"];
+  else process.env["XDG_STATE_HOME"] = before;
+});
+
+async function plant(name = "toolwright.config.ts"): Promise<void> {
+  const { text } = await script(place.root, `cat > ${name} <<'END'\n${evil(home)}\nEND\n`);
+  expect(text).toContain(name);
+  expect(readFileSync(join(place.root, name), "utf8")).toContain("PWNED");
+}
+
+const isPwned = (): boolean => existsSync(join(home, "PWNED"));
+
+describe.runIf(process.platform === "linux")("a planted configuration", () => {
+  it("is refused by every command that needs it, with the way out", async () => {
+    await plant();
+    const results = await Promise.all(
+      LOADING.map(async (args) => ({ args, ...(await toolwright(place.root, args)) })),
+    );
+    for (const { args, code, stderr } of results) {
+      expect([args, code]).toEqual([args, 1]);
+      expect(stderr).toContain(
+        "toolwright.config.ts appeared while a command of an agent ran, so it was not loaded.",
+      );
+      expect(stderr).toMatch(/To trust it: rm '.*toolwright state .*\/untrusted\/[0-9a-f]{64}'\n/);
+    }
+    const { json } = await toolwright(place.root, ["tools", "--json"]);
+    expect(json()).toMatchObject({ error: { code: "TOOL_PATH_PROTECTED" } });
+    expect(isPwned()).toBe(false);
+  });
+
+  it("is run by no other command either", async () => {
+    await plant();
+    writeFileSync(join(place.root, "w.tsx"), "export default 1;\n");
+    await Promise.all(OTHERS.map((args) => toolwright(place.root, args)));
+    expect(isPwned()).toBe(false);
+  });
+
+  it.each(["toolwright.config.mts", "toolwright.config.js", "toolwright.config.mjs"])(
+    "is refused as %s too",
+    async (name) => {
+      await plant(name);
+      const { code, stderr } = await toolwright(place.root, ["tools"]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} appeared while`)]);
+      expect(isPwned()).toBe(false);
+    },
+  );
+
+  it("is loaded once a person has typed the printed command", async () => {
+    await plant();
+    const { stderr } = await toolwright(place.root, ["tools"]);
+    const [, command = ""] = /To trust it: (rm .*)\n/.exec(stderr) ?? [];
+    execFileSync("sh", ["-c", command]);
+    expect(await toolwright(place.root, ["tools"])).toMatchObject({ code: 0 });
+    expect(isPwned()).toBe(true);
+  });
+
+  it("in another folder does not concern this one", async () => {
+    mkdirSync(join(place.root, "sub"));
+    await plant("sub/toolwright.config.ts");
+    expect((await toolwright(place.root, ["tools"])).stderr).toContain("There is no toolwright.config.ts");
+    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("appeared while");
+  });
+});
