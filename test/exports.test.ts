@@ -219,7 +219,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   },
   "adapters/langchain/index.ts": {
     values: ["toLangChainTool", "toLangChainTools"],
-    types: ["LangChainToolOptions", "ToolSource"],
+    types: ["LangChainContext", "LangChainToolOptions", "ToolSource"],
   },
   "effect.ts": { values: ["runWorkflow"], types: [] },
   "adapters/mcp/index.ts": {

@@ -3,6 +3,7 @@ import type { ToolContext } from "../../definition/context.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
+import type { HostValue } from "../../util/encode.ts";
 import { type Call, tell } from "../call.ts";
 import { messageOf, toToolwrightError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -32,10 +33,21 @@ async function runTry(call: Call, attempt: Try): Promise<Result> {
   } catch (thrown) {
     const lost = LostOwnership.errorOf(thrown);
     if (lost !== undefined) throw lost;
+    const flow = call.hostLoop?.onThrow(thrown);
+    if (flow !== undefined) return leaveToLoop(call, flow, thrown);
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
   }
+}
+
+/** Control flow of the loop around the call is no failure of the tool. */
+async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unknown): Promise<Result> {
+  const { innerPending } = call;
+  if (innerPending !== undefined) return pendingInside(call, innerPending);
+  if (flow !== "suspend") return { kind: "success", output: flow };
+  await innerCallsEnd(call);
+  return { kind: "suspended", thrown };
 }
 
 async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
@@ -67,6 +79,11 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
  * to end: their requests are shown together with the first, and the next pass finds their outcomes.
  */
 async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result> {
+  await innerCallsEnd(call);
+  return { kind: "pending", approval };
+}
+
+async function innerCallsEnd(call: Call): Promise<void> {
   const open = [...(call.innerScope?.open ?? [])].map((inner) => inner.ended.promise);
   if (open.length > 0) {
     const over = new AbortController();
@@ -74,7 +91,6 @@ async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result>
     await Promise.race([Promise.all(open), timeout]);
     over.abort();
   }
-  return { kind: "pending", approval };
 }
 
 /** @throws TOOL_OUTPUT_INVALID where the value cannot be looked at, such as a revoked proxy: the tool ran all the same */
@@ -112,6 +128,7 @@ function tellProgress(call: Call, item: unknown): void {
   try {
     const data = maskOutput(call.spec, item, call.host.store.secret);
     tell(call, { type: "call-progress", message: "", data });
+    call.hostLoop?.onProgress?.(item);
   } catch {
     return;
   }

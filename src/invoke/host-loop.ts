@@ -1,0 +1,22 @@
+/**
+ * A library whose loop makes calls, as far as it has control flow that passes through tools: exceptions that stop the loop
+ * and enter it again later, and objects that tell it where to go next. Types only: an adapter knows the library.
+ */
+import type { HostValue } from "../util/encode.ts";
+
+export interface HostLoop {
+  /**
+   * What was thrown out of a tool. `"suspend"`: the loop stops here and makes the call again later, so the call has not
+   * ended. A value: the call has ended, and that is stored as its output. `undefined`: a failure of the tool.
+   */
+  onThrow(thrown: unknown): "suspend" | HostValue | undefined;
+  /** Replaces objects of the library by what can be stored. Any other output is returned as it is. */
+  pack(output: unknown): unknown;
+  /** Rebuilds what `pack` or `onThrow` made. May throw what was thrown. */
+  unpack(value: HostValue): unknown;
+  /** A tool that yields has yielded. */
+  onProgress?(data: unknown): void;
+  /** Stored when the call ends, and handed to `onReplay` when its outcome is returned without running the tool. */
+  mark?(): string | undefined;
+  onReplay?(mark: string): void;
+}
