@@ -158,7 +158,15 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
     types: ["AISDKContext", "AISDKTelemetry", "LanguageModelLike", "ToolSource"],
   },
   "adapters/anthropic/index.ts": {
-    values: ["findAnthropicTool", "runAgentLoop", "runChatTurn", "toAnthropicTool", "toAnthropicTools"],
+    values: [
+      "findAnthropicTool",
+      "runAgentLoop",
+      "runChatTurn",
+      "toAnthropicRunnableTool",
+      "toAnthropicRunnableTools",
+      "toAnthropicTool",
+      "toAnthropicTools",
+    ],
     types: [
       "AgentLoopEvent",
       "AgentLoopOptions",
