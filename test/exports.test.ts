@@ -223,7 +223,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   },
   "adapters/openai-agents/index.ts": {
     values: ["releaseMalformedCalls", "toOpenAIAgentTool", "toOpenAIAgentTools"],
-    types: ["OpenAIAgentTool", "ToolSource"],
+    types: ["OpenAIAgentTool", "OpenAIAgentToolOptions", "OpenAIAgentsContext", "ToolSource"],
   },
   "adapters/langchain/index.ts": {
     values: ["toLangChainTool", "toLangChainTools"],

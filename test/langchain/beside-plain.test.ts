@@ -267,6 +267,18 @@ test("content blocks, images among them, reach the model as blocks", async () =>
   expect(content).toEqual(blocks);
 });
 
+test("images of other makers' forms are content blocks, too", async () => {
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  for (const output of [
+    { content: [{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }] },
+    [{ type: "image", data: Buffer.from("iVBORw0KGgo=", "base64"), mediaType: "image/png" }],
+  ]) {
+    const made = ours("chart", () => output);
+    const answer: unknown = await made.invoke({ name: "chart", args: {}, id: "a", type: "tool_call" });
+    expect((answer as ToolMessage).content).toEqual([image]);
+  }
+});
+
 test("a tool message that a tool returns is the answer", async () => {
   await beside(async (make) => {
     const graph = graphOf(

@@ -93,7 +93,7 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
       outcome.status === "success" && pair !== undefined ? { ...outcome, output: pair[0] } : outcome;
     const { text, isError } = toModelAnswer(spec, shown);
     return new ToolMessage({
-      content: outcome.status === "success" ? toContent(pair === undefined ? output : pair[0], text) : text,
+      content: shown.status === "success" ? toContent(shown.output, shown.note, text) : text,
       artifact: pair === undefined ? output : pair[1],
       tool_call_id: toolCallId,
       name,
