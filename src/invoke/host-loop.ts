@@ -16,7 +16,13 @@ export interface HostLoop {
   unpack(value: HostValue): unknown;
   /** A tool that yields has yielded. */
   onProgress?(data: unknown): void;
-  /** Stored when the call ends, and handed to `onReplay` when its outcome is returned without running the tool. */
-  mark?(): string | undefined;
+  /** Stored when the call ends or is suspended: for `onReplay`, or for `onEnter` when the call is entered again. */
+  mark?(state: "ended" | "suspended"): string | undefined;
+  /** The outcome is returned without running the tool. */
   onReplay?(mark: string): void;
+  /** The tool is about to run: for the first time, or again after it was suspended with this mark. */
+  onEnter?(entry: {
+    readonly mark: string | undefined;
+    readonly isApproved: boolean;
+  }): void | PromiseLike<void>;
 }

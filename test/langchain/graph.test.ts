@@ -440,6 +440,51 @@ test("their tools with our policies keep the artifact, the command and the inter
   expect(await runtime.calls(task)).toMatchObject([{ toolName: "ask", status: "success" }]);
 });
 
+test("outside any run an interrupt passes through, and nothing is logged", async () => {
+  let runs = 0;
+  const ask = defineTool({
+    name: "ask",
+    schema: z.object({}),
+    retry: { maxRetries: 3, backoffMs: 0 },
+    timeoutMs: 60_000,
+    execute: () => {
+      runs += 1;
+      return String(interrupt("?"));
+    },
+  });
+  const graph = graphOf([toLangChainTool(ask)], [[["ask", {}, "a"]]]);
+  expect(interruptsIn(await graph.invoke(say, thread))).toEqual(["?"]);
+  expect(runs).toBe(1);
+  expect(answersIn(await graph.invoke(new Command({ resume: "ok" }), thread))).toEqual([
+    ["a", "success", "ok"],
+  ]);
+});
+
+test("a suspended call keeps its approval, its budget and its breaker", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const ask = defineTool({
+    name: "ask",
+    schema: z.object({}),
+    sideEffect: true,
+    idempotent: false,
+    needsApproval: true,
+    maxExecutionsPerRun: 1,
+    retry: { circuitBreakerThreshold: 1 },
+    execute: (_args, ctx) => [interrupt("one"), interrupt("two"), ctx.idempotencyKey !== null],
+  });
+  const made = toLangChainTool(ask, { onPending: () => interrupt("approve?") });
+  const graph = graphOf([made], [[["ask", {}, "a"]]]);
+  const go = (input: object) => runtime.run(task, () => graph.invoke(input as never, thread));
+  expect(interruptsIn(await go(say))).toEqual(["approve?"]);
+  const [request] = await runtime.approvals({ status: "pending" });
+  await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
+  // The answer that the program got to its own question is none to the tool's.
+  expect(interruptsIn(await go(new Command({ resume: "decided" })))).toEqual(["one"]);
+  expect(interruptsIn(await go(new Command({ resume: 1 })))).toEqual(["two"]);
+  expect(answersIn(await go(new Command({ resume: 2 })))).toEqual([["a", "success", "[1,2,true]"]]);
+  expect(await runtime.approvals()).toHaveLength(1);
+});
+
 test("wrong options are refused by name", () => {
   const { order } = createOrder();
   const make = (options: object) => () => toLangChainTool(order, options);

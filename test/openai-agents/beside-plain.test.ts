@@ -165,8 +165,9 @@ test("the context of the run reaches the tool, and the tool may change it", asyn
       model,
       tools: [
         make("who", (_args, runContext) => {
-          (runContext?.context as typeof context).seen.push("who");
-          return runContext?.context.user;
+          const found = runContext?.context as typeof context | undefined;
+          found?.seen.push("who");
+          return found?.user;
         }) as never,
       ],
     });

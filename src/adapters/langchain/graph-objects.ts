@@ -16,6 +16,9 @@ import { lazyModule } from "../../util/lazy.ts";
 
 const graphs = lazyModule(() => import("@langchain/langgraph"));
 
+/** Only where a graph is around the call: the package is an optional peer. */
+export const loadGraphs = (): Promise<Graphs> => graphs.get();
+
 /** LangGraph's own mark of the exceptions that no code but its own may catch. */
 export function isControlFlow(thrown: unknown): thrown is Error {
   return isObject(thrown) && read(thrown, "is_bubble_up") === true;
@@ -46,19 +49,16 @@ export function packOutput(output: unknown): unknown {
 /** @throws the `ParentCommand` that was thrown */
 export async function unpackOutput(value: HostValue): Promise<unknown> {
   if (value.kind !== "langgraph.parent-command") {
-    return value.source === undefined ? unpack(value, await loadGraphs(value)) : value.source.value;
+    if (value.source !== undefined) return value.source.value;
+    // A message needs no graph, and may be all that there is.
+    return unpack(value, value.kind === "langchain.message" ? undefined : await loadGraphs());
   }
   if (value.source !== undefined) throw value.source.value;
-  const found = await graphs.get();
+  const found = await loadGraphs();
   throw new found.ParentCommand(unpack(value.data, found) as never);
 }
 
 type Graphs = typeof graphModule;
-
-/** A message needs no graph, and may be all that there is. */
-async function loadGraphs({ kind }: HostValue): Promise<Graphs | undefined> {
-  return kind === "langchain.message" ? undefined : graphs.get();
-}
 
 function pack(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pack);

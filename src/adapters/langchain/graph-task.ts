@@ -6,6 +6,7 @@ import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolRunnableConfig } from "@langchain/core/tools";
 import type { CallOptions } from "../../invoke/call.ts";
 import { placeInHistory } from "../../tool/message-history.ts";
+import { loadGraphs } from "./graph-objects.ts";
 
 /** What LangGraph hands to a tool beside LangChain's own configuration. */
 export type LoopConfig = ToolRunnableConfig & { readonly toolCallId?: string; readonly state?: unknown };
@@ -98,6 +99,7 @@ export class Interrupts {
   /** The configuration under which the tool has to run, so that its interrupts are counted. */
   readonly config: LoopConfig;
   count = 0;
+  #beforeTool = 0;
 
   constructor(config: LoopConfig) {
     const scratchpad = scratchpadIn(config);
@@ -116,14 +118,32 @@ export class Interrupts {
     this.config = { ...config, configurable: { ...config.configurable, __pregel_scratchpad: counted } };
   }
 
-  /** Stored with the call: its answers stay its own when it is not run again beside others of its task. */
-  mark(): string | undefined {
-    return this.count === 0 ? undefined : `${MARK}${this.count}`;
+  /**
+   * Stored with the call: how many answers are its own when it is not run again beside others of its task, or how many were
+   * given before its tool ran, when it is.
+   */
+  mark(state: "ended" | "suspended"): string | undefined {
+    const count = state === "ended" ? this.count : this.#beforeTool;
+    return count === 0 ? undefined : `${MARK}${count}`;
   }
 
+  /** @param mark of another kind, such as the request of an inner call, has no answers to leave alone */
   skip(mark: string): void {
     const count = mark.startsWith(MARK) ? Number(mark.slice(MARK.length)) : 0;
-    if (this.#scratchpad !== undefined && count > 0) this.#scratchpad.interruptCounter += count;
+    if (this.#scratchpad === undefined || count === 0) return;
+    this.#scratchpad.interruptCounter += count;
+    this.count += count;
+    this.#beforeTool = count;
+  }
+
+  /** The tool has asked nothing yet: answers that are there were given to `onPending`, and not meant for the tool. */
+  async leaveEarlierAnswers(): Promise<void> {
+    const scratchpad = this.#scratchpad;
+    if (scratchpad === undefined || !hasAnswer(scratchpad)) return;
+    const { interrupt } = await loadGraphs();
+    while (isStored(scratchpad)) interrupt(undefined);
+    if (scratchpad.nullResume !== undefined) interrupt(undefined);
+    this.#beforeTool = this.count;
   }
 
   /** Runs `work` with the number of this call among those of the pass that have the same id and are in flight. */
@@ -159,6 +179,16 @@ export class Interrupts {
     );
     return mine;
   }
+}
+
+/** Whether the next `interrupt` of the task returns at once. */
+function hasAnswer(scratchpad: Scratchpad): boolean {
+  return isStored(scratchpad) || scratchpad.nullResume !== undefined;
+}
+
+/** It was given in an earlier pass. */
+function isStored({ interruptCounter, resume }: Scratchpad): boolean {
+  return interruptCounter + 1 < resume.length;
 }
 
 const MARK = "interrupts:";

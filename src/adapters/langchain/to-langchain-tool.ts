@@ -134,8 +134,12 @@ function hostLoopOf(interrupts: Interrupts, manager: CallbackManagerForToolRun |
     pack: packOutput,
     unpack: unpackOutput,
     onProgress: (data) => void manager?.handleToolEvent(data).catch(() => undefined),
-    mark: () => interrupts.mark(),
+    mark: (state) => interrupts.mark(state),
     onReplay: (mark) => interrupts.skip(mark),
+    onEnter: async ({ mark, isApproved }) => {
+      if (mark !== undefined) interrupts.skip(mark);
+      else if (isApproved) await interrupts.leaveEarlierAnswers();
+    },
   };
 }
 

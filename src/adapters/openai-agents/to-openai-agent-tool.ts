@@ -25,7 +25,7 @@ type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: f
 type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 
 /** A function tool, for an agent of any context. The extractor's type refers to one context, and we have none to offer. */
-export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema, unknown>, "customDataExtractor">;
+export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema>, "customDataExtractor">;
 
 /**
  * What a tool finds in its `ctx` in a loop of OpenAI Agents.

@@ -52,6 +52,10 @@ async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unkn
 
 async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   await assertStillOwned(call);
+  if (call.isMadeByLoop && call.tries === 0) {
+    const mark = call.isReentry ? (call.row?.waitsFor ?? undefined) : undefined;
+    await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });
+  }
   // Functions other than execute may have looked at the key; the tool has not read it yet.
   if (!call.executed) call.keyRead = false;
   call.executed = true;

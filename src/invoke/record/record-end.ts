@@ -123,7 +123,7 @@ function endOf(call: Call, result: Result): End {
     executing: null,
     keyRead: watchesKey(call) && call.executed ? call.keyRead : null,
     isolation: call.isolation,
-    waitsFor: markOf(call),
+    waitsFor: markOf(call, "ended"),
     note: call.note ?? null,
   };
   // Of a try that has not ended, only that it has read its key says something.
@@ -134,7 +134,13 @@ function endOf(call: Call, result: Result): End {
     case "pending":
       return { ...common, status: "pending", effect: null, keyRead, waitsFor: result.approval.id };
     case "suspended":
-      return { ...common, status: "pending", effect: null, keyRead, waitsFor: LOOP };
+      return {
+        ...common,
+        status: "pending",
+        effect: null,
+        keyRead,
+        waitsFor: markOf(call, "suspended") ?? LOOP,
+      };
     case "cut":
       return {
         ...common,
@@ -164,8 +170,8 @@ function endOf(call: Call, result: Result): End {
 }
 
 /** What the loop that made the call wants to know when it is replayed. A call that ended waits for nothing. */
-function markOf({ isMadeByLoop, hostLoop }: Call): string | null {
-  return (isMadeByLoop ? hostLoop?.mark?.() : undefined) ?? null;
+function markOf({ isMadeByLoop, hostLoop }: Call, state: "ended" | "suspended"): string | null {
+  return (isMadeByLoop ? hostLoop?.mark?.(state) : undefined) ?? null;
 }
 
 /** What may be kept of the output. */
