@@ -14,8 +14,6 @@ export interface HostLoop {
   pack(output: unknown): unknown;
   /** Rebuilds what `pack` or `onThrow` made. May throw what was thrown. */
   unpack(value: HostValue): unknown;
-  /** A tool that yields has yielded. */
-  onProgress?(data: unknown): void;
   /** Stored when the call ends or is suspended: for `onReplay`, or for `onEnter` when the call is entered again. */
   mark?(state: "ended" | "suspended"): string | undefined;
   /** The outcome is returned without running the tool. */

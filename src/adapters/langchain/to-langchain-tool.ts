@@ -71,7 +71,8 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
       signal,
       ...placeOf(config, { name, args: toolCall?.args ?? input, id }, twin),
       retriesErrors: options.errors === "throw",
-      hostLoop: hostLoopOf(interrupts, manager),
+      hostLoop: hostLoopOf(interrupts),
+      onYield: (item) => void manager?.handleToolEvent(item).catch(() => undefined),
       capabilities: { runnableConfig: config },
     };
     const make = (decision?: CallOptions["messageDecision"]): Promise<Outcome> =>
@@ -128,12 +129,11 @@ function idOf({ toolCall, toolCallId }: LoopConfig): string | undefined {
   return toolCall?.id ?? toolCallId;
 }
 
-function hostLoopOf(interrupts: Interrupts, manager: CallbackManagerForToolRun | undefined): HostLoop {
+function hostLoopOf(interrupts: Interrupts): HostLoop {
   return {
     onThrow: (thrown) => (isControlFlow(thrown) ? (commandIn(thrown) ?? "suspend") : undefined),
     pack: packOutput,
     unpack: unpackOutput,
-    onProgress: (data) => void manager?.handleToolEvent(data).catch(() => undefined),
     mark: (state) => interrupts.mark(state),
     onReplay: (mark) => interrupts.skip(mark),
     onEnter: async ({ mark, isApproved }) => {

@@ -132,7 +132,6 @@ function tellProgress(call: Call, item: unknown): void {
   try {
     const data = maskOutput(call.spec, item, call.host.store.secret);
     tell(call, { type: "call-progress", message: "", data });
-    call.hostLoop?.onProgress?.(item);
   } catch {
     return;
   }
