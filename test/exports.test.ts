@@ -158,7 +158,15 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
     types: ["AISDKContext", "AISDKTelemetry", "LanguageModelLike", "ToolSource"],
   },
   "adapters/anthropic/index.ts": {
-    values: ["findAnthropicTool", "runAgentLoop", "runChatTurn", "toAnthropicTool", "toAnthropicTools"],
+    values: [
+      "findAnthropicTool",
+      "runAgentLoop",
+      "runChatTurn",
+      "toAnthropicRunnableTool",
+      "toAnthropicRunnableTools",
+      "toAnthropicTool",
+      "toAnthropicTools",
+    ],
     types: [
       "AgentLoopEvent",
       "AgentLoopOptions",
@@ -215,11 +223,11 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   },
   "adapters/openai-agents/index.ts": {
     values: ["releaseMalformedCalls", "toOpenAIAgentTool", "toOpenAIAgentTools"],
-    types: ["OpenAIAgentTool", "ToolSource"],
+    types: ["OpenAIAgentTool", "OpenAIAgentToolOptions", "OpenAIAgentsContext", "ToolSource"],
   },
   "adapters/langchain/index.ts": {
     values: ["toLangChainTool", "toLangChainTools"],
-    types: ["LangChainToolOptions", "ToolSource"],
+    types: ["LangChainContext", "LangChainToolOptions", "ToolSource"],
   },
   "effect.ts": { values: ["runWorkflow"], types: [] },
   "adapters/mcp/index.ts": {

@@ -7,6 +7,7 @@ import { newProgress, type Progress } from "./call-progress.ts";
 import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
+import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
 import { maskInput, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
@@ -28,7 +29,13 @@ export interface CallOptions {
   /** Receives what a generator yields, before the result. */
   readonly onYield?: ((item: unknown) => void) | undefined;
   /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
-  readonly batch?: object | undefined;
+  readonly batch?: object | string | undefined;
+  /** Identifies the call among all calls of the loop: the same site is the same call, also after it has ended. */
+  readonly site?: string | undefined;
+  /** At the same site after an error: a further try, where that is safe. Otherwise the recorded error is returned. */
+  readonly retriesErrors?: boolean | undefined;
+  /** The library whose loop makes the call, where it has control flow of its own. */
+  readonly hostLoop?: HostLoop | undefined;
   /** A model reads the answer and can find out what became of an interrupted call. Default: the call has a `toolCallId`. */
   readonly readByModel?: boolean | undefined;
   /** The name that the model called, where it may differ from the tool's own. */
@@ -70,6 +77,11 @@ export interface Call extends Progress {
   readonly onYield: CallOptions["onYield"];
   readonly isReadByModel: boolean;
   readonly modelName: string | undefined;
+  /** Of the nearest loop around it: also for calls that a tool makes inside. */
+  readonly hostLoop: HostLoop | undefined;
+  /** That loop itself makes the call. */
+  readonly isMadeByLoop: boolean;
+  readonly retriesErrors: boolean;
 
   /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
   sent: unknown;
@@ -122,16 +134,17 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const written = writeArguments(spec.name, args);
-  const { batch, history, callKey: placeByCaller } = options;
+  const { batch, site, history, callKey: placeByCaller } = options;
+  const caller = scope.parent ?? callAround();
   // A name that a model gave: it must not be what the record fails at.
   const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
   const assignPlace = (text: string): number | string =>
-    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, history });
+    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, site, history });
   return {
     host: scope.host,
     spec,
     scope,
-    caller: scope.parent ?? callAround(),
+    caller,
     args,
     likeness: written.text,
     place: assignPlace(written.text),
@@ -148,6 +161,9 @@ export function createCall(
     onYield: options.onYield,
     isReadByModel: options.readByModel ?? toolCallId !== undefined,
     modelName: options.modelName,
+    hostLoop: options.hostLoop ?? caller?.hostLoop,
+    isMadeByLoop: options.hostLoop !== undefined,
+    retriesErrors: options.retriesErrors ?? false,
     ...newProgress(),
     sent: undefined,
     input: undefined,

@@ -18,8 +18,12 @@ import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
 import { enterFlight } from "./enter-flight.ts";
+import { HostValue } from "../util/encode.ts";
 
-/** Rejects only when the record failed; whatever became of the call itself is an outcome. */
+/**
+ * Rejects when the record failed, and with the control flow of the loop that makes the call; whatever became of the call
+ * itself is an outcome.
+ */
 export async function invoke(
   scope: Scope,
   spec: ToolSpec,
@@ -27,7 +31,7 @@ export async function invoke(
   options: CallOptions = {},
 ): Promise<Outcome> {
   const call = createCall(scope, spec, args, "run", options);
-  return toOutcome(call, await run(call));
+  return handOver(call, toOutcome(call, await run(call)));
 }
 
 /** Whether the call would have to wait for a person. Writes the request down, and keeps the call's place. */
@@ -50,7 +54,7 @@ export async function invokeDetached(
 ): Promise<Outcome> {
   const call = createCall(scope, spec, args, "run", options);
   try {
-    return toOutcome(call, await runDetachedPipeline(call));
+    return await handOver(call, toOutcome(call, await runDetachedPipeline(call)));
   } finally {
     end(call);
   }
@@ -75,6 +79,7 @@ async function run(call: Call): Promise<Result> {
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
     isCut = result.kind === "cut" && call.executed;
+    if (call.retriesErrors && result.kind === "error") scope.noteTried(call.key);
     return result;
   } catch (error) {
     const result = answerOrFail(call, error);
@@ -94,9 +99,11 @@ async function run(call: Call): Promise<Result> {
   }
 }
 
+const WITHOUT_OUTCOME: ReadonlySet<Result["kind"]> = new Set(["pending", "suspended", "cut", "clear"]);
+
 /** A call that waits, or that was cut off, has no outcome yet. */
 function isEnd(result: Result): boolean {
-  return result.kind !== "pending" && result.kind !== "cut" && result.kind !== "clear";
+  return !WITHOUT_OUTCOME.has(result.kind);
 }
 
 /** @throws where whatever makes the call is over, or could not be recorded */
@@ -156,6 +163,14 @@ function recordFailed(cause: unknown): ToolwrightError {
   });
 }
 
+/** What a tool returned to the loop around it is rebuilt for that loop. */
+async function handOver(call: Call, outcome: Outcome): Promise<Outcome> {
+  if (outcome.status !== "success" || call.hostLoop === undefined || !HostValue.is(outcome.output)) {
+    return outcome;
+  }
+  return { ...outcome, output: await call.hostLoop.unpack(outcome.output) };
+}
+
 function toOutcome(call: Call, result: Result): Outcome {
   const key = call.key === "" ? null : call.key;
   switch (result.kind) {
@@ -180,6 +195,8 @@ function toOutcome(call: Call, result: Result): Outcome {
       // The call around this one waits with it.
       if (call.scope.parent !== undefined) call.scope.parent.innerPending ??= result.approval;
       return { status: "pending", approval: toApproval(result.approval), key };
+    case "suspended":
+      throw result.thrown;
     case "denied":
       return {
         status: "denied",

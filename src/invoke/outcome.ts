@@ -42,6 +42,8 @@ export type Result =
   /** Cut off by its run: not an outcome of its own, never replayed. */
   | { readonly kind: "cut"; readonly error: ToolwrightError }
   | { readonly kind: "pending"; readonly approval: ApprovalRow }
+  /** The loop around the call stopped it inside the tool, and enters it again later. `thrown` is for that loop. */
+  | { readonly kind: "suspended"; readonly thrown: unknown }
   | { readonly kind: "denied"; readonly approval: ApprovalRow; readonly replayed?: boolean }
   /** The effect is on record, from an earlier attempt or from another call with the same business key. */
   | {

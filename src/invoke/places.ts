@@ -15,7 +15,9 @@ export interface PlaceRequest {
   readonly ask: boolean;
   readonly toolCallId?: string | undefined;
   /** Identifies the model response that holds the call. */
-  readonly batch?: object | undefined;
+  readonly batch?: object | string | undefined;
+  /** Identifies the call for the loop that makes it: at the same site it is the same call, also if it runs or has ended. */
+  readonly site?: string | undefined;
   /** What the messages of the loop say, where it passes them. */
   readonly history?: { readonly earlier: number; readonly isResumed: boolean } | undefined;
 }
@@ -23,7 +25,7 @@ export interface PlaceRequest {
 interface Place {
   index: number;
   isRunning: boolean;
-  batch: object | undefined;
+  batch: object | string | undefined;
   /** The call was cut off, so what became of it is not known: the next equal call has to find out first. */
   isCut: boolean;
   /** The call was asked about under this id and has not been executed yet. */
@@ -33,6 +35,8 @@ interface Place {
 export class Places {
   readonly #next = new Map<string, number>();
   readonly #unended = new Map<string, Place[]>();
+  /** Where the calls of each site are, by site and name. */
+  readonly #sites = new Map<string, number>();
 
   get isEmpty(): boolean {
     return this.#next.size === 0;
@@ -40,7 +44,11 @@ export class Places {
 
   assign(text: string, request: PlaceRequest): number {
     const name = nameOf(text);
-    const place = this.#find(name, request) ?? this.#add(name, request.history?.earlier);
+    const place =
+      this.#atSite(name, request.site) ??
+      this.#find(name, request) ??
+      this.#add(name, request.history?.earlier);
+    if (request.site !== undefined) this.#sites.set(`${request.site} ${name}`, place.index);
     place.isRunning = true;
     place.batch = request.batch;
     place.askedAs = request.ask ? request.toolCallId : undefined;
@@ -69,6 +77,14 @@ export class Places {
     this.#next.set(name, Math.max(this.#next.get(name) ?? 0, to + 1));
     const place = this.#unended.get(name)?.find((other) => other.index === from);
     if (place !== undefined) place.index = to;
+    for (const [site, index] of this.#sites) {
+      if (index === from && site.endsWith(` ${name}`)) this.#sites.set(site, to);
+    }
+  }
+
+  #atSite(name: string, site: string | undefined): Place | undefined {
+    const index = site === undefined ? undefined : this.#sites.get(`${site} ${name}`);
+    return index === undefined ? undefined : this.#at(name, index);
   }
 
   #find(name: string, request: PlaceRequest): Place | undefined {

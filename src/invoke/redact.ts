@@ -5,6 +5,7 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { canonicalText, type CanonicalVersion } from "../util/canonical.ts";
+import { HostValue } from "../util/encode.ts";
 import { keyedHash } from "../util/hash.ts";
 
 const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
@@ -29,6 +30,8 @@ export function maskInput(
 }
 
 export function maskOutput(spec: ToolSpec, output: unknown, secret: string): unknown {
+  // The paths describe an output of the tool, not an object of the loop around it: all of that is hidden.
+  if (spec.redactOutput.length > 0 && HostValue.is(output)) return markOf(output, secret);
   return spec.redactOutput.length === 0 ? output : mask(output, spec.redactOutput, secret);
 }
 

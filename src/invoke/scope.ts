@@ -42,8 +42,6 @@ export interface ScopeOptions {
   readonly detached?: boolean | undefined;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 export class Scope {
   readonly host: Host;
   readonly identity: ScopeIdentity;
@@ -57,7 +55,6 @@ export class Scope {
   /** Outside any run. */
   readonly isDetached: boolean;
   readonly ofTry: Try | undefined;
-  readonly triedBefore: ReadonlySet<string>;
   /** A task that somebody owns. Bare calls count as long as their runtime lives, so nothing is kept of each. */
   readonly isOwned: boolean;
   /** All keys given in this scope, for the next try of its parent, and for a loop that goes another way than on record. */
@@ -86,6 +83,7 @@ export class Scope {
   #keyVersion: KeyVersion | undefined;
   #seq = 0;
   #recorded = new Set<string>();
+  readonly #triedBefore: Set<string>;
   #pending: ReadonlyMap<string, Map<string, boolean>> = new Map();
 
   constructor(host: Host, options: ScopeOptions) {
@@ -103,7 +101,7 @@ export class Scope {
     this.#hasTurns = options.hasTurns === true;
     this.isOwned = options.owned !== undefined || options.turnOf?.isOwned === true;
     this.ofTry = options.ofTry;
-    this.triedBefore = options.triedBefore ?? NONE;
+    this.#triedBefore = new Set(options.triedBefore);
     this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);
     // Whoever awaits it sees the failure; nobody may.
     this.ready.catch(() => undefined);
@@ -183,7 +181,17 @@ export class Scope {
 
   /** `false` means certainly not on record when the scope was opened, nor since by this scope. */
   mayBeRecorded(key: string): boolean {
-    return this.#recorded.has(key) || this.triedBefore.has(key);
+    return this.#recorded.has(key) || this.#triedBefore.has(key);
+  }
+
+  /** An error under this key is that of an earlier try, and not the outcome of this one. */
+  wasTried(key: string): boolean {
+    return this.#triedBefore.has(key);
+  }
+
+  /** Whoever makes the call retries it: under the same key, the next one is a further try. */
+  noteTried(key: string): void {
+    this.#triedBefore.add(key);
   }
 
   /** A row that will be asked for again: a call that waits. */

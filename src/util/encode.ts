@@ -36,6 +36,35 @@ export class UnreadableError extends UnencodableError {
   }
 }
 
+const HOST_VALUE = Symbol.for("toolwright.host-value");
+
+/**
+ * An object of another library, as data: what it is, and what it is rebuilt from. It has a tag of its own, so that no
+ * plain output of a tool can be mistaken for one.
+ */
+export class HostValue {
+  readonly [HOST_VALUE] = true;
+  readonly kind: string;
+  readonly data: unknown;
+  /** The object itself, as long as it has not been stored and read again. */
+  readonly #source: { readonly value: unknown } | undefined;
+
+  constructor(kind: string, data: unknown, source?: { readonly value: unknown }) {
+    this.kind = kind;
+    this.data = data;
+    this.#source = source;
+  }
+
+  get source(): { readonly value: unknown } | undefined {
+    return this.#source;
+  }
+
+  /** Also for one that another copy of the package made. */
+  static is(value: unknown): value is HostValue {
+    return typeof value === "object" && value !== null && HOST_VALUE in value;
+  }
+}
+
 /** @throws UnencodableError for functions, symbols, circular references, and objects without data of their own. */
 export function encode(value: unknown): string {
   try {
@@ -107,6 +136,7 @@ function objectToTagged(value: object, path: string, above: Set<object>): unknow
 
 function containerToTagged(value: object, path: string, above: Set<object>): unknown {
   if (Array.isArray(value)) return arrayToTagged(value, path, above);
+  if (HostValue.is(value)) return tag("host", [value.kind, toTagged(value.data, path, above)]);
   if (value instanceof Map) {
     return tag("map", arrayToTagged([...value.entries()], path, above));
   }
@@ -199,6 +229,10 @@ function fromTagged(value: unknown): unknown {
       );
     case "set":
       return new Set((content as unknown[]).map(fromTagged));
+    case "host": {
+      const [kind, data] = content as [string, unknown];
+      return new HostValue(kind, fromTagged(data));
+    }
     case "object": {
       const record: Record<string, unknown> = {};
       for (const [name, item] of content as [string, unknown][]) define(record, name, fromTagged(item));

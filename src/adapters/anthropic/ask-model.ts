@@ -1,5 +1,6 @@
 /** Asks for one response. Retries are the client's own; what it gives up on is thrown. */
 import type { MessageCreateParamsBase, MessageParam, ToolUnion } from "@anthropic-ai/sdk/resources/messages";
+import { closeAnswers } from "./close-answers.ts";
 import { collectStream, type Deltas } from "./collect-stream.ts";
 import { type ModelResponse, responseOf } from "./model-response.ts";
 import { type AgentLoopOptions, DEFAULTS } from "./options.ts";
@@ -8,11 +9,12 @@ export interface ModelRequest {
   readonly system: MessageCreateParamsBase["system"];
   readonly messages: readonly MessageParam[];
   readonly tools: readonly ToolUnion[];
+  readonly container?: MessageCreateParamsBase["container"];
 }
 
 export async function askModel(
   options: AgentLoopOptions,
-  { system, messages, tools }: ModelRequest,
+  { system, messages, tools, container }: ModelRequest,
   signal: AbortSignal | undefined,
   deltas: Deltas,
 ): Promise<ModelResponse> {
@@ -22,9 +24,10 @@ export async function askModel(
     model,
     max_tokens: maxTokens ?? DEFAULTS.maxTokens,
     ...(system === undefined ? {} : { system }),
-    messages: alternate(messages),
+    messages: alternate(closeAnswers(messages, true)),
     stream,
   };
+  if (container !== undefined) body.container = container;
   if (tools.length > 0) body.tools = [...tools];
   const answer = await client.messages.create(body, signal === undefined ? {} : { signal });
   const isStream = typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;

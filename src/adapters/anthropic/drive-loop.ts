@@ -12,6 +12,7 @@ import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
 import { askModel, type ModelRequest } from "./ask-model.ts";
+import { type Container, containerAfter, containerFor } from "./container.ts";
 import { estimateTokens } from "../../util/estimate-tokens.ts";
 import type { LoopNews } from "./events.ts";
 import { History } from "./history.ts";
@@ -25,7 +26,9 @@ export interface LoopSetup {
   readonly options: AgentLoopOptions;
   readonly scope: Scope;
   readonly responses: RecordedResponses;
-  readonly request: Omit<ModelRequest, "messages">;
+  readonly request: Omit<ModelRequest, "messages" | "container">;
+  /** That of the turn before, in a chat. */
+  readonly container: Container | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly signal: AbortSignal | undefined;
   readonly tell: (turn: number, news: LoopNews) => void;
@@ -34,6 +37,9 @@ export interface LoopSetup {
 export interface LoopEnd {
   readonly stop: LoopStop;
   readonly history: History;
+  /** The history ends with an answer that the API paused. */
+  readonly isPaused?: boolean;
+  readonly container?: Container | undefined;
   readonly response?: Message;
   readonly terminal?: TerminalCall | undefined;
   readonly pending?: readonly Approval[];
@@ -54,31 +60,43 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
   let turn = 0;
+  let container = setup.container;
+  /** The API paused the last answer: nothing can be said before it has continued. */
+  let isPaused = false;
+  let hasDiverged = false;
   const trimmer = createTrimmer((dropped, left) => tell(turn, { type: "history-trimmed", dropped, left }));
   while (turn < maxTurns) {
     turn += 1;
     assertNotAborted(signal);
     const slot = await setup.responses.next(history.hash);
-    const { steered, response: recorded } = await takeSteered(setup, slot, turn, claimed);
+    hasDiverged ||= slot.hasDiverged;
+    const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
+    if (warnsOf !== undefined) hasDiverged = false;
+    const { steered, response: recorded } = await takeSteered(setup, slot, turn, { isPaused, warnsOf });
     history.say(steered);
     const messages = trimmer.fit(history.messages, room);
-    const asked = recorded ?? (await ask(setup, { ...request, messages }, turn));
-    if ("error" in asked) return { stop: "api-error", history, error: asked.error };
+    const inContainer = containerFor(options.params?.container, container, scope.host.clock.now());
+    const asked = recorded ?? (await ask(setup, { ...request, messages, container: inContainer }, turn));
+    if ("error" in asked) return { stop: "api-error", history, isPaused, container, error: asked.error };
     const response = recorded ?? ((await slot.save({ steered, response: asked })) as Kept).response ?? asked;
     const { message } = response;
+    container = containerAfter(message, container);
     tell(turn, { type: "response-received", message, replayed: recorded !== undefined });
-    if (message.stop_reason === "refusal") return { stop: "refusal", history, response: message };
+    if (message.stop_reason === "refusal") {
+      return { stop: "refusal", history, container, response: message };
+    }
     const calls = callsIn(response);
     const ended = CUT_OFF.has(message.stop_reason) ? leave(calls) : await runAll(setup, calls);
     for (const key of ended.keys) claimed.add(key);
     assertNotAborted(signal);
-    if (ended.pending.length > 0) return { stop: "approval", history, pending: ended.pending };
+    if (ended.pending.length > 0) return { stop: "approval", history, container, pending: ended.pending };
     history.answer(message);
     if (calls.length > 0) history.results(ended.results);
+    isPaused = message.stop_reason === "pause_turn" && calls.length === 0;
     const stop = stopOf(message, calls.length > 0, ended);
-    if (stop !== undefined) return { stop, history, response: message, terminal: ended.terminal };
+    if (stop !== undefined) return { stop, history, container, response: message, terminal: ended.terminal };
   }
-  return { stop: "max-turns", history };
+  return { stop: "max-turns", history, isPaused, container };
 }
 
 /** What stands on record for a turn: first what was put in before it, then the response as well. */
@@ -92,15 +110,16 @@ async function takeSteered(
   setup: LoopSetup,
   slot: ResponseSlot,
   turn: number,
-  claimed: ReadonlySet<string>,
+  { isPaused, warnsOf }: { isPaused: boolean; warnsOf: ReadonlySet<string> | undefined },
 ): Promise<Kept> {
   const { options, scope, tell } = setup;
   const kept = slot.recorded?.value as Kept | undefined;
-  let steered = kept?.steered ?? (await options.steer?.()) ?? [];
+  // An answer that the API paused is sent back as the last message: what the program has to say comes after it.
+  let steered = kept?.steered ?? (isPaused ? [] : await options.steer?.()) ?? [];
   if (kept === undefined) {
     checkMessages(steered, "steer");
     if (steered.some(({ role }) => role !== "user")) throw refusal("steer", "may put in user messages only");
-    const warning = slot.hasDiverged ? await warnAboutUnclaimedCalls(scope, claimed) : "";
+    const warning = warnsOf === undefined ? "" : await warnAboutUnclaimedCalls(scope, warnsOf);
     if (warning !== "") steered = [{ role: "user", content: warning }, ...steered];
     if (steered.length > 0) await slot.save({ steered });
   }

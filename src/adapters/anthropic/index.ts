@@ -4,4 +4,5 @@ export { runAgentLoop, runChatTurn } from "./run-agent-loop.ts";
 export type { AgentLoopOptions, AgentLoopResult, AnthropicClient, LoopStop } from "./options.ts";
 export type { AgentLoopEvent } from "./events.ts";
 export { findAnthropicTool, toAnthropicTool, toAnthropicTools } from "./to-anthropic-tool.ts";
+export { toAnthropicRunnableTool, toAnthropicRunnableTools } from "./to-runnable-tool.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";

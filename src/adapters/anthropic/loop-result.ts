@@ -2,11 +2,15 @@
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { messageOf } from "../../invoke/error-record.ts";
 import { maskInput, maskOutput } from "../../invoke/redact.ts";
+import { closeAnswers } from "./close-answers.ts";
 import type { LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopResult, LoopStop } from "./options.ts";
 
 /** Kept for good once a loop has ended. Without what must not be stored. */
-export interface KeptResult extends Pick<AgentLoopResult, "status" | "reason" | "stop" | "terminal"> {
+export interface KeptResult extends Pick<
+  AgentLoopResult,
+  "status" | "reason" | "stop" | "terminal" | "container"
+> {
   /** The messages that were added. */
   readonly added: readonly MessageParam[];
 }
@@ -30,7 +34,8 @@ export function toKept(end: LoopEnd, secret: string): KeptResult {
     reason: shown === undefined ? reasonOf(end) : reasonOfTerminal(shown),
     stop: end.stop,
     ...(shown === undefined ? {} : { terminal: shown }),
-    added: end.history.kept,
+    ...(end.container === undefined ? {} : { container: end.container }),
+    added: closeAnswers(end.history.kept, end.isPaused === true),
   };
 }
 
@@ -49,7 +54,7 @@ export function toResult(end: LoopEnd, kept: KeptResult, runId: string): AgentLo
   const { added: _added, ...result } = kept;
   return {
     ...result,
-    messages: end.history.messages,
+    messages: closeAnswers(end.history.messages, end.isPaused === true),
     ...(terminal === undefined
       ? {}
       : { terminal: { name: terminal.spec.name, input: terminal.input, output: terminal.output } }),

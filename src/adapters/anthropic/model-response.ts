@@ -20,7 +20,8 @@ export function responseOf(value: unknown, inputs: ReadonlyMap<number, string> =
   }
   const malformed: Record<string, string> = {};
   const blocks = content.map((block, index) => {
-    if (block.type !== "tool_use" && block.type !== "server_tool_use") return block;
+    // Also those that the API runs itself, or by its MCP connector: they are sent back to it.
+    if (!block.type.endsWith("tool_use")) return block;
     // No piece at all is an input without fields.
     const text = inputs.get(index) ?? "";
     const parsed = text === "" ? usable("input" in block ? block.input : {}) : parseInput(text);

@@ -7,6 +7,7 @@ import { checkLimits, checkSignal, refusal } from "../../runtime/options.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { ToolSource } from "../../tool/offer-tools.ts";
 import { isStorableText, isTooLongForId } from "../../util/storable-text.ts";
+import type { Container } from "./container.ts";
 import type { AgentLoopEvent } from "./events.ts";
 
 /** The part of the SDK's client that is used; those for other clouds have it too. */
@@ -72,6 +73,8 @@ export interface AgentLoopResult {
   /** The terminal tool that ended it. */
   readonly terminal?: { readonly name: string; readonly input: unknown; readonly output: unknown };
   readonly runId: string;
+  /** Where the API ran code. A further turn of a chat is sent with it; for another run, pass `params: { container: id }`. */
+  readonly container?: Container | undefined;
   /** What it waits for. */
   readonly approvals?: readonly Approval[];
   /** What the client threw. */

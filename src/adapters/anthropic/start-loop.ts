@@ -6,6 +6,7 @@ import { scopeHere } from "../../invoke/call-here.ts";
 import { deliverEvent } from "../../invoke/deliver-event.ts";
 import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import { lastTurn } from "../../store/turns.ts";
 import { capabilitiesOf, keptCapabilities } from "../../runtime/capabilities-part.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";
@@ -15,7 +16,9 @@ import { offerTools } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
+import { decode } from "../../util/encode.ts";
 import { sha256 } from "../../util/hash.ts";
+import type { Container } from "./container.ts";
 import { driveLoop, type LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
@@ -71,6 +74,8 @@ interface Began {
   readonly count: number;
   readonly hash: string;
   readonly system: MessageCreateParamsBase["system"];
+  /** That of the turn before it. */
+  readonly container?: Container | undefined;
 }
 
 async function runOwn(
@@ -84,7 +89,13 @@ async function runOwn(
   const system = withInventory(options.system, await capabilitiesOf(host, host.settings.rootDir));
   const runId = options.runId ?? randomUUID();
   const inputHash = hashOf(messages);
-  const began: Began = { count: messages.length, hash: inputHash, system };
+  const container = kind === "chat" ? await containerOfLastTurn(host, runId) : undefined;
+  const began: Began = {
+    count: messages.length,
+    hash: inputHash,
+    system,
+    ...(container === undefined ? {} : { container }),
+  };
   const stopListening =
     onEvent && options.runtime?.subscribe((event) => (event.runId === runId ? onEvent(event) : undefined));
   try {
@@ -106,6 +117,7 @@ async function runOwn(
       async (turn) => {
         const end = await drive(turn.scope, options, tools, {
           system: (turn.began as Began).system,
+          container: (turn.began as Began).container,
           firstPlace: 0,
           signal,
         });
@@ -124,7 +136,7 @@ async function drive(
   scope: Scope,
   options: AgentLoopOptions,
   tools: ReadonlyMap<string, Tool>,
-  how: { system: Began["system"]; firstPlace: number; signal: AbortSignal | undefined },
+  how: Pick<Began, "system" | "container"> & { firstPlace: number; signal: AbortSignal | undefined },
 ): Promise<LoopEnd> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const tell = (event: AgentLoopEvent): void => deliverEvent(listeners, event, scope.host.warnOnce);
@@ -141,10 +153,17 @@ async function drive(
       system: how.system,
       tools: [...toAnthropicTools([...tools.values()]), ...(options.params?.tools ?? [])],
     },
+    container: how.container,
     tools,
     signal: how.signal,
     tell: (turn, news) => tell({ ...news, turn }),
   });
+}
+
+async function containerOfLastTurn(host: OpenRuntime["host"], runId: string): Promise<Container | undefined> {
+  const last = await host.store.read(() => lastTurn(runId));
+  if (last === undefined || last.resultJson === null) return undefined;
+  return (decode(last.resultJson) as KeptResult).container;
 }
 
 function hashOf(messages: AgentLoopOptions["messages"]): string {

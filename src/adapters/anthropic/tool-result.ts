@@ -4,6 +4,7 @@ import type { ToolwrightError } from "../../errors.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { maskOutput } from "../../invoke/redact.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { type ResultBlocks, toResultBlocks } from "./content-blocks.ts";
 import { outputText, saysError } from "../../tool/model-answer.ts";
 
 export interface CallResult {
@@ -25,14 +26,23 @@ export function resultOf(
 ): CallResult {
   if (outcome.status !== "success") return errorResult(toolUseId, outcome.error);
   const { output, note } = outcome;
-  const block = resultBlock(toolUseId, outputText(output, note), saysError(output));
+  const block = resultBlock(toolUseId, contentOf(output, note), saysError(output));
   if (spec.redactOutput.length === 0) return { block, stored: block };
   const masked = maskOutput(spec, output, secret);
-  return { block, stored: resultBlock(toolUseId, outputText(masked, note), saysError(output)) };
+  return { block, stored: resultBlock(toolUseId, contentOf(masked, note), saysError(output)) };
 }
 
-function resultBlock(toolUseId: string, content: string, isError: boolean): ToolResultBlockParam {
+function contentOf(output: unknown, note: string | undefined): string | ResultBlocks {
+  return toResultBlocks(output, note) ?? outputText(output, note);
+}
+
+function resultBlock(
+  toolUseId: string,
+  content: string | ResultBlocks,
+  isError: boolean,
+): ToolResultBlockParam {
   // Half a character, as a text that was cut may end with, is refused by the API, now and in every later request.
-  const block = { type: "tool_result" as const, tool_use_id: toolUseId, content: content.toWellFormed() };
+  const sent = typeof content === "string" ? content.toWellFormed() : content;
+  const block = { type: "tool_result" as const, tool_use_id: toolUseId, content: sent };
   return isError ? { ...block, is_error: true } : block;
 }

@@ -1,5 +1,5 @@
 /**
- * Tools as the OpenAI Agents SDK takes them. Not strict: in strict mode a model sends `null` for a field that it leaves out,
+ * Tools as the OpenAI Agents SDK takes them. Not strict by default: in strict mode a model sends `null` for a field that it leaves out,
  * and many schemas cannot be said at all; our own pipeline validates, logs bad input and answers it.
  */
 import { type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
@@ -13,37 +13,58 @@ import { toModelAnswer } from "../../tool/model-answer.ts";
 import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import { type Tool, withOrigin } from "../../tool/tool.ts";
+import { toAgentOutput } from "./agent-output.ts";
+import { checkToolOptions, type OpenAIAgentToolOptions } from "./options.ts";
+import { toStrictSchema } from "./strict-schema.ts";
 
 /** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
 const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
 
 type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
 
+type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
+
 /** A function tool, for an agent of any context. The extractor's type refers to one context, and we have none to offer. */
-export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema, string>, "customDataExtractor">;
+export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema>, "customDataExtractor">;
+
+/**
+ * What a tool finds in its `ctx` in a loop of OpenAI Agents.
+ * @example
+ * execute: (args, ctx: ToolContext<OpenAIAgentsContext<{ userId: string }>>) => ctx.runContext.context.userId
+ */
+export interface OpenAIAgentsContext<Context = unknown> {
+  readonly runContext: RunContext<Context>;
+}
 
 /**
  * @example
  * const agent = new Agent({ name: "Shop", tools: [toOpenAIAgentTool(placeOrder)] });
  * await runtime.run({ runId: "monday" }, () => run(agent, "Order apples."));
  */
-export function toOpenAIAgentTool(tool: ToolLike): OpenAIAgentTool {
-  return toOpenAIAgentTools([tool])[0] as OpenAIAgentTool;
+export function toOpenAIAgentTool(tool: ToolLike, options: OpenAIAgentToolOptions = {}): OpenAIAgentTool {
+  return toOpenAIAgentTools([tool], options)[0] as OpenAIAgentTool;
 }
 
 /** @param source default: the tools of the global registry */
-export function toOpenAIAgentTools(source: ToolSource = defaultRegistry): OpenAIAgentTool[] {
-  return [...offerTools(source, NAME_RULE)].map(([name, tool]) => convert(name, tool));
+export function toOpenAIAgentTools(
+  source: ToolSource = defaultRegistry,
+  options: OpenAIAgentToolOptions = {},
+): OpenAIAgentTool[] {
+  checkToolOptions(options);
+  return [...offerTools(source, NAME_RULE)].map(([name, tool]) => convert(name, tool, options));
 }
 
-function convert(name: string, tool: Tool): OpenAIAgentTool {
+function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): OpenAIAgentTool {
   const spec = specOf(tool);
   const { inputJsonSchema } = spec;
+  const { strict = false, errorFunction, ...passedOn } = options;
+  const schema = toObjectSchema(inputJsonSchema);
   const made = createFunctionTool({
+    ...(passedOn as object),
     name,
     description: tool.description,
-    parameters: toObjectSchema(inputJsonSchema) as unknown as InputSchema,
-    strict: false,
+    parameters: (strict ? toStrictSchema(spec.name, { ...schema }) : schema) as unknown as InputSchema,
+    strict: strict as false,
     // What is thrown from here means that nothing may be reported: the loop has to end.
     errorFunction: null,
     ...(tool.needsApproval === undefined
@@ -57,7 +78,7 @@ function convert(name: string, tool: Tool): OpenAIAgentTool {
               capabilities: { runContext },
             }),
         }),
-    execute: async (input: unknown, runContext, details) => {
+    execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
       const { signal, toolCall } = details ?? {};
       const outcome = await callHere(spec, fromObjectInput(inputJsonSchema, input), {
         toolCallId: toolCall?.callId,
@@ -69,7 +90,12 @@ function convert(name: string, tool: Tool): OpenAIAgentTool {
       });
       // The SDK ends a call that was aborted in its own way.
       signal?.throwIfAborted();
-      return toModelAnswer(spec, outcome).text;
+      if (outcome.status === "error" && errorFunction === null) throw outcome.error;
+      if (outcome.status === "error" && errorFunction !== undefined && errorFunction !== null) {
+        return errorFunction(runContext as RunContext<never> | undefined, outcome.error);
+      }
+      const { text } = toModelAnswer(spec, outcome);
+      return outcome.status === "success" ? toAgentOutput(outcome.output, outcome.note, text) : text;
     },
   });
   return withOrigin(made, tool);

@@ -3,6 +3,7 @@ import type { ToolContext } from "../../definition/context.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
+import type { HostValue } from "../../util/encode.ts";
 import { type Call, tell } from "../call.ts";
 import { messageOf, toToolwrightError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -32,14 +33,29 @@ async function runTry(call: Call, attempt: Try): Promise<Result> {
   } catch (thrown) {
     const lost = LostOwnership.errorOf(thrown);
     if (lost !== undefined) throw lost;
+    const flow = call.hostLoop?.onThrow(thrown);
+    if (flow !== undefined) return leaveToLoop(call, flow, thrown);
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
   }
 }
 
+/** Control flow of the loop around the call is no failure of the tool. */
+async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unknown): Promise<Result> {
+  const { innerPending } = call;
+  if (innerPending !== undefined) return pendingInside(call, innerPending);
+  if (flow !== "suspend") return { kind: "success", output: flow };
+  await innerCallsEnd(call);
+  return { kind: "suspended", thrown };
+}
+
 async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   await assertStillOwned(call);
+  if (call.isMadeByLoop && call.tries === 0) {
+    const mark = call.isReentry ? (call.row?.waitsFor ?? undefined) : undefined;
+    await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });
+  }
   // Functions other than execute may have looked at the key; the tool has not read it yet.
   if (!call.executed) call.keyRead = false;
   call.executed = true;
@@ -67,6 +83,11 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
  * to end: their requests are shown together with the first, and the next pass finds their outcomes.
  */
 async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result> {
+  await innerCallsEnd(call);
+  return { kind: "pending", approval };
+}
+
+async function innerCallsEnd(call: Call): Promise<void> {
   const open = [...(call.innerScope?.open ?? [])].map((inner) => inner.ended.promise);
   if (open.length > 0) {
     const over = new AbortController();
@@ -74,7 +95,6 @@ async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result>
     await Promise.race([Promise.all(open), timeout]);
     over.abort();
   }
-  return { kind: "pending", approval };
 }
 
 /** @throws TOOL_OUTPUT_INVALID where the value cannot be looked at, such as a revoked proxy: the tool ran all the same */

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import { describeInput } from "../../util/content-digest.ts";
-import { decode, encode } from "../../util/encode.ts";
+import { decode, encode, HostValue } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -122,10 +122,13 @@ function asInputError(call: Pick<Call, "spec">, error: unknown): ToolwrightError
 }
 
 /** The effect has happened, so a bad output is an error that no retry may answer. */
-function checkOutput(call: Call, output: unknown): Result | Promise<Result> {
-  if (call.spec.outputSchema !== undefined) return checkSchema(call, output);
+function checkOutput(call: Call, returned: unknown): Result | Promise<Result> {
+  const output = call.hostLoop === undefined ? returned : call.hostLoop.pack(returned);
+  // An object of the loop around the call is not what the schema describes.
+  if (!HostValue.is(output) && call.spec.outputSchema !== undefined) return checkSchema(call, output);
   try {
-    return accept(call, encode(output));
+    const accepted = accept(call, encode(output));
+    return HostValue.is(output) ? { kind: "success", output } : accepted;
   } catch (error) {
     // Whatever it is: reading the output may run code of the tool's author.
     return refuse(outputError(call, `the output: ${messageOf(error)}`, error));

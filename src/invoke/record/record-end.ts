@@ -15,6 +15,9 @@ import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
 import { fenced, insertRow, logText } from "./rows.ts";
 
+/** What a suspended call waits for: no request, but that the loop around it makes the call again. */
+const LOOP = "loop";
+
 export async function recordEnd(call: Call, result: Result): Promise<Result> {
   // A call inside this one could not be recorded: this one has not ended either.
   if (call.failure !== undefined) {
@@ -23,6 +26,7 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
   }
   const end = endOf(call, result);
   if (!(await commitEnd(call, end, result))) throw fenced(call);
+  if (result.kind === "suspended") call.scope.noteRecorded(call.key);
   tell(call, {
     type: "call-finished",
     status: end.status,
@@ -119,7 +123,7 @@ function endOf(call: Call, result: Result): End {
     executing: null,
     keyRead: watchesKey(call) && call.executed ? call.keyRead : null,
     isolation: call.isolation,
-    waitsFor: null,
+    waitsFor: markOf(call, "ended"),
     note: call.note ?? null,
   };
   // Of a try that has not ended, only that it has read its key says something.
@@ -129,6 +133,14 @@ function endOf(call: Call, result: Result): End {
       return { ...common, status: "success", effect: "happened", outputJson: storedOutput(call) };
     case "pending":
       return { ...common, status: "pending", effect: null, keyRead, waitsFor: result.approval.id };
+    case "suspended":
+      return {
+        ...common,
+        status: "pending",
+        effect: null,
+        keyRead,
+        waitsFor: markOf(call, "suspended") ?? LOOP,
+      };
     case "cut":
       return {
         ...common,
@@ -155,6 +167,11 @@ function endOf(call: Call, result: Result): End {
     default:
       throw new Error(`a call that was begun cannot end as "${result.kind}"`);
   }
+}
+
+/** What the loop that made the call wants to know when it is replayed. A call that ended waits for nothing. */
+function markOf({ isMadeByLoop, hostLoop }: Call, state: "ended" | "suspended"): string | null {
+  return (isMadeByLoop ? hostLoop?.mark?.(state) : undefined) ?? null;
 }
 
 /** What may be kept of the output. */

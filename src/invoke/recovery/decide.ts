@@ -35,7 +35,13 @@ export async function decide(call: Call): Promise<Result | undefined> {
       continue;
     }
     try {
-      return await (row.attempt === call.scope.attempt ? sameAttempt(call, row) : earlierAttempt(call, row));
+      const isSame = row.attempt === call.scope.attempt;
+      const answer = await (isSame ? sameAttempt(call, row) : earlierAttempt(call, row));
+      const hasEnded = row.status === "success" || row.status === "error";
+      if (hasEnded && answer !== undefined && call.isMadeByLoop && row.waitsFor !== null) {
+        call.hostLoop?.onReplay?.(row.waitsFor);
+      }
+      return answer;
     } catch (error) {
       // It succeeded, and its output is gone: that is the answer, and it is not run again.
       if (ToolwrightError.is(error) && error.code === "TOOL_RESULT_DELETED")
@@ -57,7 +63,7 @@ async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | unde
         replayed: true,
       };
     case "error":
-      if (call.scope.triedBefore.has(call.key)) return failedInEarlierTry(call, row);
+      if (call.scope.wasTried(call.key)) return failedInEarlierTry(call, row);
       return { kind: "error", error: errorOf(row), replayed: true };
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row), replayed: true };

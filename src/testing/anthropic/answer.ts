@@ -6,6 +6,8 @@ export interface AnthropicParts extends ScriptedParts {
   readonly stopReason?: string | undefined;
   /** Blocks in the place of text and calls, as the API has them. */
   readonly content?: readonly object[] | undefined;
+  /** Where the API ran code for it. */
+  readonly container?: { readonly id: string; readonly expires_at: string } | undefined;
   /** Breaks the connection after so many events of a stream, or in the middle of a body. */
   readonly cutAfter?: number | undefined;
   /** Says no more after so many events of a stream, and leaves it open. */
@@ -33,6 +35,7 @@ export interface SpokenMessage {
     readonly content: readonly Block[];
     readonly stop_reason: string;
     readonly stop_sequence: null;
+    readonly container: { readonly id: string; readonly expires_at: string; readonly skills: null } | null;
     readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
   };
   readonly cutAfter: number | undefined;
@@ -89,6 +92,7 @@ export function createMessageSpeaker(): MessageSpeaker {
         content,
         stop_reason: parts.stopReason ?? (hasCalls ? "tool_use" : "end_turn"),
         stop_sequence: null,
+        container: parts.container === undefined ? null : { ...parts.container, skills: null },
         usage: { input_tokens: 10, output_tokens: 5 },
       },
       cutAfter: parts.cutAfter,

@@ -10,6 +10,7 @@ interface Content {
   readonly id?: unknown;
   readonly tool_use_id?: unknown;
   readonly input?: unknown;
+  readonly caller?: { readonly tool_id?: unknown } | null;
 }
 
 interface Said {
@@ -68,6 +69,9 @@ function problemWithMessages(messages: unknown): string | undefined {
     if (missing.length > 0) {
       return `messages.${index - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(", ")}`;
     }
+    const unfinished =
+      role === "assistant" && index < said.length - 1 ? problemWithEnd(blocks, index) : undefined;
+    if (unfinished !== undefined) return unfinished;
     const calls = blocks.filter(({ type }) => type === "tool_use");
     if (calls.some(({ input }) => typeof input !== "object" || input === null || Array.isArray(input))) {
       return `messages.${index}.content.tool_use.input: Input should be a valid dictionary`;
@@ -76,6 +80,20 @@ function problemWithMessages(messages: unknown): string | undefined {
   }
   return open.length === 0 ? undefined : "messages: `tool_use` ids were found without `tool_result` blocks";
 }
+
+/** An answer that something was said after. */
+function problemWithEnd(blocks: readonly Content[], index: number): string | undefined {
+  const last = blocks.at(-1)?.type;
+  if (last === "thinking" || last === "redacted_thinking") {
+    return `messages.${index}: The final block in an assistant message cannot be \`thinking\`.`;
+  }
+  const settled = new Set(blocks.flatMap(({ tool_use_id: id, caller }) => [id, caller?.tool_id]));
+  const open = blocks.find(({ type, id }) => RUN_BY_API.has(type) && !settled.has(id));
+  if (open === undefined) return undefined;
+  return `messages.${index}: \`${String(open.type)}\` ids were found without a corresponding result block: ${String(open.id)}`;
+}
+
+const RUN_BY_API: ReadonlySet<unknown> = new Set(["server_tool_use", "mcp_tool_use"]);
 
 function blocksOf(content: unknown): readonly Content[] | undefined {
   if (typeof content === "string") return [{ type: "text", text: content }];

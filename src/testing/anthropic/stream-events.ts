@@ -10,17 +10,23 @@ export function wholeMessage({ message }: SpokenMessage): object {
 }
 
 export function streamEvents({ message }: SpokenMessage): StreamEvent[] {
-  const { content, stop_reason, stop_sequence, usage } = message;
+  const { content, stop_reason, stop_sequence, container, usage } = message;
   return [
     {
       type: "message_start",
-      message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+      message: {
+        ...message,
+        content: [],
+        stop_reason: null,
+        container: null,
+        usage: { ...usage, output_tokens: 1 },
+      },
     } as StreamEvent,
     { type: "ping" },
     ...content.flatMap((block, index) => blockEvents(block, index)),
     {
       type: "message_delta",
-      delta: { stop_reason, stop_sequence },
+      delta: { stop_reason, stop_sequence, container },
       usage: { output_tokens: usage.output_tokens },
     } as StreamEvent,
     { type: "message_stop" },

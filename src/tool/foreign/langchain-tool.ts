@@ -45,29 +45,44 @@ async function run(tool: LangChainTool, name: string, args: unknown, ctx: Foreig
       { details: { tool: name }, effect: "none" },
     );
   }
-  // A copy: what is on record must not change if the tool changes its arguments.
-  return plainOutput(await tool.invoke(structuredClone(args), configOf(ctx)));
+  // A copy: what is stored must not change if the tool changes its arguments.
+  const input = structuredClone(args);
+  const loop = ctx.runnableConfig as LoopConfig | undefined;
+  if (loop?.toolCall === undefined) return plainOutput(await tool.invoke(input, configOf(ctx)));
+  // In a loop of LangChain the whole message is the output: content, artifact and status.
+  const call = { ...loop.toolCall, name, args: input, type: "tool_call" };
+  return ownFailure(await tool.invoke(call, configOf(ctx)));
 }
 
-/** The configuration of the loop around it, where there is one. Without the call itself: the plain output is wanted. */
+/** A tool that says itself that it failed has not answered. */
+function ownFailure(output: unknown): unknown {
+  const isFailure = isToolMessage(output) && readText(output, "status") === "error";
+  return isFailure ? plainOutput(output) : output;
+}
+
+/** The configuration of the loop around it, where there is one. The call itself is passed as the input. */
 function configOf({ signal, toolCallId, runnableConfig }: ForeignContext): object {
   const { toolCall: _call, runId: _id, runName: _name, ...config } = { ...(runnableConfig as LoopConfig) };
   return { ...config, signal, ...(toolCallId === undefined ? {} : { toolCallId }) };
 }
 
 interface LoopConfig {
-  readonly toolCall?: unknown;
+  readonly toolCall?: object;
   readonly runId?: unknown;
   readonly runName?: unknown;
 }
 
 /** A tool may answer with a whole message. What it says is the output. */
 function plainOutput(output: unknown): unknown {
-  if (typeof output !== "object" || output === null || !("lc_direct_tool_output" in output)) return output;
-  if (readText(output, "type") !== "tool") return output;
+  if (!isToolMessage(output)) return output;
   const content = read(output, "content");
   if (readText(output, "status") !== "error") return content;
   throw new Error(typeof content === "string" ? content : JSON.stringify(content));
+}
+
+function isToolMessage(output: unknown): output is object {
+  if (typeof output !== "object" || output === null || !("lc_direct_tool_output" in output)) return false;
+  return readText(output, "type") === "tool";
 }
 
 function schemaOf(value: LangChainTool, name: string): Pick<ForeignTool, "schema" | "jsonSchema"> {

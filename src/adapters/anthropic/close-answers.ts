@@ -1,0 +1,79 @@
+/**
+ * Makes answers of the model such that the API takes them back with something said after them. A response that was cut off
+ * may end in thinking, which the API refuses as the last block, or hold a call of a tool that the API runs itself, without
+ * its result. Both are left out: nothing follows from them.
+ */
+import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
+
+/**
+ * @param isOpen the last answer was paused by the API, which continues it: it stays as it is. So does an answer that the
+ * model is to continue, as the last message of a request.
+ */
+export function closeAnswers(messages: readonly MessageParam[], isOpen: boolean): MessageParam[] {
+  const closed: MessageParam[] = [];
+  for (let index = 0; index < messages.length;) {
+    const end = endOfAnswer(messages, index);
+    if (end === index) {
+      closed.push(messages[index] as MessageParam);
+      index += 1;
+      continue;
+    }
+    const answer = messages.slice(index, end);
+    closed.push(...(isOpen && end === messages.length ? answer : close(answer)));
+    index = end;
+  }
+  return closed;
+}
+
+/** Messages of the model that follow each other are one answer, which the API paused in between. */
+function endOfAnswer(messages: readonly MessageParam[], start: number): number {
+  let end = start;
+  while (messages[end]?.role === "assistant") end += 1;
+  return end;
+}
+
+interface Answer {
+  readonly role: "assistant";
+  readonly content: string | ContentBlockParam[];
+}
+
+function close(answer: readonly MessageParam[]): Answer[] {
+  const blocks = answer.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+  const settled = new Set(blocks.flatMap(settledBy));
+  const isSettled = (block: ContentBlockParam): boolean => !isRunByApi(block) || settled.has(idOf(block));
+  const kept = answer.map(({ content }): Answer => {
+    const left = typeof content === "string" ? content : content.filter(isSettled);
+    return { role: "assistant", content: left };
+  });
+  while (dropThinkingAtEnd(kept));
+  return kept.filter(({ content }) => content.length > 0);
+}
+
+/** A result settles its call. So does a call of ours that code in the API's container makes: that code goes on after it. */
+function settledBy(block: ContentBlockParam): string[] {
+  const { tool_use_id: ofResult, caller } = block as {
+    readonly tool_use_id?: unknown;
+    readonly caller?: { readonly tool_id?: unknown } | null;
+  };
+  return [ofResult, caller?.tool_id].filter((id): id is string => typeof id === "string");
+}
+
+/** `server_tool_use`, and `mcp_tool_use` of the MCP connector. */
+function isRunByApi({ type }: ContentBlockParam): boolean {
+  return type !== "tool_use" && type.endsWith("tool_use");
+}
+
+function idOf(block: ContentBlockParam): string {
+  return String((block as { readonly id?: unknown }).id);
+}
+
+/** @returns whether something was dropped, so that another block is the last one now */
+function dropThinkingAtEnd(answer: Answer[]): boolean {
+  const index = answer.findLastIndex(({ content }) => content.length > 0);
+  const last = answer[index];
+  if (last === undefined || typeof last.content === "string") return false;
+  const type = last.content.at(-1)?.type;
+  if (type !== "thinking" && type !== "redacted_thinking") return false;
+  answer[index] = { ...last, content: last.content.slice(0, -1) };
+  return true;
+}

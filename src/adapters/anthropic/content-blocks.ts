@@ -1,0 +1,43 @@
+/** An output with images or documents as the blocks that the Messages API takes in a result. */
+import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import { type ContentPart, contentPartsOf, isImage, type MediaPart } from "../../tool/content-parts.ts";
+
+export type ResultBlocks = Exclude<ToolResultBlockParam["content"], string | undefined>;
+
+/** `undefined` for an output without media: that is text or JSON. */
+export function toResultBlocks(output: unknown, note: string | undefined): ResultBlocks | undefined {
+  const parts = contentPartsOf(output);
+  if (parts === undefined) return undefined;
+  const blocks = parts.map(toBlock);
+  return note === undefined ? blocks : [{ type: "text", text: `[${note}]` }, ...blocks];
+}
+
+const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+
+function toBlock(part: ContentPart): ResultBlocks[number] {
+  if (part.type === "text") return { type: "text", text: part.text.toWellFormed() };
+  const { mediaType, url, data } = part;
+  if (isImage(part) && url !== undefined) return { type: "image", source: { type: "url", url } };
+  const imageType = IMAGES.find((known) => known === mediaType);
+  if (imageType !== undefined && data !== undefined) {
+    return { type: "image", source: { type: "base64", media_type: imageType, data } };
+  }
+  if (mediaType === "application/pdf") {
+    return {
+      type: "document",
+      source:
+        url === undefined
+          ? { type: "base64", media_type: "application/pdf", data: data ?? "" }
+          : { type: "url", url },
+    };
+  }
+  return { type: "text", text: notShown(part) };
+}
+
+/** The API takes no other media: what a model cannot be shown is named, not printed as base64. */
+function notShown({ mediaType, url, data, filename }: MediaPart): string {
+  const what = filename === undefined ? mediaType : `${filename} (${mediaType})`;
+  return url === undefined
+    ? `[${what}, ${Math.floor(((data ?? "").length * 3) / 4)} bytes: cannot be shown here]`
+    : `[${what}: ${url}]`;
+}
