@@ -271,6 +271,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** A tool may have codes of its own, such as `SHOP_CLOSED`. Editors still suggest ours. */
+export type OwnErrorCode = string & {};
+
 /** What a failed try says about the world outside: `"none"` is a promise that nothing happened there. */
 export type Effect = "none" | "happened";
 
@@ -288,25 +291,28 @@ export interface ModelError {
   readonly error_type: string;
   readonly message: string;
   readonly next_action_hint: string;
+  /** What the tool threw had a code or a status of its own, such as `ECONNREFUSED` or 402. */
+  readonly code?: string | number;
+  readonly status?: string | number;
 }
 
 // Recognised by a registered symbol: `instanceof` fails when two copies of the package are loaded.
 const MARK = Symbol.for("toolwright.error");
 
 export class ToolwrightError extends Error {
-  readonly code: ErrorCode;
+  readonly code: ErrorCode | OwnErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly hint: string;
   readonly retryable: boolean;
   readonly effect: Effect | undefined;
   readonly [MARK] = true;
 
-  constructor(code: ErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
+  constructor(code: ErrorCode | OwnErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ToolwrightError";
     this.code = code;
     this.details = options.details ?? {};
-    this.hint = options.hint ?? ERROR_CODES[code].hint;
+    this.hint = options.hint ?? ERROR_CODES[isErrorCode(code) ? code : "TOOL_EXECUTION_FAILED"].hint;
     this.retryable = options.retryable ?? false;
     this.effect = options.effect;
   }
@@ -322,11 +328,23 @@ export class ToolwrightError extends Error {
   }
 
   toModel(): ModelError {
+    // Only what a tool threw has fields of its own; our own details are for the log.
+    const { code, status, error_type: ownType } = this.code === "TOOL_EXECUTION_FAILED" ? this.details : {};
     return {
       is_error: true,
-      error_type: this.code.replace(/^TOOL_/, "").toLowerCase(),
+      error_type: typeof ownType === "string" ? ownType : this.code.replace(/^TOOL_/, "").toLowerCase(),
       message: this.message,
       next_action_hint: this.hint,
+      ...(isShortValue(code) ? { code } : {}),
+      ...(isShortValue(status) ? { status } : {}),
     };
   }
+}
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(ERROR_CODES, code);
+}
+
+function isShortValue(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
 }

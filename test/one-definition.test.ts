@@ -88,9 +88,8 @@ function toldOf(error: unknown): unknown {
   return ToolwrightError.is(error) ? JSON.parse(JSON.stringify(error.toModel())) : error;
 }
 
-/** The AI SDK puts the name of the error before its text. */
 function parsed(text: unknown): unknown {
-  return typeof text === "string" ? (JSON.parse(text.slice(text.indexOf("{"))) as unknown) : text;
+  return typeof text === "string" ? (JSON.parse(text) as unknown) : text;
 }
 
 test.each(Object.keys(CONSUMERS))("%s gets the same result, with the default filled in", async (name) => {

@@ -10,6 +10,7 @@ import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/run-ca
 import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode } from "../util/encode.ts";
+import { toShownValue } from "../util/shown-value.ts";
 import type { KeptResult } from "./kept-result.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "./messages.ts";
@@ -61,7 +62,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
     toolCache: Object.fromEntries(
       read.cache.map(({ toolName, cacheKey, outputJson }) => [
         `${toolName}:${cacheKey}`,
-        { toolName, output: jsonOf(decode(outputJson)) },
+        { toolName, output: toShownValue(decode(outputJson)) ?? null },
       ]),
     ),
     toolCallCount: toolHistory.length,
@@ -124,8 +125,8 @@ function toEntry(call: FoundCall): ToolHistoryEntry {
   return {
     executionId: call.key,
     toolName: call.toolName,
-    args: jsonOf(decoded(wholeText(call, "input"))),
-    output: jsonOf(decoded(wholeText(call, "output"))),
+    args: toShownValue(decoded(wholeText(call, "input"))) ?? null,
+    output: toShownValue(decoded(wholeText(call, "output"))) ?? null,
     status: call.status === "denied" ? "rejected" : call.status,
     ...(call.errorJson === null ? {} : { error: decodeError(call.errorJson).message }),
     fromCache: call.fromCache,
@@ -137,26 +138,17 @@ function toEntry(call: FoundCall): ToolHistoryEntry {
   };
 }
 
-/** A state is JSON: what JSON has no word for is shown as its text. */
-function jsonOf(value: unknown): unknown {
-  if (value === undefined) return null;
-  return JSON.parse(
-    JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? item.toString() : item)) ??
-      "null",
-  ) as unknown;
-}
-
 function toPending({ approval: request, topKey }: Request, calls: readonly FoundCall[]): PendingToolApproval {
   const shown = calls.find(({ key }) => key === topKey);
   return {
     id: request.id,
     toolCallId: shown?.toolCallId ?? undefined,
     toolName: request.toolName,
-    args: jsonOf(request.args),
+    args: toShownValue(request.args) ?? null,
     status: "pending",
     kind: request.kind,
     prompt: request.prompt,
-    defaults: request.defaults,
+    defaults: toShownValue(request.defaults),
     ...(request.kind === "replay" ? { resolutions: APPROVAL_RESOLUTIONS } : {}),
     executionId: request.callKey,
     parentExecutionId: request.parentKey,

@@ -12,8 +12,7 @@ import {
   inFlightName,
   leavePlaces,
 } from "./call.ts";
-import { cleanError } from "./error-record.ts";
-import { toldCopy } from "./told-errors.ts";
+import { cleanError, copyError, toldCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
@@ -213,16 +212,7 @@ function toOutcome(call: Call, result: Result): Outcome {
 /** An error has no place for a note, and its hint is what the model reads next. */
 function withNote(error: ToolwrightError, note: string | undefined): ToolwrightError {
   if (note === undefined) return error;
-  const { code, message, details, retryable, effect, cause } = error;
-  const copy = new ToolwrightError(code, message, {
-    details,
-    hint: `${error.hint} ${note}`.trim(),
-    retryable,
-    effect,
-    cause,
-  });
-  if (error.stack !== undefined) copy.stack = error.stack;
-  return copy;
+  return copyError(error, { hint: `${error.hint} ${note}`.trim() });
 }
 
 function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {

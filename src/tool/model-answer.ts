@@ -2,7 +2,7 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/told-errors.ts";
+import { toldCopy } from "../invoke/error-record.ts";
 import { toJsonOutput } from "./model-notes.ts";
 
 export interface ModelAnswer {

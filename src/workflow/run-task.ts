@@ -1,7 +1,6 @@
 /** Runs one task to its end: attempt after attempt, each in a scope of its own, each on record before it counts. */
 import { ToolwrightError } from "../errors.ts";
-import { decodeError } from "../invoke/error-record.ts";
-import { messageOf } from "../invoke/error-record.ts";
+import { decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
@@ -10,6 +9,7 @@ import { holdRun } from "../store/workflow-runs.ts";
 import { forgetReplayOfTask } from "../store/retention.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
+import { toShownText } from "../util/shown-value.ts";
 import { limitAttempt } from "./attempt-limit.ts";
 import { instructionsOf, runAgentTask } from "./agent-task.ts";
 import { askAboutTask, decisionOf, endTask } from "./task-approval.ts";
@@ -193,7 +193,7 @@ export function dependencies(run: RunState, { props, loop }: TaskInstance): Reco
 function textOf(child: unknown): string {
   if (Array.isArray(child)) return child.map(textOf).join("");
   if (child === null || child === undefined || typeof child === "boolean") return "";
-  return typeof child === "string" ? child : JSON.stringify(child);
+  return toShownText(child);
 }
 
 function delayOf({ props }: TaskInstance, attempt: number): number {
@@ -228,7 +228,10 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
     status: change.status,
     outputKey: change.status === "finished" ? (props.output?.key ?? null) : null,
     outputJson: change.status === "finished" ? encode(change.output) : null,
-    errorJson: change.error === undefined ? null : errorJson(change.error),
+    errorJson:
+      change.error === undefined
+        ? null
+        : encodeCleanError(wrapThrown(change.error, "WORKFLOW_TASK_FAILED", { hint: "" })),
     promptJson: prompt === undefined ? null : encode(prompt),
     position: run.nextPosition(),
     startedAtMs: now,
@@ -255,7 +258,6 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
 }
 
 export function toTaskState(row: TaskRow): TaskState {
-  const error = row.errorJson === null ? undefined : decodeError(row.errorJson);
   return {
     nodeId: row.nodeId,
     path: row.path,
@@ -264,16 +266,7 @@ export function toTaskState(row: TaskRow): TaskState {
     status: row.status,
     outputKey: row.outputKey,
     output: row.outputJson === null ? undefined : decode(row.outputJson),
-    error: error === undefined ? undefined : { code: error.code, message: error.message },
+    error: row.errorJson === null ? undefined : decodeError(row.errorJson),
     prompt: row.promptJson === null ? undefined : decode(row.promptJson),
   };
-}
-
-function errorJson(error: unknown): string {
-  const code = ToolwrightError.is(error) ? error.code : "WORKFLOW_TASK_FAILED";
-  return JSON.stringify({
-    code,
-    message: messageOf(error),
-    hint: ToolwrightError.is(error) ? error.hint : "",
-  });
 }

@@ -1,12 +1,13 @@
 /** How a call ended, for programs and for people. */
 import type { Command } from "commander";
-import { ToolwrightError } from "../../errors.ts";
+import type { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { messageOf } from "../../invoke/error-record.ts";
+import { copyError, toToolwrightError } from "../../invoke/error-record.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { pendingError } from "../../tool/model-answer.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { toShownValue } from "../../util/shown-value.ts";
 import {
   toTerminalBlock,
   toTerminalJson,
@@ -16,7 +17,6 @@ import {
 } from "../../util/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES, exitCodeOf } from "./exit-codes.ts";
-import { toPlainJson } from "./plain-json.ts";
 import { showOutput } from "./show-output.ts";
 
 export interface Answer {
@@ -38,7 +38,7 @@ export function answerOutcome(
   context: AnswerContext,
 ): Answer {
   if (outcome.status !== "success") return answerError(outcome.error, context);
-  const json = toPlainJson(outcome.output);
+  const json = toShownValue(outcome.output) ?? null;
   const note = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
   if (!isErrorResult(json)) {
     return {
@@ -58,9 +58,7 @@ export function answerOutcome(
 }
 
 export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
-  const error = ToolwrightError.is(thrown)
-    ? thrown
-    : new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), { cause: thrown });
+  const error = toToolwrightError(thrown, command.name());
   const usage =
     error.code === "TOOL_INPUT_INVALID" ? `  Usage: ${commandPath(command)} ${command.usage()}\n` : "";
   const { stack = "" } = error.cause instanceof Error ? error.cause : error;
@@ -87,12 +85,8 @@ export function answerStopped(
   { runId, resume }: { readonly runId: string; readonly resume: string },
   context: AnswerContext,
 ): Answer {
-  const { code, message, details, effect, cause } = error;
-  const what = effect === "none" ? "Nothing was run." : "It may have happened.";
-  const stopped = new ToolwrightError(code, message, {
-    details,
-    cause,
-    ...(effect === undefined ? {} : { effect }),
+  const what = error.effect === "none" ? "Nothing was run." : "It may have happened.";
+  const stopped = copyError(error, {
     hint: `${what} To resume the call, run the same command again with ${resume}.`,
   });
   const answer = answerError(stopped, context);

@@ -5,12 +5,11 @@ import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostValue } from "../../util/encode.ts";
 import { type Call, tell } from "../call.ts";
-import { messageOf, toToolwrightError } from "../error-record.ts";
+import { messageOf, toToolwrightError, withoutInnerEffect } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
 import { maskOutput } from "../redact.ts";
-import { withoutInnerEffect } from "../told-errors.ts";
 import { withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
