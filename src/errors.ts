@@ -283,6 +283,13 @@ export interface ToolwrightErrorOptions {
   readonly retryable?: boolean | undefined;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;
+  /** What is stored instead, where the message or the hint shows content that must not be, such as lines of a file. */
+  readonly logged?: LoggedWords | undefined;
+}
+
+export interface LoggedWords {
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** The shape in which every model reads every error. */
@@ -305,6 +312,8 @@ export class ToolwrightError extends Error {
   readonly hint: string;
   readonly retryable: boolean;
   readonly effect: Effect | undefined;
+  /** Not enumerable, since it only says less than the error itself. */
+  declare readonly logged: LoggedWords | undefined;
   readonly [MARK] = true;
 
   constructor(code: ErrorCode | OwnErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
@@ -315,6 +324,7 @@ export class ToolwrightError extends Error {
     this.hint = options.hint ?? ERROR_CODES[isErrorCode(code) ? code : "TOOL_EXECUTION_FAILED"].hint;
     this.retryable = options.retryable ?? false;
     this.effect = options.effect;
+    Object.defineProperty(this, "logged", { value: options.logged });
   }
 
   static is(value: unknown): value is ToolwrightError {

@@ -9,7 +9,7 @@ import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
-import { maskInput, unmask } from "./redact.ts";
+import { maskForKey, unmask } from "./redact.ts";
 import { Scope } from "./scope.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
@@ -231,7 +231,7 @@ function leavePlace(
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */
 export function textOfCall(spec: ToolSpec, args: unknown, secret: string, version?: KeyVersion): string {
-  return textOfArguments(spec.name, () => maskInput(spec, args, secret, version), version);
+  return textOfArguments(spec.name, () => maskForKey(spec, args, secret, version), version);
 }
 
 function textOf(call: Call, args: unknown, version: KeyVersion | undefined): string {

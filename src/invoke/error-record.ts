@@ -3,11 +3,17 @@
  * secrets and without stacks, and what a caller gets live is what a replay gives: code, hint, details and all.
  */
 import { sharedByCopies } from "../definition/package-copy.ts";
-import type { ToolSpec } from "../definition/tool-spec.ts";
-import { type Effect, type ErrorCode, ToolwrightError, type ToolwrightErrorOptions } from "../errors.ts";
+import {
+  type Effect,
+  type ErrorCode,
+  type LoggedWords,
+  ToolwrightError,
+  type ToolwrightErrorOptions,
+} from "../errors.ts";
 import { decode, encode } from "../util/encode.ts";
 import { toShownJson, toShownText } from "../util/shown-value.ts";
-import { createScrubber } from "./redact.ts";
+import { hidesSomething } from "./storable.ts";
+import { createScrubber, type HiddenValues } from "./scrub.ts";
 
 /** What a tool threw, as a ToolwrightError. */
 export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
@@ -73,7 +79,7 @@ function ownFields(thrown: unknown): {
 }
 
 function fromFields(fields: Readonly<Record<string, unknown>>): ToolwrightError {
-  const { code, message, hint, retryable, effect, details } = fields;
+  const { code, message, hint, retryable, effect, details, logged } = fields;
   // A tool's own code is as good as ours.
   const known = typeof code === "string" && code !== "" ? cut(code, LONGEST_FIELD) : "TOOL_EXECUTION_FAILED";
   return new ToolwrightError(known, typeof message === "string" ? message : textOf(message), {
@@ -81,7 +87,13 @@ function fromFields(fields: Readonly<Record<string, unknown>>): ToolwrightError 
     retryable: retryable === true,
     effect: asEffect(effect),
     details: typeof details === "object" && details !== null ? { ...details } : {},
+    logged: isLoggedWords(logged) ? logged : undefined,
   });
+}
+
+function isLoggedWords(value: unknown): value is LoggedWords {
+  if (typeof value !== "object" || value === null || !("message" in value && "hint" in value)) return false;
+  return typeof value.message === "string" && typeof value.hint === "string";
 }
 
 /** A tool's own word about its effect. Anything else leaves it open. */
@@ -129,11 +141,17 @@ export interface ErrorChanges {
   readonly hint?: string;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;
+  readonly logged?: LoggedWords | undefined;
+}
+
+/** The error as a replay gives it, for those who keep it beside the log. */
+export function storedError(error: ToolwrightError): ToolwrightError {
+  return error.logged === undefined ? error : copyError(error, { ...error.logged, logged: undefined });
 }
 
 export function copyError(error: ToolwrightError, changes: ErrorChanges = {}): ToolwrightError {
-  const { code, message, details, hint, retryable, effect, cause } = error;
-  const fields = { details, hint, retryable, effect, cause, ...changes };
+  const { code, message, details, hint, retryable, effect, cause, logged } = error;
+  const fields = { details, hint, retryable, effect, cause, logged, ...changes };
   const copy = new ToolwrightError(code, changes.message ?? message, fields);
   if (error.stack !== undefined) copy.stack = error.stack;
   return copy;
@@ -156,15 +174,16 @@ export function withoutInnerEffect(error: ToolwrightError): ToolwrightError {
 }
 
 /** A call, as far as its secrets are concerned. */
-interface SecretsOf {
-  readonly spec: ToolSpec;
-  readonly args: unknown;
-  readonly input: unknown;
+interface SecretsOf extends Pick<HiddenValues, "spec" | "args" | "input"> {
+  readonly outputJson?: string | undefined;
 }
 
 /** The error of a call as it is stored and, decoded, as every later caller gets it. */
 export function encodeError(error: ToolwrightError, call: SecretsOf): string {
-  return encodeCleanError(error, createScrubber(call.spec, call.args, call.input));
+  const { spec, args, input, outputJson } = call;
+  const isOutputUnfit = error.code === "TOOL_OUTPUT_INVALID";
+  const output = outputJson === undefined ? undefined : decode(outputJson);
+  return encodeCleanError(error, createScrubber({ spec, args, input, output, isOutputUnfit }));
 }
 
 /** An error that is no call's own, such as a task's: it holds nothing that has to be hidden, or hides it already. */
@@ -172,10 +191,11 @@ export function encodeCleanError(
   error: ToolwrightError,
   clean: (text: string) => string = (text) => text,
 ): string {
+  const { message, hint } = error.logged ?? error;
   return encode({
     code: clean(error.code),
-    message: clean(error.message),
-    hint: clean(error.hint),
+    message: clean(message),
+    hint: clean(hint),
     retryable: error.retryable,
     ...(error.effect === undefined ? {} : { effect: error.effect }),
     details: storableDetails(error.details, clean),
@@ -195,12 +215,18 @@ function readStored(text: string): unknown {
   }
 }
 
-/** What a caller gets now: the stored form, so that a replay is the same. The stack and the cause are not stored. */
+/**
+ * What a caller gets now: the stored form, so that a replay is the same. Only those who are there now get the stack, the
+ * cause, and the words that are not stored.
+ */
 export function cleanError(error: ToolwrightError, call: SecretsOf): ToolwrightError {
   const stored = decodeError(encodeError(error, call));
+  const { logged } = error;
   // Both would show what `redact` hides.
-  if (call.spec.redactInput.length > 0) return stored;
-  const copy = copyError(stored, { cause: error.cause });
+  const cause = hidesSomething(call.spec) ? undefined : error.cause;
+  const words = logged === undefined ? {} : { message: error.message, hint: error.hint, logged };
+  const copy = copyError(stored, { cause, ...words });
+  if (hidesSomething(call.spec)) return copy;
   if (error.stack !== undefined) copy.stack = error.stack;
   return copy;
 }

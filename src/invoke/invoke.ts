@@ -212,7 +212,12 @@ function toOutcome(call: Call, result: Result): Outcome {
 /** An error has no place for a note, and its hint is what the model reads next. */
 function withNote(error: ToolwrightError, note: string | undefined): ToolwrightError {
   if (note === undefined) return error;
-  return copyError(error, { hint: `${error.hint} ${note}`.trim() });
+  const { logged } = error;
+  const withIt = (hint: string): string => `${hint} ${note}`.trim();
+  return copyError(error, {
+    hint: withIt(error.hint),
+    logged: logged && { ...logged, hint: withIt(logged.hint) },
+  });
 }
 
 function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {

@@ -9,7 +9,7 @@ import { messageOf, toToolwrightError, withoutInnerEffect } from "../error-recor
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
-import { maskOutput } from "../redact.ts";
+import { storableOutput } from "../storable.ts";
 import { withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
@@ -129,7 +129,7 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
 /** A yield that cannot be looked at is not shown; as the last one it is judged like any other output. */
 function tellProgress(call: Call, item: unknown): void {
   try {
-    const data = maskOutput(call.spec, item, call.host.store.secret);
+    const data = storableOutput(call.spec, call.args, item, call.host.store.secret);
     tell(call, { type: "call-progress", message: "", data });
   } catch {
     return;

@@ -4,14 +4,14 @@
  */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
-import { describeInput } from "../../util/content-digest.ts";
 import { decode, encode, HostValue } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { refuse } from "../policy.ts";
-import { holdsMark, markError, maskInput, unmask } from "../redact.ts";
+import { holdsMark, markError, unmask } from "../redact.ts";
+import { hidesInput, storableInput } from "../storable.ts";
 
 export const validate: Policy = async (call, next) => {
   try {
@@ -30,8 +30,9 @@ export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
   call.sent = sent;
-  call.inputJson = encode(maskInput(spec, sent, call.host.store.secret));
-  if (holdsMark(spec.redactInput.length === 0 ? call.inputJson : encode(args))) {
+  // Until it is known to fit, all of an input that has something to hide is hidden.
+  call.inputJson = encode(storableInput(spec, sent, call.host.store.secret, undefined));
+  if (holdsMark(hidesInput(spec) ? encode(args) : call.inputJson)) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
   }
   const parsing = parse(spec.schema, sent);
@@ -41,10 +42,10 @@ export function prepareInput(call: Call): unknown {
 }
 
 function takeInput(call: Call, parsed: Parsed): unknown {
-  const { digestInput } = call.spec;
+  const { spec, sent, host } = call;
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;
-  if (digestInput !== undefined) call.inputJson = encode(describeInput(digestInput, parsed.data));
+  if (hidesInput(spec)) call.inputJson = encode(storableInput(spec, sent, host.store.secret, parsed));
   return call.input;
 }
 
