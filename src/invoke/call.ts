@@ -10,6 +10,7 @@ import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
 import { maskForKey, unmask } from "./redact.ts";
+import { hidesSomething } from "./storable.ts";
 import { Scope } from "./scope.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
@@ -134,6 +135,7 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const written = writeArguments(spec.name, args);
+  if (hidesSomething(spec)) scope.root.holdsSecrets = true;
   const { batch, site, history, callKey: placeByCaller } = options;
   const caller = scope.parent ?? callAround();
   // A name that a model gave: it must not be what the record fails at.

@@ -39,7 +39,7 @@ async function twice(world: World, tool: ReturnType<typeof thrower>, args: { car
   return { live: errorOf(live), replayed: errorOf(replayed) };
 }
 
-test("an error with a code of the tool's own comes back as that error", async () => {
+test("rule 11: an error with a code of the tool's own comes back as that error", async () => {
   const world = await createWorld();
   const closed = new ToolwrightError("SHOP_CLOSED", "The shop is closed.", {
     hint: "Come back at nine.",
