@@ -58,8 +58,8 @@ export const ERROR_CODES = {
     hint: "Do not call this tool again in this run; finish with what you have.",
   },
   TOOL_CIRCUIT_OPEN: {
-    meaning: "The tool failed too often in a row and is switched off. Nothing was run.",
-    hint: "Do not call this tool again for now; find another way or report the failure.",
+    meaning: "The tool failed too often in a row, and its circuit breaker is open. Nothing was run.",
+    hint: "Do not call this tool again in this run; find another way or report the failure.",
   },
   TOOL_APPROVAL_REQUIRED: {
     meaning: "The tool needs a person's approval, and there is no run in which it could be asked for.",

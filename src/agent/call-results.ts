@@ -3,6 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import { storedError } from "../invoke/error-record.ts";
 import { storableOutput } from "../invoke/storable.ts";
 import type { EndedCall, RequestedCall } from "../runtime/run-calls.ts";
+import { cutErrorText } from "../tool/cut-error-text.ts";
 import { outputText, saysError } from "../tool/model-answer.ts";
 import { cutChars } from "./tools/paging.ts";
 import type { AgentMessage } from "./messages.ts";
@@ -87,11 +88,19 @@ function shownText(
     const content = note === undefined ? whole : outputText(value, note);
     return { content: content.toWellFormed(), ...(typeof value === "string" ? {} : { format: "json" }) };
   }
-  const { content: head, nextOffset } = cutChars(whole, 0, maxChars);
-  const rest =
+  const handle = (offset: number | null): string =>
     executionId === undefined
       ? ""
-      : `; get_tool_response ${JSON.stringify({ executionId, offset: nextOffset })} returns the rest`;
+      : `; get_tool_response ${JSON.stringify({ executionId, ...(offset === null ? {} : { offset }) })} returns ` +
+        (offset === null ? "all of it" : "the rest");
+  if (saysError(value)) {
+    const mark = (shown: number, total: number): string =>
+      `[cut: ${shown} of ${total} characters are shown${handle(null)}]`;
+    const content = cutErrorText(whole, maxChars, mark);
+    if (content !== undefined) return { content, format: "json" };
+  }
+  const { content: head, nextOffset } = cutChars(whole, 0, maxChars);
+  const rest = handle(nextOffset);
   const shown = `${head}\n[cut: ${head.length} of ${whole.length} characters are shown${rest}]`;
   return { content: (note === undefined ? shown : `[${note}]\n${shown}`).toWellFormed() };
 }

@@ -1,7 +1,7 @@
 /** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
 import { type Approval, toApproval } from "../invoke/approval.ts";
 import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/decision.ts";
-import { decodeError } from "../invoke/error-record.ts";
+import { decodeError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";
 import { listCache } from "../store/cache.ts";
@@ -9,6 +9,7 @@ import { reportInterrupted } from "../store/report-interrupted.ts";
 import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/run-calls.ts";
 import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { saysError } from "../tool/model-answer.ts";
 import { decode } from "../util/encode.ts";
 import { toShownValue } from "../util/shown-value.ts";
 import type { KeptResult } from "./kept-result.ts";
@@ -122,13 +123,15 @@ function inOrder(
 function toEntry(call: FoundCall): ToolHistoryEntry {
   const { startedAtMs, finishedAtMs } = call;
   const startedAt = new Date(startedAtMs).toISOString();
+  const output = decoded(wholeText(call, "output"));
+  const error = call.errorJson === null ? messageOfFailure(output) : decodeError(call.errorJson).message;
   return {
     executionId: call.key,
     toolName: call.toolName,
     args: toShownValue(decoded(wholeText(call, "input"))) ?? null,
-    output: toShownValue(decoded(wholeText(call, "output"))) ?? null,
-    status: call.status === "denied" ? "rejected" : call.status,
-    ...(call.errorJson === null ? {} : { error: decodeError(call.errorJson).message }),
+    output: toShownValue(output) ?? null,
+    status: statusOf(call, output),
+    ...(error === undefined ? {} : { error }),
     fromCache: call.fromCache,
     tool_call_id: call.toolCallId,
     timestamp: startedAt,
@@ -136,6 +139,16 @@ function toEntry(call: FoundCall): ToolHistoryEntry {
     finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs).toISOString(),
     durationMs: finishedAtMs === null ? null : finishedAtMs - startedAtMs,
   };
+}
+
+/** A tool that returns `is_error: true` has run, and failed: the model reads it as an error, and so does the history. */
+function statusOf({ status }: FoundCall, output: unknown): ToolHistoryEntry["status"] {
+  if (status === "denied") return "rejected";
+  return status === "success" && saysError(output) ? "error" : status;
+}
+
+function messageOfFailure(output: unknown): string | undefined {
+  return saysError(output) ? messageOf(output) : undefined;
 }
 
 function toPending({ approval: request, topKey }: Request, calls: readonly FoundCall[]): PendingToolApproval {

@@ -5,6 +5,8 @@ import { countApprovals } from "../store/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { listUnrepeatableCalls } from "../store/earlier-calls.ts";
 import { decode } from "../util/encode.ts";
+import { howItEnded } from "../invoke/recovery/describe-interrupted.ts";
+import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
@@ -121,7 +123,7 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
 }
 
 function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
-  const what = kind === "replay" ? `an interrupted call of "${toolName}"` : `"${toolName}" asks`;
+  const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
   const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
   return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
 }
@@ -162,7 +164,7 @@ async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
     `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
     ...started.map((call) => `It is in a call of ${describeCall(call)}.`),
     ...unknown.map(
-      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it was interrupted.`,
+      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
     ),
   ];
 }
@@ -173,5 +175,6 @@ function nameOf({ nodeId, path }: TaskRow): string {
 }
 
 function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {
-  return `"${toolName}" in task "${nodeId}" with ${toShortText(inputJson ?? "nothing", 80)}`;
+  const input = inputJson === null ? "nothing" : toShownStored(inputJson);
+  return `"${toolName}" in task "${nodeId}" with ${toShortText(input, 80)}`;
 }

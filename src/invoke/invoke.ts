@@ -229,7 +229,7 @@ function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
   }
   return new ToolwrightError(
     "TOOL_APPROVAL_DENIED",
-    `An interrupted call of "${spec.name}" was given up. It may have happened; it was not run again.${comment}`,
+    `A call of "${spec.name}" whose outcome is unknown was given up. It may have happened; it was not run again.${comment}`,
     {
       details: { ...details, resolution: "give-up" },
       hint: "Do not repeat the call. Check outside whether it happened before you do anything that depends on it.",

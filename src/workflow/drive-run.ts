@@ -15,6 +15,7 @@ import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
 import type { TaskState } from "./task-state.ts";
+import { isJsxOfReact, JSX_HINT } from "./jsx-of-react.ts";
 import { workflowError } from "./workflow-error.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -95,9 +96,14 @@ async function outcomeOf(
       throw error;
     const known = ToolwrightError.is(error)
       ? error
-      : workflowError("the tree", `could not be rendered: ${messageOf(error)}`);
+      : workflowError("the tree", `could not be rendered: ${messageOf(error)}`, renderHint(error));
     return { status: "failed", error: known };
   }
+}
+
+/** JSX that was compiled for React calls a React that is not there. */
+function renderHint(error: unknown): string {
+  return isJsxOfReact(error) ? JSX_HINT : "Fix what the message names, then resume the run.";
 }
 
 /** The task's own error is in the message and, field by field, in the details. */

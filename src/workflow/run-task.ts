@@ -1,6 +1,6 @@
 /** Runs one task to its end: attempt after attempt, each in a scope of its own, each on record before it counts. */
 import { ToolwrightError } from "../errors.ts";
-import { decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import { copyError, decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
@@ -68,6 +68,19 @@ function isValue(props: TaskProps): boolean {
   return props.agent === undefined && props.model === undefined && typeof props.children !== "function";
 }
 
+/** A text without an agent is the output itself, which is seldom what is meant where the output is no text. */
+async function valueOf({ id, output, children }: TaskProps): Promise<unknown> {
+  try {
+    return await validateOutput(id, output, children);
+  } catch (error) {
+    if (typeof children !== "string" || !ToolwrightError.is(error)) throw error;
+    throw copyError(error, {
+      message: `Task "${id}" holds a text and has no agent, so the text itself is its output, and does not fit "${output?.key ?? ""}".`,
+      hint: `If the text is a prompt, give the task an agent: <Task id=${JSON.stringify(id)} agent={…}>. Otherwise put the value there: {{ … }} or a function.`,
+    });
+  }
+}
+
 /** How a task stands that a person was asked about; `undefined` when it may begin. */
 async function permission(
   run: RunState,
@@ -100,7 +113,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
   run.tell({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
   const isAgent = props.agent !== undefined || props.model !== undefined;
   if (isValue(props)) {
-    return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
+    return { kind: "output", output: await valueOf(props) };
   }
   const limit = limitAttempt(run, props);
   const { signal } = limit;

@@ -37,9 +37,13 @@ export function answerOutcome(
   outcome: Exclude<Outcome, { status: "pending" }>,
   context: AnswerContext,
 ): Answer {
-  if (outcome.status !== "success") return answerError(outcome.error, context);
+  if (outcome.status !== "success") {
+    const answer = answerError(outcome.error, context);
+    return outcome.replayed ? { ...answer, complaint: answer.complaint + RECORDED } : answer;
+  }
   const json = toShownValue(outcome.output) ?? null;
-  const note = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
+  const said = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
+  const note = outcome.replayed ? said + RECORDED : said;
   if (!isErrorResult(json)) {
     return {
       exitCode: EXIT_CODES.ok,
@@ -50,12 +54,15 @@ export function answerOutcome(
     };
   }
   const { message, next_action_hint: hint } = json;
-  const said =
+  const failure =
     typeof message === "string"
       ? errorText(message, typeof hint === "string" ? hint : "")
       : toTerminalText(showOutput(json));
-  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: said + note };
+  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: failure + note };
 }
+
+const RECORDED =
+  "note: this is the recorded answer of this run; nothing was run now. Use another run id to start over.\n";
 
 export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
   const error = toToolwrightError(thrown, command.name());

@@ -10,6 +10,7 @@ import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
 import { storableOutput } from "../storable.ts";
+import { badOutput } from "./validate.ts";
 import { withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
@@ -102,12 +103,7 @@ function assertReadable(call: Call, value: unknown): void {
   try {
     void ("then" in value);
   } catch (cause) {
-    const tool = call.spec.name;
-    throw new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${tool}" ran, but its output cannot be read.`, {
-      details: { tool },
-      effect: "happened",
-      cause,
-    });
+    throw badOutput(call.spec, "its output cannot be read", cause);
   }
 }
 

@@ -3,6 +3,7 @@
  * words that a model can act on; nothing was run, and no budget or breaker is touched.
  */
 import { z } from "zod";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { decode, encode, HostValue } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
@@ -178,10 +179,19 @@ function encodeIfPossible(output: unknown): string | undefined {
   }
 }
 
-function outputError(call: Call, problem: string, cause?: unknown): ToolwrightError {
-  return new ToolwrightError(
-    "TOOL_OUTPUT_INVALID",
-    `Tool "${call.spec.name}" ran, but its output is not what it promises: ${problem}.`,
-    { details: { tool: call.spec.name }, effect: "happened", cause },
-  );
+function outputError({ spec }: Call, problem: string, cause?: unknown): ToolwrightError {
+  return badOutput(spec, `its output is not what it promises: ${problem}`, cause);
 }
+
+/** The tool ran. What that means for the next step depends on whether it has an effect. */
+export function badOutput(spec: ToolSpec, what: string, cause?: unknown): ToolwrightError {
+  return new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${spec.name}" ran, but ${what}.`, {
+    details: { tool: spec.name },
+    effect: "happened",
+    cause,
+    ...(spec.sideEffect ? {} : { hint: PURE_HINT }),
+  });
+}
+
+const PURE_HINT =
+  "The tool changes nothing, so nothing has to be undone. Call it with other arguments, or continue without its result.";
