@@ -60,8 +60,12 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
       const pending = await readApprovals({ store, clock: systemClock }, { ...filter, limit: MOST_REQUESTS });
       const total = await store.read(() => countApprovals(filter, systemClock.now()));
       if (pending.length === 0) {
-        const because = [`${name} waited for approval, and everything has been decided.`];
-        return { status, because, next: [resume] };
+        const denied = await readApprovals({ store, clock: systemClock }, { runId, status: "denied" });
+        return {
+          status,
+          because: [`${name} waited for approval, and everything has been decided.`, ...denied.map(denial)],
+          next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
+        };
       }
       const next = pending.flatMap((request) => answerSteps(path, request));
       return {
@@ -126,6 +130,12 @@ function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: App
   const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
   const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
   return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+}
+
+function denial({ id, nodeId, toolName, kind, comment }: Approval): string {
+  const what = kind === "task" ? `Task "${nodeId}"` : `The call of "${toolName}" in task "${nodeId}"`;
+  const said = comment === undefined || comment === "" ? "" : ` (${toShortText(comment)})`;
+  return `${what} was denied${said}: a resume does not ask again. To ask again, start a new run. (${id})`;
 }
 
 /** Ends that a resume meets again: nothing that it does changes them. */
