@@ -10,7 +10,7 @@ export const ERROR_CODES = {
     hint: "Fix the definition of the tool; the message names the option.",
   },
   TOOL_SCHEMA_UNREPRESENTABLE: {
-    meaning: "A schema holds a type that JSON Schema cannot express, so no model could be told about it.",
+    meaning: "A schema holds a type that JSON Schema cannot express, so it cannot be shown to a model.",
     hint: "Replace the named field's type as the message says.",
   },
   TOOL_ALREADY_REGISTERED: {
@@ -23,7 +23,7 @@ export const ERROR_CODES = {
   },
   TOOL_CHANGED: {
     meaning: "A tool of somebody else's server is not what it was when it was pinned. Nothing was run.",
-    hint: "Use another tool, and report that this one has changed; a person has to look at it and pin it anew.",
+    hint: "Use another tool, and report that this one has changed; a person has to review it and pin it again.",
   },
   TOOL_PACKAGE_CONFLICT: {
     meaning: "Two versions of Toolwright in one process were used together. Nothing was run.",
@@ -46,15 +46,15 @@ export const ERROR_CODES = {
     hint: "Read the message; change the arguments or try another way.",
   },
   TOOL_TIMEOUT: {
-    meaning: "One try of the tool took longer than it may.",
+    meaning: "A try of the tool timed out.",
     hint: "Ask for less at once, or check whether the effect has happened before you repeat the call.",
   },
   TOOL_ABORTED: {
-    meaning: "The call was cut off, because its run or task was aborted.",
+    meaning: "The call was cut off because its run or task was aborted.",
     hint: "The run was stopped; nothing more can be done in it.",
   },
   TOOL_LIMIT_EXCEEDED: {
-    meaning: "A budget of the run or of the tool is spent. Nothing was run.",
+    meaning: "A limit of the run or of the tool was exceeded. Nothing was run.",
     hint: "Do not call this tool again in this run; finish with what you have.",
   },
   TOOL_CIRCUIT_OPEN: {
@@ -74,8 +74,8 @@ export const ERROR_CODES = {
     hint: "Do not repeat the call; find another way or ask the person.",
   },
   TOOL_APPROVAL_EXPIRED: {
-    meaning: "Nobody decided in time. Nothing was run.",
-    hint: "Go on without this call, or report that it was not decided.",
+    meaning: "The request expired before a decision. Nothing was run.",
+    hint: "Continue without this call, or report that it was not decided.",
   },
   TOOL_APPROVAL_NOT_FOUND: {
     meaning: "There is no approval request of that id.",
@@ -126,7 +126,7 @@ export const ERROR_CODES = {
   },
   TOOL_RUN_FENCED: {
     meaning: "Another process has taken over this run, and this one may not write any more.",
-    hint: "This process lost the run; the other one goes on with it.",
+    hint: "This process lost the run; the other one continues it.",
   },
   TOOL_RUNTIME_CLOSED: {
     meaning: "The runtime was disposed and takes no more calls.",
@@ -138,8 +138,8 @@ export const ERROR_CODES = {
   },
   TOOL_STORE_FAILED: {
     meaning:
-      "The store could not be read or written, so the call was stopped: what is not on record is not reported.",
-    hint: "Repair the store, then resume the run; it goes on from the last record.",
+      "The store could not be read or written, so the call was stopped: what is not stored is not reported.",
+    hint: "Fix what the message names, then resume the run: it continues from the last record.",
   },
   TOOL_STORE_VERSION: {
     meaning: "The store was written by a newer version of Toolwright. Nothing in it was changed.",
@@ -155,7 +155,7 @@ export const ERROR_CODES = {
   },
   TOOL_MODEL_FAILED: {
     meaning: "The model of an agent could not be asked, or answered with something that cannot be used.",
-    hint: "Invoke again with the same run id: it goes on from the last answer on record.",
+    hint: "Invoke again with the same run id: it continues from the last recorded answer.",
   },
   TOOL_OPTION_INVALID: {
     meaning: "An option of the runtime or of a call has a value that it cannot have.",
@@ -253,10 +253,10 @@ export const ERROR_CODES = {
   },
   WORKFLOW_TASK_FAILED: {
     meaning: "A task failed in all its attempts.",
-    hint: "Read the task's error; mend it, then resume the run.",
+    hint: "Fix what the message names, then resume the run.",
   },
   WORKFLOW_RUN_EXISTS: {
-    meaning: "A run of that id is on record already.",
+    meaning: "A run with that id exists.",
     hint: "Resume it, or use another run id.",
   },
   WORKFLOW_RUN_CHANGED: {

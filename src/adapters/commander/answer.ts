@@ -109,8 +109,8 @@ export interface OpenRequest {
 /** The rows stay where they are: whoever may decide types one of the commands, and the caller the other. */
 export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn: string): Answer {
   const ids = requests.map(({ approval }) => approval.id);
+  const [first] = requests;
   const commands = requests.map(hintFor).join(" Then: ");
-  const { runId } = requests[0]?.approval ?? {};
   const lines = requests.flatMap(({ approval: { kind, prompt, toolName, args }, answers }) => [
     `waiting: ${toTerminalBlock(prompt)}`,
     `  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`,
@@ -121,11 +121,11 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
   return {
     exitCode: EXIT_CODES.waiting,
     json: {
-      ...pendingError(specOf(tool), ids[0] ?? "").toModel(),
+      ...(first === undefined ? {} : pendingError(specOf(tool), first.approval).toModel()),
       next_action_hint: `${commands} Then run the same command again with ${goOn}.`,
       approval_id: ids[0],
       approval_ids: ids,
-      run_id: runId,
+      run_id: first?.approval.runId,
     },
     text: "",
     complaint: `${[...lines, `Then run the same command again with:  ${toTerminalLine(goOn)}`].join("\n")}\n`,

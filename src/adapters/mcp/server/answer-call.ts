@@ -15,6 +15,7 @@ import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { decideCommand } from "../../../runtime/decide-command.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
+import { pendingError } from "../../../tool/model-answer.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
@@ -123,18 +124,12 @@ async function pending(
   approval: Approval,
   key: string,
 ): Promise<ToolwrightError> {
-  const { id, prompt } = approval;
   const decide = await decisions(runtime, approval);
-  return new ToolwrightError(
-    "TOOL_APPROVAL_PENDING",
-    `Tool "${tool.name}" waits for a person's decision (request ${id}): ${prompt}`,
-    {
-      details: { tool: tool.name, approvalId: id },
-      hint:
-        `${decide} After that make the same call again, with the same arguments and ` +
-        `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
-      effect: "none",
-    },
+  return pendingError(
+    specOf(tool),
+    approval,
+    `${decide} After that make the same call again, with the same arguments and ` +
+      `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
   );
 }
 
