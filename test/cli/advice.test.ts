@@ -77,7 +77,7 @@ it("every command that a waiting run and its explanation print works", async () 
   const printed = [...commandsIn(waiting.stdout), ...commandsIn(why.stdout)];
   const looking = printed.filter((command) => / (?:why|inspect|approvals|calls|ps) /.test(command));
   expect(looking.map((command) => paste(folder, command)).filter(({ code }) => code !== 0)).toEqual([]);
-  const [approve = ""] = printed.filter((command) => / approve /.test(command));
+  const approve = printed.find((command) => / approve /.test(command)) ?? "";
   const approved = paste(folder, approve);
   expect(approved).toMatchObject({ code: expect.toSatisfy((code) => code === 0 || code === 3) as number });
 });
@@ -85,9 +85,8 @@ it("every command that a waiting run and its explanation print works", async () 
 it("after a denial, why says that a resume does not ask again", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
-  const [deny = ""] = commandsIn((await toolwright(folder, ["why", "q"])).stdout).filter((one) =>
-    / deny /.test(one),
-  );
+  const why = await toolwright(folder, ["why", "q"]);
+  const deny = commandsIn(why.stdout).find((one) => / deny /.test(one)) ?? "";
   expect(paste(folder, deny)).toMatchObject({ code: 0 });
   const decided = await toolwright(folder, ["why", "q"]);
   expect(decided.stdout).toMatch(/was denied.*does not ask again.*start a new run/i);

@@ -107,7 +107,7 @@ it("an error that is too long for the context stays JSON", () => {
     ],
     100_000,
   );
-  const [block] = cut?.content as { content: string }[];
+  const [block] = (cut?.content ?? []) as { content: string }[];
   expect(block?.content.length).toBeLessThanOrEqual(1_000);
   expect(JSON.parse(block?.content ?? "")).toMatchObject({
     is_error: true,

@@ -1,6 +1,5 @@
 /** Runs the tool itself. From here on something may happen outside, so ownership is checked one last time. */
 import type { ToolContext } from "../../definition/context.ts";
-import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostValue } from "../../util/encode.ts";
