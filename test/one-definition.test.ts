@@ -88,8 +88,9 @@ function toldOf(error: unknown): unknown {
   return ToolwrightError.is(error) ? JSON.parse(JSON.stringify(error.toModel())) : error;
 }
 
+/** Input that the AI SDK itself refuses is answered in its own error, around ours. */
 function parsed(text: unknown): unknown {
-  return typeof text === "string" ? (JSON.parse(text) as unknown) : text;
+  return typeof text === "string" ? (JSON.parse(text.slice(text.indexOf("{"))) as unknown) : text;
 }
 
 test.each(Object.keys(CONSUMERS))("%s gets the same result, with the default filled in", async (name) => {

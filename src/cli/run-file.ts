@@ -22,6 +22,7 @@ import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
+import { toTerminalName } from "../util/terminal-text.ts";
 
 export interface RunFileOptions {
   readonly store: string;
