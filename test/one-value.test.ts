@@ -54,7 +54,7 @@ const MODELS: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {
   },
   "OpenAI Agents": async (tool) => {
     const made = toOpenAIAgentTool(tool);
-    return runtime.run({ runId: "openai" }, () => made.invoke(new RunContext(), "{}"));
+    return textOf(await runtime.run({ runId: "openai" }, () => made.invoke(new RunContext(), "{}")));
   },
   "the smart agent": async (tool) => {
     const model = createScriptedModel([[{ toolName: "show", input: {} }], "Done."]);

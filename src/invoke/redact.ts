@@ -5,7 +5,6 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { canonicalText, type CanonicalVersion } from "../util/canonical.ts";
-import { HostValue } from "../util/encode.ts";
 import { keyedHash } from "../util/hash.ts";
 
 const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
