@@ -10,7 +10,7 @@ export const ERROR_CODES = {
     hint: "Fix the definition of the tool; the message names the option.",
   },
   TOOL_SCHEMA_UNREPRESENTABLE: {
-    meaning: "A schema holds a type that JSON Schema cannot express, so no model could be told about it.",
+    meaning: "A schema holds a type that JSON Schema cannot express, so it cannot be shown to a model.",
     hint: "Replace the named field's type as the message says.",
   },
   TOOL_ALREADY_REGISTERED: {
@@ -23,7 +23,7 @@ export const ERROR_CODES = {
   },
   TOOL_CHANGED: {
     meaning: "A tool of somebody else's server is not what it was when it was pinned. Nothing was run.",
-    hint: "Use another tool, and report that this one has changed; a person has to look at it and pin it anew.",
+    hint: "Use another tool, and report that this one has changed; a person has to review it and pin it again.",
   },
   TOOL_PACKAGE_CONFLICT: {
     meaning: "Two versions of Toolwright in one process were used together. Nothing was run.",
@@ -46,20 +46,20 @@ export const ERROR_CODES = {
     hint: "Read the message; change the arguments or try another way.",
   },
   TOOL_TIMEOUT: {
-    meaning: "One try of the tool took longer than it may.",
+    meaning: "A try of the tool timed out.",
     hint: "Ask for less at once, or check whether the effect has happened before you repeat the call.",
   },
   TOOL_ABORTED: {
-    meaning: "The call was cut off, because its run or task was aborted.",
+    meaning: "The call was cut off because its run or task was aborted.",
     hint: "The run was stopped; nothing more can be done in it.",
   },
   TOOL_LIMIT_EXCEEDED: {
-    meaning: "A budget of the run or of the tool is spent. Nothing was run.",
+    meaning: "A limit of the run or of the tool was exceeded. Nothing was run.",
     hint: "Do not call this tool again in this run; finish with what you have.",
   },
   TOOL_CIRCUIT_OPEN: {
-    meaning: "The tool failed too often in a row and is switched off. Nothing was run.",
-    hint: "Do not call this tool again for now; find another way or report the failure.",
+    meaning: "The tool failed too often in a row, and its circuit breaker is open. Nothing was run.",
+    hint: "Do not call this tool again in this run; find another way or report the failure.",
   },
   TOOL_APPROVAL_REQUIRED: {
     meaning: "The tool needs a person's approval, and there is no run in which it could be asked for.",
@@ -74,8 +74,8 @@ export const ERROR_CODES = {
     hint: "Do not repeat the call; find another way or ask the person.",
   },
   TOOL_APPROVAL_EXPIRED: {
-    meaning: "Nobody decided in time. Nothing was run.",
-    hint: "Go on without this call, or report that it was not decided.",
+    meaning: "The request expired before a decision. Nothing was run.",
+    hint: "Continue without this call, or report that it was not decided.",
   },
   TOOL_APPROVAL_NOT_FOUND: {
     meaning: "There is no approval request of that id.",
@@ -126,7 +126,7 @@ export const ERROR_CODES = {
   },
   TOOL_RUN_FENCED: {
     meaning: "Another process has taken over this run, and this one may not write any more.",
-    hint: "This process lost the run; the other one goes on with it.",
+    hint: "This process lost the run; the other one continues it.",
   },
   TOOL_RUNTIME_CLOSED: {
     meaning: "The runtime was disposed and takes no more calls.",
@@ -138,8 +138,8 @@ export const ERROR_CODES = {
   },
   TOOL_STORE_FAILED: {
     meaning:
-      "The store could not be read or written, so the call was stopped: what is not on record is not reported.",
-    hint: "Repair the store, then resume the run; it goes on from the last record.",
+      "The store could not be read or written, so the call was stopped: what is not stored is not reported.",
+    hint: "Fix what the message names, then resume the run: it continues from the last record.",
   },
   TOOL_STORE_VERSION: {
     meaning: "The store was written by a newer version of Toolwright. Nothing in it was changed.",
@@ -155,7 +155,7 @@ export const ERROR_CODES = {
   },
   TOOL_MODEL_FAILED: {
     meaning: "The model of an agent could not be asked, or answered with something that cannot be used.",
-    hint: "Invoke again with the same run id: it goes on from the last answer on record.",
+    hint: "Invoke again with the same run id: it continues from the last recorded answer.",
   },
   TOOL_OPTION_INVALID: {
     meaning: "An option of the runtime or of a call has a value that it cannot have.",
@@ -253,10 +253,10 @@ export const ERROR_CODES = {
   },
   WORKFLOW_TASK_FAILED: {
     meaning: "A task failed in all its attempts.",
-    hint: "Read the task's error; mend it, then resume the run.",
+    hint: "Fix what the message names, then resume the run.",
   },
   WORKFLOW_RUN_EXISTS: {
-    meaning: "A run of that id is on record already.",
+    meaning: "A run with that id exists.",
     hint: "Resume it, or use another run id.",
   },
   WORKFLOW_RUN_CHANGED: {
@@ -271,6 +271,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** A tool may have codes of its own, such as `SHOP_CLOSED`. Editors still suggest ours. */
+export type OwnErrorCode = string & {};
+
 /** What a failed try says about the world outside: `"none"` is a promise that nothing happened there. */
 export type Effect = "none" | "happened";
 
@@ -280,6 +283,13 @@ export interface ToolwrightErrorOptions {
   readonly retryable?: boolean | undefined;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;
+  /** What is stored instead, where the message or the hint shows content that must not be, such as lines of a file. */
+  readonly logged?: LoggedWords | undefined;
+}
+
+export interface LoggedWords {
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** The shape in which every model reads every error. */
@@ -288,27 +298,33 @@ export interface ModelError {
   readonly error_type: string;
   readonly message: string;
   readonly next_action_hint: string;
+  /** What the tool threw had a code or a status of its own, such as `ECONNREFUSED` or 402. */
+  readonly code?: string | number;
+  readonly status?: string | number;
 }
 
 // Recognised by a registered symbol: `instanceof` fails when two copies of the package are loaded.
 const MARK = Symbol.for("toolwright.error");
 
 export class ToolwrightError extends Error {
-  readonly code: ErrorCode;
+  readonly code: ErrorCode | OwnErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly hint: string;
   readonly retryable: boolean;
   readonly effect: Effect | undefined;
+  /** Not enumerable, since it only says less than the error itself. */
+  declare readonly logged: LoggedWords | undefined;
   readonly [MARK] = true;
 
-  constructor(code: ErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
+  constructor(code: ErrorCode | OwnErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ToolwrightError";
     this.code = code;
     this.details = options.details ?? {};
-    this.hint = options.hint ?? ERROR_CODES[code].hint;
+    this.hint = options.hint ?? ERROR_CODES[isErrorCode(code) ? code : "TOOL_EXECUTION_FAILED"].hint;
     this.retryable = options.retryable ?? false;
     this.effect = options.effect;
+    Object.defineProperty(this, "logged", { value: options.logged });
   }
 
   static is(value: unknown): value is ToolwrightError {
@@ -322,11 +338,23 @@ export class ToolwrightError extends Error {
   }
 
   toModel(): ModelError {
+    // Only what a tool threw has fields of its own; our own details are for the log.
+    const { code, status, error_type: ownType } = this.code === "TOOL_EXECUTION_FAILED" ? this.details : {};
     return {
       is_error: true,
-      error_type: this.code.replace(/^TOOL_/, "").toLowerCase(),
+      error_type: typeof ownType === "string" ? ownType : this.code.replace(/^TOOL_/, "").toLowerCase(),
       message: this.message,
       next_action_hint: this.hint,
+      ...(isShortValue(code) ? { code } : {}),
+      ...(isShortValue(status) ? { status } : {}),
     };
   }
+}
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(ERROR_CODES, code);
+}
+
+function isShortValue(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
 }

@@ -88,7 +88,7 @@ function toldOf(error: unknown): unknown {
   return ToolwrightError.is(error) ? JSON.parse(JSON.stringify(error.toModel())) : error;
 }
 
-/** The AI SDK puts the name of the error before its text. */
+/** Input that the AI SDK itself refuses is answered in its own error, around ours. */
 function parsed(text: unknown): unknown {
   return typeof text === "string" ? (JSON.parse(text.slice(text.indexOf("{"))) as unknown) : text;
 }

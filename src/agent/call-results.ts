@@ -1,7 +1,9 @@
 /** What came of the calls of one answer, as messages: for the model, and as they are kept. */
 import { ToolwrightError } from "../errors.ts";
-import { maskOutput } from "../invoke/redact.ts";
+import { storedError } from "../invoke/error-record.ts";
+import { storableOutput } from "../invoke/storable.ts";
 import type { EndedCall, RequestedCall } from "../runtime/run-calls.ts";
+import { cutErrorText } from "../tool/cut-error-text.ts";
 import { outputText, saysError } from "../tool/model-answer.ts";
 import { cutChars } from "./tools/paging.ts";
 import type { AgentMessage } from "./messages.ts";
@@ -30,7 +32,8 @@ export function resultOf(ended: EndedCall, secret: string, maxChars: number): Ca
     ...(executionId === undefined ? {} : { executionId }),
   });
   const sent = message(output);
-  return { sent, kept: spec.redactOutput.length === 0 ? sent : message(maskOutput(spec, output, secret)) };
+  if (spec.redactOutput.length + spec.redactInput.length === 0) return { sent, kept: sent };
+  return { sent, kept: message(storableOutput(spec, ended.args, output, secret)) };
 }
 
 function errorResult(
@@ -39,16 +42,17 @@ function errorResult(
   maxChars: number,
   executionId?: string,
 ): CallResult {
-  const sent: AgentMessage = {
+  const message = (shown: ToolwrightError): AgentMessage => ({
     role: "tool",
     tool_call_id: call.id,
     name: call.name,
     // The output of a command that failed is in here.
-    ...shownText(error.toModel(), undefined, executionId, maxChars),
+    ...shownText(shown.toModel(), undefined, executionId, maxChars),
     is_error: true,
     ...(executionId === undefined ? {} : { executionId }),
-  };
-  return { sent, kept: sent };
+  });
+  const sent = message(error);
+  return { sent, kept: error.logged === undefined ? sent : message(storedError(error)) };
 }
 
 /** A call that is answered without being run. */
@@ -84,11 +88,19 @@ function shownText(
     const content = note === undefined ? whole : outputText(value, note);
     return { content: content.toWellFormed(), ...(typeof value === "string" ? {} : { format: "json" }) };
   }
-  const { content: head, nextOffset } = cutChars(whole, 0, maxChars);
-  const rest =
+  const handle = (offset: number | null): string =>
     executionId === undefined
       ? ""
-      : `; get_tool_response ${JSON.stringify({ executionId, offset: nextOffset })} returns the rest`;
+      : `; get_tool_response ${JSON.stringify({ executionId, ...(offset === null ? {} : { offset }) })} returns ` +
+        (offset === null ? "all of it" : "the rest");
+  if (saysError(value)) {
+    const mark = (shown: number, total: number): string =>
+      `[cut: ${shown} of ${total} characters are shown${handle(null)}]`;
+    const content = cutErrorText(whole, maxChars, mark);
+    if (content !== undefined) return { content, format: "json" };
+  }
+  const { content: head, nextOffset } = cutChars(whole, 0, maxChars);
+  const rest = handle(nextOffset);
   const shown = `${head}\n[cut: ${head.length} of ${whole.length} characters are shown${rest}]`;
   return { content: (note === undefined ? shown : `[${note}]\n${shown}`).toWellFormed() };
 }

@@ -3,11 +3,9 @@
  * stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
  */
 import { fromObjectInput, withArguments } from "../definition/object-schema.ts";
-import type { ToolSpec } from "../definition/tool-spec.ts";
-import { maskInput } from "../invoke/redact.ts";
+import { hidesInput, keptInput, LEFT_OUT } from "../invoke/storable.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { describeInput } from "../util/content-digest.ts";
 import { parseInput } from "../util/parse-input.ts";
 import type { CallResult } from "./call-results.ts";
 import type { MessageMemory } from "./message-memory.ts";
@@ -95,23 +93,17 @@ export class History {
   #masked(call: ToolCallMessage): ToolCallMessage {
     const tool = this.#tools.get(call.function.name);
     const spec = tool === undefined ? undefined : specOf(tool);
-    if (spec === undefined || (spec.redactInput.length === 0 && spec.digestInput === undefined)) return call;
+    if (spec === undefined || !hidesInput(spec)) return call;
     const input = parseInput(call.function.arguments);
     // Nobody knows where in it the fields are that must not be stored.
-    if (input === undefined) return { ...call, function: { ...call.function, arguments: '"(left out)"' } };
+    if (input === undefined)
+      return { ...call, function: { ...call.function, arguments: JSON.stringify(LEFT_OUT) } };
     const args = fromObjectInput(spec.inputJsonSchema, input.value);
     const covered = JSON.stringify(
-      withArguments(spec.inputJsonSchema, input.value, shownInput(spec, args, this.#secret)),
+      withArguments(spec.inputJsonSchema, input.value, keptInput(spec, args, this.#secret)),
     );
     return { ...call, function: { ...call.function, arguments: covered } };
   }
-}
-
-function shownInput(spec: ToolSpec, args: unknown, secret: string): unknown {
-  if (spec.digestInput === undefined) return maskInput(spec, args, secret);
-  // Nobody knows what stands where in an input that does not fit the tool.
-  const parsed = spec.schema.safeParse(args);
-  return parsed.success ? describeInput(spec.digestInput, parsed.data) : "(left out)";
 }
 
 export function toCallMessage({ id, name, arguments: text }: ModelAnswer["calls"][number]): ToolCallMessage {

@@ -1,7 +1,7 @@
 /** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
 import { type Approval, toApproval } from "../invoke/approval.ts";
 import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/decision.ts";
-import { decodeError } from "../invoke/error-record.ts";
+import { decodeError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/approvals.ts";
 import { listCache } from "../store/cache.ts";
@@ -9,7 +9,9 @@ import { reportInterrupted } from "../store/report-interrupted.ts";
 import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/run-calls.ts";
 import type { ScopeKey } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { saysError } from "../tool/model-answer.ts";
 import { decode } from "../util/encode.ts";
+import { toShownValue } from "../util/shown-value.ts";
 import type { KeptResult } from "./kept-result.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "./messages.ts";
@@ -61,7 +63,7 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
     toolCache: Object.fromEntries(
       read.cache.map(({ toolName, cacheKey, outputJson }) => [
         `${toolName}:${cacheKey}`,
-        { toolName, output: jsonOf(decode(outputJson)) },
+        { toolName, output: toShownValue(decode(outputJson)) ?? null },
       ]),
     ),
     toolCallCount: toolHistory.length,
@@ -121,13 +123,15 @@ function inOrder(
 function toEntry(call: FoundCall): ToolHistoryEntry {
   const { startedAtMs, finishedAtMs } = call;
   const startedAt = new Date(startedAtMs).toISOString();
+  const output = decoded(wholeText(call, "output"));
+  const error = call.errorJson === null ? messageOfFailure(output) : decodeError(call.errorJson).message;
   return {
     executionId: call.key,
     toolName: call.toolName,
-    args: jsonOf(decoded(wholeText(call, "input"))),
-    output: jsonOf(decoded(wholeText(call, "output"))),
-    status: call.status === "denied" ? "rejected" : call.status,
-    ...(call.errorJson === null ? {} : { error: decodeError(call.errorJson).message }),
+    args: toShownValue(decoded(wholeText(call, "input"))) ?? null,
+    output: toShownValue(output) ?? null,
+    status: statusOf(call, output),
+    ...(error === undefined ? {} : { error }),
     fromCache: call.fromCache,
     tool_call_id: call.toolCallId,
     timestamp: startedAt,
@@ -137,13 +141,14 @@ function toEntry(call: FoundCall): ToolHistoryEntry {
   };
 }
 
-/** A state is JSON: what JSON has no word for is shown as its text. */
-function jsonOf(value: unknown): unknown {
-  if (value === undefined) return null;
-  return JSON.parse(
-    JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? item.toString() : item)) ??
-      "null",
-  ) as unknown;
+/** A tool that returns `is_error: true` has run, and failed: the model reads it as an error, and so does the history. */
+function statusOf({ status }: FoundCall, output: unknown): ToolHistoryEntry["status"] {
+  if (status === "denied") return "rejected";
+  return status === "success" && saysError(output) ? "error" : status;
+}
+
+function messageOfFailure(output: unknown): string | undefined {
+  return saysError(output) ? messageOf(output) : undefined;
 }
 
 function toPending({ approval: request, topKey }: Request, calls: readonly FoundCall[]): PendingToolApproval {
@@ -152,11 +157,11 @@ function toPending({ approval: request, topKey }: Request, calls: readonly Found
     id: request.id,
     toolCallId: shown?.toolCallId ?? undefined,
     toolName: request.toolName,
-    args: jsonOf(request.args),
+    args: toShownValue(request.args) ?? null,
     status: "pending",
     kind: request.kind,
     prompt: request.prompt,
-    defaults: request.defaults,
+    defaults: toShownValue(request.defaults),
     ...(request.kind === "replay" ? { resolutions: APPROVAL_RESOLUTIONS } : {}),
     executionId: request.callKey,
     parentExecutionId: request.parentKey,

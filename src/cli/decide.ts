@@ -56,7 +56,7 @@ export async function decide(
   screen.say(`${wordFor(screen, settled)} ${id}`);
   const open = await runtime.approvals({ status: "pending", runId: settled.runId });
   if (open.length > 0) screen.say(`  Run ${toTerminalName(settled.runId)} waits for ${open.length} more.`);
-  else screen.say(`  Continue with:  ${await howToContinue(runtime, settled.runId, options.store)}`);
+  else for (const line of await howToContinue(runtime, settled, options.store)) screen.say(`  ${line}`);
   return EXIT.finished;
 }
 
@@ -119,13 +119,18 @@ function wordFor(screen: Screen, { status, resolution }: Approval): string {
   return screen.paint(status === "approved" ? "green" : "red", word);
 }
 
-/** A workflow is resumed. A call of a command or a program is made again, and continues. */
-async function howToContinue(runtime: Runtime, runId: string, store: string): Promise<string> {
+/** A workflow is resumed, unless that would meet the same denial. A call of a command or a program is made again. */
+async function howToContinue(runtime: Runtime, request: Approval, store: string): Promise<string[]> {
+  const { runId, status } = request;
   const host = await hostOf(runtime);
   const run = await host.store.read(() => readRun(runId));
-  return run === undefined
-    ? `the same command again, with --run-id ${printedWord(runId)}`
-    : nextCommand(store, "resume", runId);
+  if (run !== undefined) return [`Continue with:  ${nextCommand(store, "resume", runId)}`];
+  const then = status === "approved" ? "it continues there" : "it reads the denial";
+  if (runId.startsWith("mcp-")) return [`Make the same call again from the MCP client: ${then}.`];
+  return [
+    `Make the same call again in run ${toTerminalName(runId)}: ${then}.`,
+    `A program: run it again.  A tool's command: the same command again, with --run-id ${printedWord(runId)}`,
+  ];
 }
 
 /**

@@ -1,4 +1,5 @@
 /** A run as programs and people read it. */
+import { decodeError } from "../invoke/error-record.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRow } from "../store/tasks.ts";
 import type { RunOverview } from "../store/workflow-queries.ts";
@@ -42,14 +43,17 @@ export function describeTask(task: TaskRow) {
   };
 }
 
-interface StoredError {
+interface DescribedError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
-export function errorOf(json: string | null): StoredError | null {
-  if (json === null) return null;
-  const { code, message, hint } = JSON.parse(json) as Partial<StoredError>;
-  return { code: code ?? "", message: message ?? "", hint: hint ?? "" };
+export function errorOf(json: string | null): DescribedError | null {
+  return json === null ? null : describeError(decodeError(json));
+}
+
+export function describeError({ code, message, hint, details }: DescribedError): DescribedError {
+  return { code, message, hint, details };
 }

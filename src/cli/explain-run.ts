@@ -5,6 +5,8 @@ import { countApprovals } from "../store/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { listUnrepeatableCalls } from "../store/earlier-calls.ts";
 import { decode } from "../util/encode.ts";
+import { howItEnded } from "../invoke/recovery/describe-interrupted.ts";
+import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
@@ -58,8 +60,12 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
       const pending = await readApprovals({ store, clock: systemClock }, { ...filter, limit: MOST_REQUESTS });
       const total = await store.read(() => countApprovals(filter, systemClock.now()));
       if (pending.length === 0) {
-        const because = [`${name} waited for approval, and everything has been decided.`];
-        return { status, because, next: [resume] };
+        const denied = await readApprovals({ store, clock: systemClock }, { runId, status: "denied" });
+        return {
+          status,
+          because: [`${name} waited for approval, and everything has been decided.`, ...denied.map(denial)],
+          next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
+        };
       }
       const next = pending.flatMap((request) => answerSteps(path, request));
       return {
@@ -121,9 +127,15 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
 }
 
 function asking({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
-  const what = kind === "replay" ? `an interrupted call of "${toolName}"` : `"${toolName}" asks`;
+  const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
   const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
   return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+}
+
+function denial({ id, nodeId, toolName, kind, comment }: Approval): string {
+  const what = kind === "task" ? `Task "${nodeId}"` : `The call of "${toolName}" in task "${nodeId}"`;
+  const said = comment === undefined || comment === "" ? "" : ` (${toShortText(comment)})`;
+  return `${what} was denied${said}: a resume does not ask again. To ask again, start a new run. (${id})`;
 }
 
 /** Ends that a resume meets again: nothing that it does changes them. */
@@ -162,7 +174,7 @@ async function openEnds(store: Store, run: WorkflowRunRow): Promise<string[]> {
     `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
     ...started.map((call) => `It is in a call of ${describeCall(call)}.`),
     ...unknown.map(
-      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it was interrupted.`,
+      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
     ),
   ];
 }
@@ -173,5 +185,6 @@ function nameOf({ nodeId, path }: TaskRow): string {
 }
 
 function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {
-  return `"${toolName}" in task "${nodeId}" with ${toShortText(inputJson ?? "nothing", 80)}`;
+  const input = inputJson === null ? "nothing" : toShownStored(inputJson);
+  return `"${toolName}" in task "${nodeId}" with ${toShortText(input, 80)}`;
 }

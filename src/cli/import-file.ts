@@ -3,6 +3,7 @@ import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../invoke/error-record.ts";
 import { addCodePath } from "../sandbox/files/code-folders.ts";
+import { isJsxOfReact, JSX_HINT } from "../workflow/jsx-of-react.ts";
 import { CliError } from "./cli-error.ts";
 import { ENTRY } from "../load/hooks.ts";
 
@@ -37,6 +38,12 @@ function uncompiled([, at = "", line = "", column = "", words = ""]: readonly st
 }
 
 function thrown(file: string, error: unknown, message: string): CliError {
+  if (isJsxOfReact(error))
+    return new CliError(
+      "CLI_FILE_THREW",
+      `${shown(file)} could not be loaded: ${firstLine(message)}`,
+      JSX_HINT,
+    );
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
     const missing = /'([^']+)'/.exec(message)?.[1] ?? "something";
@@ -49,9 +56,13 @@ function thrown(file: string, error: unknown, message: string): CliError {
   }
   return new CliError(
     "CLI_FILE_THREW",
-    `${shown(file)} could not be loaded: ${message.replace(/\s*\n[^]*$/, "")}`,
+    `${shown(file)} could not be loaded: ${firstLine(message)}`,
     `It was thrown ${placeOf(error)}while the file was imported. --debug shows the stack.`,
   );
+}
+
+function firstLine(message: string): string {
+  return message.replace(/\s*\n[^]*$/, "");
 }
 
 /** Where in the author's files it was thrown; what is in packages, such as this one, is not theirs. */

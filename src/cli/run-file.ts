@@ -16,11 +16,13 @@ import { stopOnSignals } from "../util/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand } from "./command-name.ts";
+import { describeError } from "./describe-run.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
+import { toTerminalName } from "../util/terminal-text.ts";
 
 export interface RunFileOptions {
   readonly store: string;
@@ -56,6 +58,7 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
     while (options.ask === true && result.status === "waiting-approval" && (await ask(runtime, runId)))
       result = await runShown(screen, { ...options, runId, resume: true }, workflow, runtime);
     restore();
+    if (options.store === ":memory:" && result.status !== "finished") return sayGone(screen, result);
     return await sayResult(screen, runtime, result, options);
   } finally {
     restore();
@@ -103,6 +106,19 @@ async function ask(runtime: Runtime, runId: string): Promise<boolean> {
     exitCode: () => EXIT.waiting,
   });
   return await askPerson(runtime, await runtime.approvals({ status: "pending", runId }), stop.signal);
+}
+
+/** A store in memory ends with this command: no other one can decide or resume anything in it. */
+function sayGone(screen: Screen, { runId, status, error }: WorkflowResult): number {
+  const described = error === undefined ? null : describeError(error);
+  screen.tell({ runId, status, output: null, outputs: {}, error: described, store: ":memory:" });
+  const why = error === undefined ? "" : `: ${error.message}`;
+  screen.sayBlock(`${screen.paint("yellow", status)} ${toTerminalName(runId)}${why}`);
+  if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
+  screen.say(
+    "  The store was :memory:, so the run is gone with this command. Start it again with --store <file> to keep it.",
+  );
+  return status === "waiting-approval" ? EXIT.waiting : EXIT.failed;
 }
 
 /** Adds what only the command line knows: who has the run, and what to type. */

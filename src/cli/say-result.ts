@@ -11,6 +11,7 @@ import { answerSteps, type NextStep, stepLines } from "./answer-lines.ts";
 import { approvalRow } from "./approval-row.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand, withoutPassword } from "./command-name.ts";
+import { describeError } from "./describe-run.ts";
 import { explainRun } from "./explain-run.ts";
 import { questionLines } from "./request-lines.ts";
 import type { Screen } from "./screen.ts";
@@ -42,7 +43,7 @@ export async function sayResult(
     status,
     output: output ?? null,
     outputs,
-    error: error === undefined ? null : { code: error.code, message: error.message, hint: error.hint },
+    error: error === undefined ? null : describeError(error),
     file: resolve(file),
     store: isPostgresAddress(store) ? withoutPassword(store) : resolve(store),
     ...(status === "finished" ? {} : { approvals: requests.map(approvalRow), next }),

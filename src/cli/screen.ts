@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import { toTerminalBlock, toTerminalJson, toTerminalLine, toTerminalText } from "../util/terminal-text.ts";
+import { toShownText } from "../util/shown-value.ts";
 import { CliError, toComplaint } from "./cli-error.ts";
 
 export interface CommonOptions {
@@ -113,7 +114,7 @@ export function toAge(ms: number, now: number = Date.now()): string {
 
 /** One line of a value, not longer than a line. */
 export function toShortText(value: unknown, longest = 100): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = value === undefined ? "" : toShownText(value);
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

@@ -78,7 +78,32 @@ interface NamedParts {
 
 /** @param parts the names that this spelling has beside the policies */
 export function checkUnknownOptions(options: object, name: unknown, parts: readonly string[]): void {
-  named(name, () => refuseUnknown(options, [...parts, ...policyNames]));
+  named(name, () => {
+    refuseForeignNames(options, parts);
+    refuseUnknown(options, [...parts, ...policyNames]);
+  });
+}
+
+/** What other SDKs call the same thing. */
+const FOREIGN_NAMES: Readonly<Record<string, string>> = {
+  parameters: "schema",
+  inputSchema: "schema",
+  input_schema: "schema",
+  output_schema: "outputSchema",
+  handler: "execute",
+  run: "execute",
+};
+
+function refuseForeignNames(options: object, parts: readonly string[]): void {
+  const isForeign = (name: string): boolean => Object.hasOwn(options, name) && !parts.includes(name);
+  for (const foreign of Object.keys(FOREIGN_NAMES).filter(isForeign)) {
+    const meant = FOREIGN_NAMES[foreign] ?? "";
+    const own = meant === "execute" && !parts.includes(meant) ? "func" : meant;
+    throw new Problem(
+      foreign,
+      `is called "${own}" here.${own === "schema" ? ' Pass a Zod 4 schema as "schema", or take a tool of another SDK as it is by fromTool(tool).' : ""}`,
+    );
+  }
 }
 
 export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
@@ -110,8 +135,25 @@ export function isZod(value: unknown): boolean {
 }
 
 export const zodSchema: Check = (value, field) => {
-  if (!isZod(value)) throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.`);
+  if (isZod(value)) return;
+  if (isZod3(value)) {
+    throw new Problem(
+      field,
+      'must be a Zod 4 schema, and this is one of Zod 3. Install zod@4 and import { z } from "zod"; with zod 3.25 import it from "zod/v4".',
+    );
+  }
+  throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.${hintForSchema(value)}`);
 };
+
+function isZod3(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "_def" in value && "safeParse" in value;
+}
+
+/** Fields without z.object around them, as MCP servers take them. */
+function hintForSchema(value: unknown): string {
+  const isFields = typeof value === "object" && value !== null && Object.values(value).some(isZod);
+  return isFields ? " Put z.object( … ) around its fields." : "";
+}
 
 function listOf(check: Check): Check {
   return (value, field) => {

@@ -9,7 +9,8 @@ import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
-import { maskInput, unmask } from "./redact.ts";
+import { maskForKey, unmask } from "./redact.ts";
+import { hidesSomething } from "./storable.ts";
 import { Scope } from "./scope.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
@@ -134,6 +135,7 @@ export function createCall(
   options: CallOptions,
 ): Call {
   const written = writeArguments(spec.name, args);
+  if (hidesSomething(spec)) scope.root.holdsSecrets = true;
   const { batch, site, history, callKey: placeByCaller } = options;
   const caller = scope.parent ?? callAround();
   // A name that a model gave: it must not be what the record fails at.
@@ -231,7 +233,7 @@ function leavePlace(
 
 /** The tool and its arguments as text, redacted: what the key of a call is made of. */
 export function textOfCall(spec: ToolSpec, args: unknown, secret: string, version?: KeyVersion): string {
-  return textOfArguments(spec.name, () => maskInput(spec, args, secret, version), version);
+  return textOfArguments(spec.name, () => maskForKey(spec, args, secret, version), version);
 }
 
 function textOf(call: Call, args: unknown, version: KeyVersion | undefined): string {

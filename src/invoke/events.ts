@@ -1,5 +1,5 @@
 /** What a runtime tells its listeners. Named noun-verb. For people and programs that watch; nothing depends on them. */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode, OwnErrorCode } from "../errors.ts";
 import type { ApprovalResolution } from "./approvals/decision.ts";
 
 interface CallEvent {
@@ -20,13 +20,13 @@ export type RuntimeEvent =
       readonly status: "success" | "error" | "denied" | "pending" | "unknown";
       readonly replayed: boolean;
       readonly fromCache: boolean;
-      readonly errorCode: ErrorCode | undefined;
+      readonly errorCode: ErrorCode | OwnErrorCode | undefined;
     })
   | (CallEvent & {
       readonly type: "call-retried";
       readonly tries: number;
       readonly waitMs: number;
-      readonly errorCode: ErrorCode;
+      readonly errorCode: ErrorCode | OwnErrorCode;
     })
   | (CallEvent & { readonly type: "call-late"; readonly effect: "none" | "happened" | null })
   | (CallEvent & { readonly type: "call-rerun"; readonly reason: string })

@@ -12,8 +12,7 @@ import {
   inFlightName,
   leavePlaces,
 } from "./call.ts";
-import { cleanError } from "./error-record.ts";
-import { toldCopy } from "./told-errors.ts";
+import { cleanError, copyError, toldCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
@@ -213,16 +212,12 @@ function toOutcome(call: Call, result: Result): Outcome {
 /** An error has no place for a note, and its hint is what the model reads next. */
 function withNote(error: ToolwrightError, note: string | undefined): ToolwrightError {
   if (note === undefined) return error;
-  const { code, message, details, retryable, effect, cause } = error;
-  const copy = new ToolwrightError(code, message, {
-    details,
-    hint: `${error.hint} ${note}`.trim(),
-    retryable,
-    effect,
-    cause,
+  const { logged } = error;
+  const withIt = (hint: string): string => `${hint} ${note}`.trim();
+  return copyError(error, {
+    hint: withIt(error.hint),
+    logged: logged && { ...logged, hint: withIt(logged.hint) },
   });
-  if (error.stack !== undefined) copy.stack = error.stack;
-  return copy;
 }
 
 function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
@@ -234,7 +229,7 @@ function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
   }
   return new ToolwrightError(
     "TOOL_APPROVAL_DENIED",
-    `An interrupted call of "${spec.name}" was given up. It may have happened; it was not run again.${comment}`,
+    `A call of "${spec.name}" whose outcome is unknown was given up. It may have happened; it was not run again.${comment}`,
     {
       details: { ...details, resolution: "give-up" },
       hint: "Do not repeat the call. Check outside whether it happened before you do anything that depends on it.",

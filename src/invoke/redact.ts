@@ -5,82 +5,85 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { canonicalText, type CanonicalVersion } from "../util/canonical.ts";
-import { HostValue } from "../util/encode.ts";
 import { keyedHash } from "../util/hash.ts";
 
 const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
+const WHOLE_MARK = new RegExp(`^${MARK.source}$`);
 
-/** Models send a text where an object is expected: nobody knows where in it the secret is, so all of it goes. */
-export function maskInput(
+/**
+ * The input as it stands in the key of a call. This is a format: what is stored and shown is made by `storableInput`,
+ * which hides more.
+ */
+export function maskForKey(
   spec: ToolSpec,
   args: unknown,
   secret: string,
   version?: CanonicalVersion,
 ): unknown {
+  const mark = (found: unknown): unknown =>
+    typeof found === "string" && MARK.test(found) ? found : markOf(found, secret, version);
   return spec.redactInput.reduce(
-    (current, path) =>
-      replaceAt(
-        current,
-        path.split("."),
-        (found) => markOf(found, secret, version),
-        (misfit) => markOf(misfit, secret, version),
-      ),
+    (current, path) => replaceAt(current, path.split("."), { found: mark, misfit: mark, isKey: true }),
     args,
   );
 }
 
-export function maskOutput(spec: ToolSpec, output: unknown, secret: string): unknown {
-  // The paths describe an output of the tool, not an object of the loop around it: all of that is hidden.
-  if (spec.redactOutput.length > 0 && HostValue.is(output)) return markOf(output, secret);
-  return spec.redactOutput.length === 0 ? output : mask(output, spec.redactOutput, secret);
-}
-
 /** A copy in which the value at each dotted path is a mark. `*` stands for every item or field. */
 export function mask(value: unknown, paths: readonly string[], secret: string): unknown {
+  const mark = (found: unknown): unknown => markOf(found, secret);
   return paths.reduce(
-    (current, path) => replaceAt(current, path.split("."), (found) => markOf(found, secret)),
+    (current, path) => replaceAt(current, path.split("."), { found: mark, misfit: mark }),
     value,
   );
 }
 
-function markOf(value: unknown, secret: string, version?: CanonicalVersion): unknown {
+/** A mark stays as it is. A text that only contains one is a value like any other. */
+export function markOf(value: unknown, secret: string, version?: CanonicalVersion): unknown {
   if (value === undefined) return undefined;
-  if (typeof value === "string" && MARK.test(value)) return value;
+  if (typeof value === "string" && WHOLE_MARK.test(value)) return value;
   return `[redacted sha256:${keyedHash(secret, canonicalText(value, version))}]`;
 }
 
-type Replace = (found: unknown) => unknown;
+interface Replacing {
+  readonly found: (value: unknown) => unknown;
+  /** For a text or a number that stands where the path goes on: the secret may be in it. */
+  readonly misfit: (value: unknown) => unknown;
+  /** By the rules of the key, which know no names with dots. */
+  readonly isKey?: boolean;
+}
 
-/**
- * Copies the way down to the place; maps and instances become what they are written as.
- * @param misfit for a text or a number that stands where the way would go on
- */
-function replaceAt(
-  value: unknown,
-  path: readonly string[],
-  replace: Replace,
-  misfit: Replace = (found) => found,
-): unknown {
-  const [name, ...rest] = path;
-  if (name === undefined) return replace(value);
+/** Copies the way down to the value; maps and instances become what they are written as. */
+export function replaceAt(value: unknown, path: readonly string[], replacing: Replacing): unknown {
+  const [name] = path;
+  if (name === undefined) return replacing.found(value);
   if (typeof value === "string" || typeof value === "number" || typeof value === "bigint")
-    return misfit(value);
+    return replacing.misfit(value);
   if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array)
     return value;
-  const step = (key: unknown, item: unknown): unknown =>
-    name === "*" || name === String(key) ? replaceAt(item, rest, replace, misfit) : item;
+  const step = (key: unknown, item: unknown): unknown => {
+    const used = namesUsed(String(key), path, replacing);
+    return used === 0 ? item : replaceAt(item, path.slice(used), replacing);
+  };
   if (Array.isArray(value)) {
     // A field's name means that field of every item: a secret must not be kept because a list was not thought of.
     const isPlace = name === "*" || /^\d+$/.test(name);
-    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replace, misfit)));
+    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replacing)));
   }
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, step(key, item)]));
   if (value instanceof Set) return new Set([...value].map((item) => step("*", item)));
   if ("toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON();
-    if (json !== value) return replaceAt(json, path, replace, misfit);
+    if (json !== value) return replaceAt(json, path, replacing);
   }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, step(key, item)]));
+}
+
+/** How many parts of the path the name of a field stands for: a name with dots stands for several. */
+function namesUsed(key: string, path: readonly string[], { isKey }: Replacing): number {
+  if (path[0] === "*" || path[0] === key) return 1;
+  if (isKey === true || !key.includes(".")) return 0;
+  const count = key.split(".").length;
+  return path.slice(0, count).join(".") === key ? count : 0;
 }
 
 export function holdsMark(text: string): boolean {
@@ -116,50 +119,4 @@ export function unmask(edited: unknown, original: unknown): unknown {
   if (Array.isArray(edited)) return edited.map((item, index) => unmask(item, source[index]));
   if (Object.getPrototypeOf(edited) !== Object.prototype) return edited;
   return Object.fromEntries(Object.entries(edited).map(([name, item]) => [name, unmask(item, source[name])]));
-}
-
-/**
- * Takes the redacted values of a call out of a text, for example out of a service's error message.
- * @param values the arguments in each form that the tool may have seen: as sent, and parsed
- */
-export function createScrubber(spec: ToolSpec, ...values: readonly unknown[]): (text: string) => string {
-  if (spec.redactInput.length === 0) return (text) => text;
-  const spellings = new Set<string>();
-  const note = (found: unknown): unknown => {
-    addSpellings(found, spellings);
-    return found;
-  };
-  for (const value of values) {
-    for (const path of spec.redactInput) {
-      try {
-        replaceAt(value, path.split("."), note, note);
-      } catch {
-        // It cannot be read, so the call is refused, and no text can hold what is in there.
-      }
-    }
-  }
-  const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
-  return (text) => longestFirst.reduce((clean, spelling) => clean.replaceAll(spelling, "[redacted]"), text);
-}
-
-const SHORTEST_SECRET = 3;
-
-/** Not by recursion: what is to be scrubbed may be too deep for that. */
-function addSpellings(secret: unknown, spellings: Set<string>): void {
-  const left = [secret];
-  const seen = new Set<unknown>();
-  while (left.length > 0) {
-    const value = left.pop();
-    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
-      const leaf = String(value);
-      if (leaf.length < SHORTEST_SECRET) continue;
-      // As it is, and as it stands in JSON inside a text, once and twice over.
-      const once = JSON.stringify(leaf).slice(1, -1);
-      for (const spelling of [leaf, once, JSON.stringify(once).slice(1, -1)]) spellings.add(spelling);
-    } else if (typeof value === "object" && value !== null && !seen.has(value)) {
-      seen.add(value);
-      if (value instanceof Map) left.push(...value.keys(), ...value.values());
-      else left.push(...(value instanceof Set ? value : Object.values(value)));
-    }
-  }
 }

@@ -63,6 +63,8 @@ export class Scope {
   readonly open = new Set<Call>();
   /** Keys of calls in and below this scope, if it is a root, that were told to wait for a person. */
   readonly waiting = new Set<string>();
+  /** Of a root: a call in or below it has arguments or outputs that must not stay in the store. */
+  holdsSecrets = false;
   /** The indices of its calls among equal ones. */
   readonly places = new Places();
   /** Resolves when the store knows the scope. */

@@ -9,10 +9,11 @@ import {
 } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
-import { createScrubber } from "./redact.ts";
+import { createScrubber } from "./scrub.ts";
 import { runInAmbient } from "./ambient.ts";
 import { type Call, tell, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
+import { toShownJson } from "../util/shown-value.ts";
 import { Try } from "./try.ts";
 import { recordKeyRead } from "./record/record-key-read.ts";
 
@@ -182,13 +183,11 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
 
 /** What the author of a tool says to those who watch holds none of its redacted arguments. */
 function scrubbed(call: Call, message: string, data: unknown): { message: string; data: unknown } {
-  const { spec, args, input } = call;
-  if (spec.redactInput.length === 0) return { message, data };
-  const clean = createScrubber(spec, args, input);
-  const text = JSON.stringify(data);
+  if (call.spec.redactInput.length === 0) return { message, data };
+  const clean = createScrubber(call);
   return {
     message: clean(message),
-    data: text === undefined ? undefined : (JSON.parse(clean(text)) as unknown),
+    data: data === undefined ? undefined : (JSON.parse(clean(toShownJson(data))) as unknown),
   };
 }
 

@@ -114,6 +114,13 @@ async function clearRuns(
       if (rows !== undefined && rows > 0) cleared += 1;
     }
   }
+  for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after))) {
+    if (deletedRuns.has(runId)) continue;
+    const mayGo = (age: RunAge): boolean =>
+      age.status === undefined && age.openTurns === 0 && !age.waitsForPerson;
+    const rows = await sweep.changeRun(runId, before, mayGo, () => forgetReplayOfRun(runId, FORGOTTEN));
+    if (rows !== undefined && rows > 0) cleared += 1;
+  }
   for await (const runId of sweep.pages((after) => listOpenTurnsBefore(before, after))) {
     const mayGo = (age: RunAge): boolean => !age.waitsForPerson;
     const turns = await sweep.changeRun(runId, before, mayGo, () => giveUpTurns(runId, now));

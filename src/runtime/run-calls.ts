@@ -9,6 +9,7 @@ import { ToolwrightError } from "../errors.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
+import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
 import { mapAtMost } from "../util/map-at-most.ts";
@@ -89,8 +90,7 @@ function callTool(
   const how = { toolCallId: id, signal, batch, modelName: name, readByModel: true };
   if (malformed === undefined) return invoke(scope, spec, args, how);
   // Nobody knows where in it the fields are that must not be stored.
-  const isSecret = spec.redactInput.length > 0 || spec.digestInput !== undefined;
-  const shown = isSecret ? "(left out)" : malformed;
+  const shown = hidesInput(spec) ? LEFT_OUT : malformed;
   const refusing = {
     ...spec,
     schema: z.custom(() => false, "it is not valid JSON, or nested too deeply; nothing was run"),

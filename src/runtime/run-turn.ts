@@ -65,7 +65,10 @@ export async function runTurn<T>(
   const { runId, limits, signal } = options;
   const { host } = runtime;
   const chosen = await host.store.read(() => chooseTurn(options));
-  if (chosen.resultJson !== null) return replay(decode(chosen.resultJson), chosen.turn);
+  if (chosen.resultJson !== null) {
+    noteRecorded(host, runId);
+    return replay(decode(chosen.resultJson), chosen.turn);
+  }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
   const drivenIn = async (): Promise<T> => {
     const scope = scopeHere() as Scope;
@@ -79,6 +82,15 @@ export async function runTurn<T>(
     });
   };
   return runtime.run(task, drivenIn, chosen.budgetId ?? runId);
+}
+
+/** Whoever has changed the code and starts the program again would wonder why nothing changed. */
+function noteRecorded(host: Host, runId: string): void {
+  host.warnOnce(
+    "recorded answer",
+    `run "${runId}" has ended, so this is its recorded answer; the model was not asked, and nothing was run. ` +
+      "Use another runId to start over.",
+  );
 }
 
 /** The turn on record that began with this input, or the next one. */

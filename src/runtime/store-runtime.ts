@@ -26,6 +26,7 @@ import { type ApprovalDecision, decideApproval, readApprovals } from "./approval
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
+import { forgetSecretsOfCall, forgetSecretsOfTask } from "./forget-secrets.ts";
 import { readFullOutput } from "./full-output.ts";
 import { checkNames, checkSignal, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
@@ -113,6 +114,7 @@ export class StoreRuntime {
     try {
       const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
       isWaiting = outcome.status === "pending";
+      if (!scope.isOwned) await forgetSecretsOfCall(scope, spec, outcome);
       return outcome as Outcome<never>;
     } finally {
       close(isWaiting);
@@ -126,7 +128,13 @@ export class StoreRuntime {
     const hasTurns = budgetId === undefined && task.turn === undefined;
     const opened = this.#scopes.open(task, { budgetId, hasTurns });
     await opened.owned;
-    return this.#runIn(budgetId ?? task.runId, () => opened, work, opened.scope.ready);
+    if (budgetId !== undefined) return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
+    const workThenForget = async (): Promise<T> => {
+      const result = await work();
+      await forgetSecretsOfTask(opened.scope);
+      return result;
+    };
+    return this.#runIn(task.runId, () => opened, workThenForget, opened.scope.ready);
   }
 
   /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */

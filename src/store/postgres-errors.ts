@@ -72,9 +72,33 @@ export function asStoreError(error: unknown): unknown {
   // A host with several addresses fails with a list of errors and no message of its own.
   const message = error.message === "" ? codeOf(error) : error.message;
   return new ToolwrightError("TOOL_STORE_FAILED", `The PostgreSQL store failed: ${message}.`, {
+    hint: HINTS.find(([codes]) => codes.has(codeOf(error)))?.[1],
     cause: error,
   });
 }
+
+/** What is wrong with the address or the rights, not with the store: there is nothing to repair in it. */
+const HINTS: readonly (readonly [codes: ReadonlySet<string>, hint: string])[] = [
+  [
+    // invalid_password and invalid_authorization_specification.
+    new Set(["28P01", "28000"]),
+    "Correct the user name or the password in the address of the store (postgres://user:password@host/database), then try again.",
+  ],
+  [
+    // invalid_catalog_name.
+    new Set(["3D000"]),
+    "Create the database, or correct its name in the address of the store, then try again.",
+  ],
+  [
+    // insufficient_privilege.
+    new Set(["42501"]),
+    "Grant this user the right to create and use tables in the schema, or use another user.",
+  ],
+  [
+    new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]),
+    "Start the server, or correct the host and the port in the address of the store, then try again.",
+  ],
+];
 
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -10,12 +10,22 @@ import { keepKeyReads } from "./key-reads.ts";
 import type { RunStatus } from "./workflow-runs.ts";
 
 const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
-const SCOPES_OF_TASK = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1 AND node_id = ?2 AND path = ?3)";
+/** With the turns of a chat in it, whose path is that of the task and a number. */
+const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
+  WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
 
 /** What an interrupted task needs in clear to go on is not kept once it has its output. */
 export function* forgetReplayOfTask(runId: string, nodeId: string, path: string): Transaction<void> {
   yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES_OF_TASK}`, runId, nodeId, path);
   yield* change(coverArguments(SCOPES_OF_TASK), runId, nodeId, path);
+}
+
+/** The same for a call that is no part of a task. */
+export function coverArgumentsOfCall(callKey: string): Transaction<number> {
+  return change(
+    coverArguments("(SELECT scope_id FROM toolwright_approvals WHERE call_key = ?1) AND call_key = ?1"),
+    callKey,
+  );
 }
 
 /** Arguments that only a person had to see, as the log shows them. */

@@ -12,6 +12,7 @@
  *
  * Data is base64 text, a `data:` URL or bytes.
  */
+import { toShownJson } from "../util/shown-value.ts";
 
 export interface TextPart {
   readonly type: "text";
@@ -147,5 +148,5 @@ function isFields(value: unknown): value is Fields {
 }
 
 function jsonText(value: unknown): string {
-  return JSON.stringify(value) ?? "";
+  return value === undefined ? "" : toShownJson(value);
 }

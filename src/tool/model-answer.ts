@@ -1,8 +1,9 @@
 /** The outcome of a call for those who take no outcome: an error to throw, or a text for a model. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
+import type { Approval } from "../invoke/approval.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/told-errors.ts";
+import { toldCopy } from "../invoke/error-record.ts";
 import { toJsonOutput } from "./model-notes.ts";
 
 export interface ModelAnswer {
@@ -24,15 +25,20 @@ export function outputText(output: unknown, note: string | undefined): string {
 }
 
 export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "success" }>): ToolwrightError {
-  return outcome.status === "pending" ? pendingError(spec, outcome.approval.id) : outcome.error;
+  return outcome.status === "pending" ? pendingError(spec, outcome.approval) : outcome.error;
 }
 
-export function pendingError(spec: ToolSpec, approvalId: string): ToolwrightError {
+/** In the same words for every reader. @param hint what the reader can do; default: that of the code */
+export function pendingError(
+  spec: ToolSpec,
+  { id, prompt }: Pick<Approval, "id" | "prompt">,
+  hint?: string,
+): ToolwrightError {
   return toldCopy(
     new ToolwrightError(
       "TOOL_APPROVAL_PENDING",
-      `Tool "${spec.name}" waits for a person's decision (request ${approvalId}).`,
-      { details: { tool: spec.name, approvalId }, effect: "none" },
+      `Tool "${spec.name}" waits for approval (request ${id}): ${prompt}`,
+      { details: { tool: spec.name, approvalId: id }, hint, effect: "none" },
     ),
   );
 }

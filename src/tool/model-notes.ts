@@ -1,7 +1,7 @@
 /** Notes that go to the model with a result, for example that it is from an earlier attempt. */
-import { encode } from "../util/encode.ts";
+import { toShownValue } from "../util/shown-value.ts";
 import { contentPartsOf } from "./content-parts.ts";
-import type { JsonOutput, JsonValue, ModelContent, ModelOutput } from "./tool.ts";
+import type { JsonOutput, ModelContent, ModelOutput } from "./tool.ts";
 
 const KEPT = 1_000;
 
@@ -73,11 +73,6 @@ export function toJsonOutput(output: unknown, note: string | undefined): JsonOut
   if (typeof output === "string") {
     return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };
   }
-  const value = toJson(output);
+  const value = toShownValue(output) ?? null;
   return { type: "json", value: note === undefined ? value : { note, result: value } };
-}
-
-/** Values beyond JSON are shown in their stored form, which a model can read. */
-function toJson(output: unknown): JsonValue {
-  return output === undefined ? null : (JSON.parse(encode(output)) as JsonValue);
 }

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { policyNames } from "../definition/check-options.ts";
 import type { SdkSchema } from "../definition/sdk-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
+import type { JsonValue } from "../util/shown-value.ts";
 
 /** What an AI SDK loop passes beside the input, and what a caller may. Anything else in the object goes to `ctx`. */
 export interface ToolCallOptions {
@@ -55,7 +56,6 @@ export type ModelContent =
       data: { type: "data"; data: string } | { type: "url"; url: URL };
       filename?: string;
     };
-export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
 

@@ -3,6 +3,7 @@
  * would move the cursor, change colours, reorder or hide letters is shown as its escape, and nothing can look like a
  * line of ours. Every surface uses these functions and no others.
  */
+import { toShownJson } from "./shown-value.ts";
 
 /** Several lines, such as the output of a tool: line breaks and tabs stay. */
 export function toTerminalText(text: string): string {
@@ -24,10 +25,10 @@ export function toTerminalName(name: string): string {
   return /^[\p{L}\p{N}_.:@/+~#=%-]+$/u.test(name) ? name : JSON.stringify(name);
 }
 
-/** JSON for programs that may end up on a terminal: the same value, its controls escaped. */
+/** JSON for programs that may end up on a terminal: the value as it is shown everywhere, its controls escaped. */
 export function toTerminalJson(value: unknown, indent = 2): string {
   // Outside its texts, JSON has no such character but line breaks.
-  return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (character) =>
+  return toShownJson(value, indent).replaceAll(UNSAFE, (character) =>
     character.split("").map(unitEscape).join(""),
   );
 }

@@ -1,4 +1,6 @@
 /** How a value that is too long for the log stands there: its size and its beginning. The full value is kept elsewhere. */
+import { decode } from "./encode.ts";
+import { toShownJson } from "./shown-value.ts";
 
 const PREVIEW_CHARACTERS = 1_000;
 
@@ -8,8 +10,14 @@ export function truncateJson(text: string, maxBytes: number): { text: string; tr
   if (text.length * 3 <= maxBytes) return { text, truncated: false };
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return { text, truncated: false };
-  const preview = text.slice(0, Math.min(PREVIEW_CHARACTERS, maxBytes)).toWellFormed();
+  const preview = toShownStored(text).slice(0, Math.min(PREVIEW_CHARACTERS, maxBytes)).toWellFormed();
   return { text: JSON.stringify({ truncated: true, bytes, preview }), truncated: true };
+}
+
+/** The JSON of a stored value, as it is shown. */
+export function toShownStored(text: string): string {
+  // Without a tag, the two forms are the same.
+  return text.includes('"$type"') ? toShownJson(decode(text)) : text;
 }
 
 /** Whether a text of the log is such a preview. A value that looks like one is kept in full elsewhere too. */

@@ -3,7 +3,7 @@ import type { StoreOption } from "../store/open-store.ts";
 import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
-import { createOutputTokens, type OutputTokens, type Schemas } from "./output-token.ts";
+import type { OutputTokens, Schemas } from "./output-token.ts";
 import { isZod } from "../definition/check-options.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -72,4 +72,9 @@ export function isWorkflowDefinition(value: unknown): value is WorkflowDefinitio
   if (typeof value !== "object" || value === null || !(DEFINITION in value)) return false;
   assertSameVersion((value as { [MADE_BY]?: PackageCopy })[MADE_BY], "The workflow");
   return true;
+}
+
+function createOutputTokens<S extends Schemas>(schemas: S): OutputTokens<S> {
+  const tokens = Object.entries(schemas).map(([key, schema]) => [key, { key, schema }]);
+  return Object.fromEntries(tokens) as OutputTokens<S>;
 }

@@ -1,7 +1,7 @@
 /** Drives a claimed run to where it can go, and writes down how it stands. */
 import { ToolwrightError } from "../errors.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
-import { messageOf } from "../invoke/error-record.ts";
+import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tasks.ts";
@@ -14,6 +14,8 @@ import { loadStates, resultOf } from "./run-result.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
+import type { TaskState } from "./task-state.ts";
+import { isJsxOfReact, JSX_HINT } from "./jsx-of-react.ts";
 import { workflowError } from "./workflow-error.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -67,10 +69,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
       throw error;
     })
     .finally(() => clearInterval(watch));
-  const errorJson =
-    end.error === undefined
-      ? null
-      : JSON.stringify({ code: end.error.code, message: end.error.message, hint: end.error.hint });
+  const errorJson = end.error === undefined ? null : encodeCleanError(end.error);
   const nowMs = host.clock.now();
   const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
   // The answer is what this transaction wrote: the run may be resumed by another process at once.
@@ -90,26 +89,41 @@ async function outcomeOf(
   try {
     const end = await schedule(run, options);
     if (end.status !== "failed") return { status: end.status };
-    const { nodeId, error, attempt } = end.task;
-    return {
-      status: "failed",
-      error: new ToolwrightError(
-        "WORKFLOW_TASK_FAILED",
-        `Task "${nodeId}" failed after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${error?.message ?? "unknown"}`,
-        {
-          details: { task: nodeId, code: error?.code },
-        },
-      ),
-    };
+    return { status: "failed", error: taskFailed(end.task) };
   } catch (error) {
     if (run.signal.aborted) return { status: "cancelled" };
     if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
       throw error;
     const known = ToolwrightError.is(error)
       ? error
-      : workflowError("the tree", `could not be rendered: ${messageOf(error)}`);
+      : workflowError("the tree", `could not be rendered: ${messageOf(error)}`, renderHint(error));
     return { status: "failed", error: known };
   }
+}
+
+/** JSX that was compiled for React calls a React that is not there. */
+function renderHint(error: unknown): string {
+  return isJsxOfReact(error) ? JSX_HINT : "Fix what the message names, then resume the run.";
+}
+
+/** The task's own error is in the message and, field by field, in the details. */
+function taskFailed({ nodeId, iteration, attempt, error }: TaskState): ToolwrightError {
+  const attempts = `${attempt} ${attempt === 1 ? "attempt" : "attempts"}`;
+  return new ToolwrightError(
+    "WORKFLOW_TASK_FAILED",
+    `Task "${nodeId}" failed after ${attempts}: ${error?.message ?? "unknown error"}`,
+    {
+      details: {
+        task: nodeId,
+        iteration,
+        attempts: attempt,
+        code: error?.code,
+        hint: error?.hint,
+        details: error?.details,
+      },
+      retryable: error?.retryable,
+    },
+  );
 }
 
 const CANCEL_POLL_MS = 500;

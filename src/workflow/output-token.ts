@@ -11,8 +11,3 @@ export type Schemas = Readonly<Record<string, z.ZodType>>;
 export type OutputTokens<S extends Schemas> = {
   readonly [Key in keyof S & string]: OutputToken<Key, S[Key]>;
 };
-
-export function createOutputTokens<S extends Schemas>(schemas: S): OutputTokens<S> {
-  const tokens = Object.entries(schemas).map(([key, schema]) => [key, { key, schema }]);
-  return Object.fromEntries(tokens) as OutputTokens<S>;
-}

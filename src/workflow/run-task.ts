@@ -1,7 +1,6 @@
 /** Runs one task to its end: attempt after attempt, each in a scope of its own, each on record before it counts. */
 import { ToolwrightError } from "../errors.ts";
-import { decodeError } from "../invoke/error-record.ts";
-import { messageOf } from "../invoke/error-record.ts";
+import { copyError, decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
@@ -10,6 +9,7 @@ import { holdRun } from "../store/workflow-runs.ts";
 import { forgetReplayOfTask } from "../store/retention.ts";
 import { saveTask, type TaskRow } from "../store/tasks.ts";
 import { decode, encode } from "../util/encode.ts";
+import { toShownText } from "../util/shown-value.ts";
 import { limitAttempt } from "./attempt-limit.ts";
 import { instructionsOf, runAgentTask } from "./agent-task.ts";
 import { askAboutTask, decisionOf, endTask } from "./task-approval.ts";
@@ -68,6 +68,19 @@ function isValue(props: TaskProps): boolean {
   return props.agent === undefined && props.model === undefined && typeof props.children !== "function";
 }
 
+/** A text without an agent is the output itself, which is seldom what is meant where the output is no text. */
+async function valueOf({ id, output, children }: TaskProps): Promise<unknown> {
+  try {
+    return await validateOutput(id, output, children);
+  } catch (error) {
+    if (typeof children !== "string" || !ToolwrightError.is(error)) throw error;
+    throw copyError(error, {
+      message: `Task "${id}" holds a text and has no agent, so the text itself is its output, and does not fit "${output?.key ?? ""}".`,
+      hint: `If the text is a prompt, give the task an agent: <Task id=${JSON.stringify(id)} agent={…}>. Otherwise put the value there: {{ … }} or a function.`,
+    });
+  }
+}
+
 /** How a task stands that a person was asked about; `undefined` when it may begin. */
 async function permission(
   run: RunState,
@@ -100,7 +113,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
   run.tell({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
   const isAgent = props.agent !== undefined || props.model !== undefined;
   if (isValue(props)) {
-    return { kind: "output", output: await validateOutput(props.id, props.output, props.children) };
+    return { kind: "output", output: await valueOf(props) };
   }
   const limit = limitAttempt(run, props);
   const { signal } = limit;
@@ -193,7 +206,7 @@ export function dependencies(run: RunState, { props, loop }: TaskInstance): Reco
 function textOf(child: unknown): string {
   if (Array.isArray(child)) return child.map(textOf).join("");
   if (child === null || child === undefined || typeof child === "boolean") return "";
-  return typeof child === "string" ? child : JSON.stringify(child);
+  return toShownText(child);
 }
 
 function delayOf({ props }: TaskInstance, attempt: number): number {
@@ -228,7 +241,10 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
     status: change.status,
     outputKey: change.status === "finished" ? (props.output?.key ?? null) : null,
     outputJson: change.status === "finished" ? encode(change.output) : null,
-    errorJson: change.error === undefined ? null : errorJson(change.error),
+    errorJson:
+      change.error === undefined
+        ? null
+        : encodeCleanError(wrapThrown(change.error, "WORKFLOW_TASK_FAILED", { hint: "" })),
     promptJson: prompt === undefined ? null : encode(prompt),
     position: run.nextPosition(),
     startedAtMs: now,
@@ -255,7 +271,6 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
 }
 
 export function toTaskState(row: TaskRow): TaskState {
-  const error = row.errorJson === null ? undefined : decodeError(row.errorJson);
   return {
     nodeId: row.nodeId,
     path: row.path,
@@ -264,16 +279,7 @@ export function toTaskState(row: TaskRow): TaskState {
     status: row.status,
     outputKey: row.outputKey,
     output: row.outputJson === null ? undefined : decode(row.outputJson),
-    error: error === undefined ? undefined : { code: error.code, message: error.message },
+    error: row.errorJson === null ? undefined : decodeError(row.errorJson),
     prompt: row.promptJson === null ? undefined : decode(row.promptJson),
   };
-}
-
-function errorJson(error: unknown): string {
-  const code = ToolwrightError.is(error) ? error.code : "WORKFLOW_TASK_FAILED";
-  return JSON.stringify({
-    code,
-    message: messageOf(error),
-    hint: ToolwrightError.is(error) ? error.hint : "",
-  });
 }

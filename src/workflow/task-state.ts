@@ -1,4 +1,5 @@
 /** What is known of a run's tasks, in memory: by task and loop path, and by the key of their output. */
+import type { ToolwrightError } from "../errors.ts";
 
 export type TaskStatus = "running" | "finished" | "failed" | "skipped" | "waiting";
 
@@ -11,7 +12,7 @@ export interface TaskState {
   readonly status: TaskStatus;
   readonly outputKey: string | null;
   readonly output: unknown;
-  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly error: ToolwrightError | undefined;
   readonly prompt: unknown;
 }
 

@@ -217,16 +217,16 @@ describe("get_tool_response", () => {
       },
     });
     let error = "";
+    let shown: unknown;
     const next = (offset: number): object[] => [call("get_tool_response", { tool_call_id: "c1", offset })];
     const { agent, model } = await createAgent(
       world,
       [
         [call("build", {}, "c1")],
         ({ toolResults }) => {
-          const shown = String(toolResults[0]?.output);
-          const [, head = "", offset] = /^(.*)\n\[cut: .*"offset":(\d+)/s.exec(shown) ?? [];
-          error = head;
-          return next(Number(offset)) as never;
+          // It stays the JSON of an error, cut inside its message.
+          shown = toolResults[0]?.output;
+          return next(0) as never;
         },
         ...Array.from(
           { length: 400 },
@@ -242,6 +242,14 @@ describe("get_tool_response", () => {
     );
     await agent.invoke(ask("Build."));
     for (const { prompt } of model.requests) expect(JSON.stringify(prompt).length).toBeLessThan(40_000);
+    expect(shown).toMatchObject({
+      is_error: true,
+      error_type: "execution_failed",
+      message: expect.stringMatching(
+        /^(warning\n)+.*… \[cut: \d+ of 400009 characters are shown; get_tool_response /,
+      ) as string,
+      next_action_hint: expect.stringContaining("Read the message") as string,
+    });
     expect(JSON.parse(error)).toMatchObject({
       is_error: true,
       message: expect.stringMatching(/warning\nthe cause$/) as string,
@@ -249,7 +257,7 @@ describe("get_tool_response", () => {
   });
 
   it("the offset of the rest does not count what a note adds", () => {
-    const spec = { redactOutput: [] } as never;
+    const spec = { redactInput: [], redactOutput: [] } as never;
     const requested = { id: "c1", name: "look", input: {}, malformed: undefined };
     const ended = (output: unknown) =>
       ({

@@ -47,6 +47,34 @@ it("runs tasks in order, hands outputs on, and stores them", async () => {
   expect(result.outputs["number"]).toEqual(expect.arrayContaining([{ value: 2 }, { value: 40 }]));
 });
 
+it("a failed run says in details which task failed, and how", async () => {
+  const { Workflow, Task, smithers, outputs } = createSmithers(
+    { output: z.object({}) },
+    { dbPath: createStore() },
+  );
+  const workflow = smithers(() => (
+    <Workflow name="fails">
+      <Task id="pay" output={outputs.output} retries={1}>
+        {() => {
+          throw Object.assign(new Error("declined"), { code: "card_declined", hint: "Use another card." });
+        }}
+      </Task>
+    </Workflow>
+  ));
+  const { error } = await runWorkflow(workflow);
+  expect(error).toMatchObject({
+    code: "WORKFLOW_TASK_FAILED",
+    details: {
+      task: "pay",
+      iteration: 0,
+      attempts: 2,
+      code: "WORKFLOW_TASK_FAILED",
+      hint: "Use another card.",
+      details: { code: "card_declined" },
+    },
+  });
+});
+
 it("loops until what a task says, with the number of the pass", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = createSmithers(
     { step: z.object({ at: z.number() }) },

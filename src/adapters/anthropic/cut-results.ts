@@ -1,5 +1,6 @@
 /** Cuts the largest results of tools, with a mark where something is missing. Nothing else in a message is touched. */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import { cutErrorText } from "../../tool/cut-error-text.ts";
 import { bytesOfTokens } from "../../util/estimate-tokens.ts";
 
 /** A result that is shorter says little in many bytes: it stays. */
@@ -46,6 +47,10 @@ function textsIn(messages: readonly MessageParam[]): string[] {
 function cut(block: ToolResultBlockParam, longest: number): ToolResultBlockParam {
   const { content } = block;
   if (typeof content !== "string" || content.length <= longest) return block;
-  const mark = `\n[${content.length - longest} of ${content.length} characters are left out here to fit the context]`;
+  const leftOut = (shown: number, total: number): string =>
+    `[${total - shown} of ${total} characters are left out here to fit the context]`;
+  const error = block.is_error === true ? cutErrorText(content, longest, leftOut) : undefined;
+  if (error !== undefined) return { ...block, content: error };
+  const mark = `\n${leftOut(longest, content.length)}`;
   return { ...block, content: `${content.slice(0, longest).toWellFormed()}${mark}` };
 }

@@ -4,7 +4,9 @@
  */
 import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
-import { maskInput } from "../../invoke/redact.ts";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { maskForKey } from "../../invoke/redact.ts";
+import { hidesInput, keptInput } from "../../invoke/storable.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
@@ -54,7 +56,9 @@ export class History {
     const sent = content.map((block) => toParam(block));
     this.#add(
       { role: "assistant", content: sent },
-      { role: "assistant", content: sent.map((block) => this.#masked(block)) },
+      { role: "assistant", content: sent.map((block) => this.#with(block, keptObject)) },
+      // By the key's own form: what a loop that an earlier version began was told is found again.
+      { role: "assistant", content: sent.map((block) => this.#with(block, maskForKey)) },
     );
   }
 
@@ -65,19 +69,26 @@ export class History {
     );
   }
 
-  #add(sent: MessageParam, kept: MessageParam): void {
+  #add(sent: MessageParam, kept: MessageParam, hashed = kept): void {
     this.#messages.push(sent);
     this.#kept.push(kept);
-    this.#hash = sha256(`${this.#hash} ${canonicalText(kept)}`);
+    this.#hash = sha256(`${this.#hash} ${canonicalText(hashed)}`);
   }
 
-  #masked(block: ContentBlockParam): ContentBlockParam {
+  #with(block: ContentBlockParam, hide: typeof maskForKey): ContentBlockParam {
     const tool = block.type === "tool_use" ? this.#tools.get(block.name) : undefined;
     if (tool === undefined || block.type !== "tool_use") return block;
     const spec = specOf(tool);
-    const args = maskInput(spec, fromObjectInput(spec.inputJsonSchema, block.input), this.#secret);
+    if (!hidesInput(spec)) return block;
+    const args = hide(spec, fromObjectInput(spec.inputJsonSchema, block.input), this.#secret);
     return { ...block, input: withArguments(spec.inputJsonSchema, block.input, args) };
   }
+}
+
+/** The API takes inputs back only as objects. */
+function keptObject(spec: ToolSpec, args: unknown, secret: string): unknown {
+  const kept = keptInput(spec, args, secret);
+  return typeof kept === "object" && kept !== null && !Array.isArray(kept) ? kept : { input: kept };
 }
 
 /** The API takes back what it sent, but for inputs of calls that are no objects. */

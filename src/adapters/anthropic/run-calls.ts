@@ -50,8 +50,8 @@ export async function runBlocks(
 function toResult(ended: EndedCall, secret: string): CallResult[] {
   const { id } = ended.call;
   if (ended.spec === undefined) return [errorResult(id, ended.error)];
-  const { outcome, spec } = ended;
-  return outcome.status === "pending" ? [] : [resultOf(id, outcome, spec, secret)];
+  const { outcome } = ended;
+  return outcome.status === "pending" ? [] : [resultOf(id, outcome, ended, secret)];
 }
 
 function toTerminal(ended: EndedCall): TerminalCall | undefined {

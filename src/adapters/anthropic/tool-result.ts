@@ -1,8 +1,9 @@
 /** The outcome of a call as the model reads it: plain text or JSON, and every error in the one shape of errors. */
 import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { ToolwrightError } from "../../errors.ts";
+import { storedError } from "../../invoke/error-record.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
-import { maskOutput } from "../../invoke/redact.ts";
+import { storableOutput } from "../../invoke/storable.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { type ResultBlocks, toResultBlocks } from "./content-blocks.ts";
 import { outputText, saysError } from "../../tool/model-answer.ts";
@@ -15,20 +16,21 @@ export interface CallResult {
 
 export function errorResult(toolUseId: string, error: ToolwrightError): CallResult {
   const block = resultBlock(toolUseId, JSON.stringify(error.toModel()), true);
-  return { block, stored: block };
+  if (error.logged === undefined) return { block, stored: block };
+  return { block, stored: resultBlock(toolUseId, JSON.stringify(storedError(error).toModel()), true) };
 }
 
 export function resultOf(
   toolUseId: string,
   outcome: Exclude<Outcome, { status: "pending" }>,
-  spec: ToolSpec,
+  { spec, args }: { readonly spec: ToolSpec; readonly args: unknown },
   secret: string,
 ): CallResult {
   if (outcome.status !== "success") return errorResult(toolUseId, outcome.error);
   const { output, note } = outcome;
   const block = resultBlock(toolUseId, contentOf(output, note), saysError(output));
-  if (spec.redactOutput.length === 0) return { block, stored: block };
-  const masked = maskOutput(spec, output, secret);
+  if (spec.redactOutput.length + spec.redactInput.length === 0) return { block, stored: block };
+  const masked = storableOutput(spec, args, output, secret);
   return { block, stored: resultBlock(toolUseId, contentOf(masked, note), saysError(output)) };
 }
 

@@ -1,12 +1,13 @@
 /** How a call ended, for programs and for people. */
 import type { Command } from "commander";
-import { ToolwrightError } from "../../errors.ts";
+import type { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { messageOf } from "../../invoke/error-record.ts";
+import { copyError, toToolwrightError } from "../../invoke/error-record.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { pendingError } from "../../tool/model-answer.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { toShownValue } from "../../util/shown-value.ts";
 import {
   toTerminalBlock,
   toTerminalJson,
@@ -16,7 +17,6 @@ import {
 } from "../../util/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES, exitCodeOf } from "./exit-codes.ts";
-import { toPlainJson } from "./plain-json.ts";
 import { showOutput } from "./show-output.ts";
 
 export interface Answer {
@@ -37,9 +37,13 @@ export function answerOutcome(
   outcome: Exclude<Outcome, { status: "pending" }>,
   context: AnswerContext,
 ): Answer {
-  if (outcome.status !== "success") return answerError(outcome.error, context);
-  const json = toPlainJson(outcome.output);
-  const note = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
+  if (outcome.status !== "success") {
+    const answer = answerError(outcome.error, context);
+    return outcome.replayed ? { ...answer, complaint: answer.complaint + RECORDED } : answer;
+  }
+  const json = toShownValue(outcome.output) ?? null;
+  const said = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
+  const note = outcome.replayed ? said + RECORDED : said;
   if (!isErrorResult(json)) {
     return {
       exitCode: EXIT_CODES.ok,
@@ -50,17 +54,18 @@ export function answerOutcome(
     };
   }
   const { message, next_action_hint: hint } = json;
-  const said =
+  const failure =
     typeof message === "string"
       ? errorText(message, typeof hint === "string" ? hint : "")
       : toTerminalText(showOutput(json));
-  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: said + note };
+  return { exitCode: EXIT_CODES.failed, json, text: "", complaint: failure + note };
 }
 
+const RECORDED =
+  "note: this is the recorded answer of this run; nothing was run now. Use another run id to start over.\n";
+
 export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
-  const error = ToolwrightError.is(thrown)
-    ? thrown
-    : new ToolwrightError("TOOL_EXECUTION_FAILED", messageOf(thrown), { cause: thrown });
+  const error = toToolwrightError(thrown, command.name());
   const usage =
     error.code === "TOOL_INPUT_INVALID" ? `  Usage: ${commandPath(command)} ${command.usage()}\n` : "";
   const { stack = "" } = error.cause instanceof Error ? error.cause : error;
@@ -87,12 +92,8 @@ export function answerStopped(
   { runId, resume }: { readonly runId: string; readonly resume: string },
   context: AnswerContext,
 ): Answer {
-  const { code, message, details, effect, cause } = error;
-  const what = effect === "none" ? "Nothing was run." : "It may have happened.";
-  const stopped = new ToolwrightError(code, message, {
-    details,
-    cause,
-    ...(effect === undefined ? {} : { effect }),
+  const what = error.effect === "none" ? "Nothing was run." : "It may have happened.";
+  const stopped = copyError(error, {
     hint: `${what} To resume the call, run the same command again with ${resume}.`,
   });
   const answer = answerError(stopped, context);
@@ -108,8 +109,8 @@ export interface OpenRequest {
 /** The rows stay where they are: whoever may decide types one of the commands, and the caller the other. */
 export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn: string): Answer {
   const ids = requests.map(({ approval }) => approval.id);
+  const [first] = requests;
   const commands = requests.map(hintFor).join(" Then: ");
-  const { runId } = requests[0]?.approval ?? {};
   const lines = requests.flatMap(({ approval: { kind, prompt, toolName, args }, answers }) => [
     `waiting: ${toTerminalBlock(prompt)}`,
     `  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`,
@@ -120,11 +121,11 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
   return {
     exitCode: EXIT_CODES.waiting,
     json: {
-      ...pendingError(specOf(tool), ids[0] ?? "").toModel(),
+      ...(first === undefined ? {} : pendingError(specOf(tool), first.approval).toModel()),
       next_action_hint: `${commands} Then run the same command again with ${goOn}.`,
       approval_id: ids[0],
       approval_ids: ids,
-      run_id: runId,
+      run_id: first?.approval.runId,
     },
     text: "",
     complaint: `${[...lines, `Then run the same command again with:  ${toTerminalLine(goOn)}`].join("\n")}\n`,

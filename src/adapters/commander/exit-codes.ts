@@ -1,6 +1,6 @@
 /** How a command ends, by the kind of its error. docs/command-line.md has the same table. */
 import { constants } from "node:os";
-import type { ErrorCode } from "../../errors.ts";
+import type { ErrorCode, OwnErrorCode } from "../../errors.ts";
 
 export const EXIT_CODES = {
   ok: 0,
@@ -14,7 +14,7 @@ export const EXIT_CODES = {
   timeout: 124,
 } as const;
 
-const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+const BY_CODE: Readonly<Partial<Record<ErrorCode | OwnErrorCode, number>>> = {
   TOOL_INPUT_INVALID: EXIT_CODES.usage,
   TOOL_INPUT_REDACTED: EXIT_CODES.usage,
   TOOL_OPTION_INVALID: EXIT_CODES.usage,
@@ -31,7 +31,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   TOOL_TIMEOUT: EXIT_CODES.timeout,
 };
 
-export function exitCodeOf(code: ErrorCode): number {
+export function exitCodeOf(code: ErrorCode | OwnErrorCode): number {
   return BY_CODE[code] ?? EXIT_CODES.failed;
 }
 

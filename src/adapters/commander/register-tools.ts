@@ -1,11 +1,9 @@
 /** `registerToolsAsCLI`: a command for every tool of a registry, on a Commander program of yours. */
-import { relative, resolve } from "node:path";
 import type { Command } from "commander";
-import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
+import { createRuntime } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { DEFAULT_STORE } from "../../store/open-store.ts";
 import { defaultRegistry, type Registry } from "../../tool/registry.ts";
-import { printedWord } from "../../util/terminal-text.ts";
+import { lazyModule } from "../../util/lazy.ts";
 import { type CommandSettings, INPUT, RUN_ID } from "./command-settings.ts";
 import { planCommands } from "./plan-commands.ts";
 import { addToolCommands } from "./tool-commands.ts";
@@ -33,11 +31,18 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
     reserved: namesOfOptions(program),
     ownOptions: [INPUT, RUN_ID],
     open: () => opened(runtime, registry),
-    decideCommand: async (words, _values, used) =>
-      ["npx toolwright", ...words.map(printedWord), ...(await storeWords(used))].join(" "),
+    decideCommand: async (words, _values, used) => {
+      const { decideCommand } = await deciding.get();
+      return (await decideCommand(used, words, "here")) ?? IN_MEMORY;
+    },
   };
   addToolCommands(program, planCommands(registry.all()), settings);
 }
+
+/** No command reaches a store in memory. */
+const IN_MEMORY = "runtime.resolveToolApproval() in this program, since its store is in memory";
+
+const deciding = lazyModule(() => import("../../runtime/decide-command.ts"));
 
 function opened(given: Runtime | undefined, registry: Registry) {
   const runtime = given ?? createRuntime({ tools: registry.all() });
@@ -47,18 +52,6 @@ function opened(given: Runtime | undefined, registry: Registry) {
       if (given === undefined) await runtime[Symbol.asyncDispose]();
     },
   };
-}
-
-/** `--store …` for a store that the command would not look into by itself. */
-async function storeWords(runtime: Runtime): Promise<string[]> {
-  // Where a runtime of another kind keeps its records is not known here.
-  const host = await hostOf(runtime).catch(() => undefined);
-  if (host === undefined) return [];
-  const [file] = host.settings.protectedPaths;
-  if (file === undefined) return host.store.dialect === "postgres" ? ["--store", "postgres://…"] : [];
-  if (file === resolve(DEFAULT_STORE)) return [];
-  const near = relative(process.cwd(), file);
-  return ["--store", printedWord(near.startsWith("..") ? file : near)];
 }
 
 function namesOfOptions(program: Command): string[] {

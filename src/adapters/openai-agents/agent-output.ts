@@ -40,7 +40,13 @@ function toStructured(part: ContentPart): ToolOutputText | ToolOutputImage | Too
   return { type: "file", file: { data, mediaType, filename: filename ?? "file" } };
 }
 
-/** The SDK writes objects as JSON. Values beyond JSON are shown in their stored form, which is only in the text. */
+/** The SDK writes objects as JSON. Of values beyond JSON, only the text has the form in which they are shown everywhere. */
 function isPlainJson(output: unknown, text: string): boolean {
-  return typeof output === "object" && output !== null && JSON.stringify(output) === text;
+  if (typeof output !== "object" || output === null) return false;
+  try {
+    return JSON.stringify(output) === text;
+  } catch {
+    // A big integer, for example.
+    return false;
+  }
 }

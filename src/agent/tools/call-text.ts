@@ -7,7 +7,7 @@ import type { ScopeKey } from "../../store/scopes.ts";
 import type { Store } from "../../store/store.ts";
 import { outputText } from "../../tool/model-answer.ts";
 import { decode } from "../../util/encode.ts";
-import { isPreview } from "../../util/truncate.ts";
+import { isPreview, toShownStored } from "../../util/truncate.ts";
 
 /** Where calls are looked for. */
 export interface CallSource {
@@ -58,11 +58,10 @@ export async function listCallTexts({ store, isOwnerAlive, runIds }: CallSource)
       return calls;
     });
   const { found, reported } = await reportInterrupted(list, (calls) => calls, isOwnerAlive);
-  const lines = found
-    .map(reported)
-    .map(({ key, toolName, status, inputJson }) =>
-      JSON.stringify({ executionId: key, toolName, status, input: inputJson?.slice(0, SHOWN_INPUT) }),
-    );
+  const lines = found.map(reported).map(({ key, toolName, status, inputJson }) => {
+    const input = inputJson === null ? undefined : toShownStored(inputJson).slice(0, SHOWN_INPUT);
+    return JSON.stringify({ executionId: key, toolName, status, input: input?.toWellFormed() });
+  });
   return { executionId: "all", toolName: "", status: "success", text: lines.join("\n") };
 }
 

@@ -41,6 +41,8 @@ export function addCallsCommand(program: Command): void {
         const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
         const { readCallLog } = await import("../../store/call-log.ts");
         const { ownersOf } = await import("../owner.ts");
+        const { decodeError } = await import("../../invoke/error-record.ts");
+        const { toShownStored } = await import("../../util/truncate.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {
           const filter = { runId, nodeId: options.task, toolName: options.tool };
@@ -49,7 +51,16 @@ export function addCallsCommand(program: Command): void {
           if (found.length === 0) await readKnownRun(store, options.store, runId);
           return found;
         });
-        screen.tell(calls);
+        const shown = (json: string | null): unknown =>
+          json === null ? null : (JSON.parse(toShownStored(json)) as unknown);
+        screen.tell(
+          calls.map((call) => ({
+            ...call,
+            input: shown(call.inputJson),
+            output: shown(call.outputJson),
+            error: call.errorJson === null ? null : decodeError(call.errorJson).toModel(),
+          })),
+        );
         if (calls.length === 0) {
           screen.say(
             options.task === undefined && options.tool === undefined
@@ -58,6 +69,10 @@ export function addCallsCommand(program: Command): void {
           );
           return EXIT.finished;
         }
+        const endOf = ({ errorJson, outputJson }: (typeof calls)[number]): string => {
+          if (errorJson !== null) return decodeError(errorJson).message;
+          return outputJson === null ? "" : toShownStored(outputJson);
+        };
         const rows = calls.map((call) => [
           call.path === "0" ? call.nodeId : `${call.nodeId}[${call.path}]`,
           String(call.attempt),
@@ -69,8 +84,8 @@ export function addCallsCommand(program: Command): void {
               ? `${call.status}, cached`
               : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
-          toShortText(call.inputJson ?? "", LONGEST),
-          toShortText(call.errorJson ?? call.outputJson ?? "", LONGEST),
+          toShortText(call.inputJson === null ? "" : toShownStored(call.inputJson), LONGEST),
+          toShortText(endOf(call), LONGEST),
         ]);
         const table = fitTable(COLUMNS, rows, outputWidth());
         screen.sayText(screen.paint("bold", table.head));

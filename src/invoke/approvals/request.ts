@@ -13,7 +13,7 @@ import { encode } from "../../util/encode.ts";
 import { askAuthor } from "../ask-author.ts";
 import { argumentsHash, type Call, tell } from "../call.ts";
 import { Contended } from "../policy.ts";
-import { maskInput } from "../redact.ts";
+import { storableInput } from "../storable.ts";
 import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { explainRefusal, insertRow } from "../record/rows.ts";
@@ -89,7 +89,7 @@ async function describe(
     round,
     toolName: spec.name,
     fingerprint: fingerprintOf(spec),
-    argsJson: encode(maskInput(spec, call.args, host.store.secret)),
+    argsJson: encode(askedArgs(call)),
     argsHash: argumentsHash(call),
     prompt: question ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
@@ -100,6 +100,13 @@ async function describe(
   };
 }
 
+/** The person has to see the content of a `write`: it is stored in clear until the task has ended. */
+function askedArgs({ spec, args, input, host }: Call): unknown {
+  return spec.digestInput === undefined
+    ? storableInput(spec, args, host.store.secret, { data: input })
+    : args;
+}
+
 async function promptOf(call: Call): Promise<string> {
   const { spec } = call;
   const { approvalPrompt } = spec;
@@ -108,7 +115,7 @@ async function promptOf(call: Call): Promise<string> {
   if (typeof approvalPrompt === "string") return approvalPrompt;
   try {
     // The prompt is stored, so it is made from what may be stored.
-    const shown = maskInput(spec, call.input, call.host.store.secret);
+    const shown = storableInput(spec, call.input, call.host.store.secret, { data: call.input });
     const prompt: unknown = await askAuthor(call, async (ctx) => approvalPrompt(shown, ctx));
     return typeof prompt === "string" ? prompt : fallback;
   } catch {

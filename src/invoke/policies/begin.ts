@@ -8,6 +8,7 @@ import { ToolwrightError } from "../../errors.ts";
 import { startAgain } from "../../store/write-calls.ts";
 import type { CommitLevel, Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, tell } from "../call.ts";
+import { copyError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
@@ -46,8 +47,7 @@ async function commitIntent(call: Call, level: CommitLevel): Promise<Result | un
 /** Only here it is known that nothing has been run, whatever became of the intent. */
 function withoutEffect(error: unknown): unknown {
   if (!isStoreFailure(error)) return error;
-  const { code, message, details, hint, cause } = error;
-  return new ToolwrightError(code, message, { details, hint, cause, effect: "none" });
+  return copyError(error, { effect: "none" });
 }
 
 function isStoreFailure(error: unknown): error is ToolwrightError {

@@ -112,10 +112,24 @@ function* count(call: Call, result: Result): Transaction<boolean> {
   return (yield* countFailure(scope, call.spec.name, threshold, call.host.clock.now())).opened;
 }
 
-function openError(call: Call): ToolwrightError {
+/** Says for how long: in a run nothing closes it again, a shared one lets a probe through after `resetMs`. */
+function openError({ spec }: Call): ToolwrightError {
+  const {
+    circuitBreakerThreshold: threshold = 1,
+    breaker: { scope = "run", resetMs = DEFAULT_RESET_MS } = {},
+  } = spec.retry;
+  const times = threshold === 1 ? "once" : `${threshold} times in a row`;
+  const isShared = scope === "shared";
+  const until = isShared
+    ? `in all runs, until a call succeeds again ${resetMs} ms later`
+    : "for the rest of the run";
   return new ToolwrightError(
     "TOOL_CIRCUIT_OPEN",
-    `Tool "${call.spec.name}" failed ${call.spec.retry.circuitBreakerThreshold} times in a row and is switched off for now.`,
-    { details: { tool: call.spec.name, threshold: call.spec.retry.circuitBreakerThreshold }, effect: "none" },
+    `Tool "${spec.name}" failed ${times}, so its circuit breaker is open ${until}. Nothing was run.`,
+    {
+      details: { tool: spec.name, threshold, scope, ...(isShared ? { resetMs } : {}) },
+      ...(isShared ? { hint: `Find another way, or call it again after ${resetMs} ms.` } : {}),
+      effect: "none",
+    },
   );
 }

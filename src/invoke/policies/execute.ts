@@ -1,16 +1,15 @@
 /** Runs the tool itself. From here on something may happen outside, so ownership is checked one last time. */
 import type { ToolContext } from "../../definition/context.ts";
-import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostValue } from "../../util/encode.ts";
 import { type Call, tell } from "../call.ts";
-import { messageOf, toToolwrightError } from "../error-record.ts";
+import { messageOf, toToolwrightError, withoutInnerEffect } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../record/still-owned.ts";
-import { maskOutput } from "../redact.ts";
-import { withoutInnerEffect } from "../told-errors.ts";
+import { storableOutput } from "../storable.ts";
+import { badOutput } from "./validate.ts";
 import { withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
@@ -103,12 +102,7 @@ function assertReadable(call: Call, value: unknown): void {
   try {
     void ("then" in value);
   } catch (cause) {
-    const tool = call.spec.name;
-    throw new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${tool}" ran, but its output cannot be read.`, {
-      details: { tool },
-      effect: "happened",
-      cause,
-    });
+    throw badOutput(call.spec, "its output cannot be read", cause);
   }
 }
 
@@ -130,7 +124,7 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
 /** A yield that cannot be looked at is not shown; as the last one it is judged like any other output. */
 function tellProgress(call: Call, item: unknown): void {
   try {
-    const data = maskOutput(call.spec, item, call.host.store.secret);
+    const data = storableOutput(call.spec, call.args, item, call.host.store.secret);
     tell(call, { type: "call-progress", message: "", data });
   } catch {
     return;

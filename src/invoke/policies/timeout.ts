@@ -7,7 +7,7 @@ import { endExecution, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, inFlightName, tell } from "../call.ts";
 import { encodeError } from "../error-record.ts";
-import { maskOutput } from "../redact.ts";
+import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { noteExecuting } from "../executing.ts";
@@ -123,7 +123,10 @@ function describeLate(
   }
   if (result.kind !== "success") return undefined;
   try {
-    return { effect: "happened", json: encode(maskOutput(call.spec, result.output, call.host.store.secret)) };
+    return {
+      effect: "happened",
+      json: encode(storableOutput(call.spec, call.args, result.output, call.host.store.secret)),
+    };
   } catch {
     // It cannot be stored, whatever the reason; that it happened can.
     return { effect: "happened", json: encode(undefined) };

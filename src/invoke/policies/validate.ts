@@ -3,15 +3,16 @@
  * words that a model can act on; nothing was run, and no budget or breaker is touched.
  */
 import { z } from "zod";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { describeInput } from "../../util/content-digest.ts";
 import { decode, encode, HostValue } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { refuse } from "../policy.ts";
-import { holdsMark, markError, maskInput, unmask } from "../redact.ts";
+import { holdsMark, markError, unmask } from "../redact.ts";
+import { hidesInput, storableInput } from "../storable.ts";
 
 export const validate: Policy = async (call, next) => {
   try {
@@ -30,8 +31,9 @@ export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
   call.sent = sent;
-  call.inputJson = encode(maskInput(spec, sent, call.host.store.secret));
-  if (holdsMark(spec.redactInput.length === 0 ? call.inputJson : encode(args))) {
+  // Until it is known to fit, all of an input that has something to hide is hidden.
+  call.inputJson = encode(storableInput(spec, sent, call.host.store.secret, undefined));
+  if (holdsMark(hidesInput(spec) ? encode(args) : call.inputJson)) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
   }
   const parsing = parse(spec.schema, sent);
@@ -41,10 +43,10 @@ export function prepareInput(call: Call): unknown {
 }
 
 function takeInput(call: Call, parsed: Parsed): unknown {
-  const { digestInput } = call.spec;
+  const { spec, sent, host } = call;
   if (!parsed.success) throw inputError(call, parsed.error);
   call.input = parsed.data;
-  if (digestInput !== undefined) call.inputJson = encode(describeInput(digestInput, parsed.data));
+  if (hidesInput(spec)) call.inputJson = encode(storableInput(spec, sent, host.store.secret, parsed));
   return call.input;
 }
 
@@ -177,10 +179,19 @@ function encodeIfPossible(output: unknown): string | undefined {
   }
 }
 
-function outputError(call: Call, problem: string, cause?: unknown): ToolwrightError {
-  return new ToolwrightError(
-    "TOOL_OUTPUT_INVALID",
-    `Tool "${call.spec.name}" ran, but its output is not what it promises: ${problem}.`,
-    { details: { tool: call.spec.name }, effect: "happened", cause },
-  );
+function outputError({ spec }: Call, problem: string, cause?: unknown): ToolwrightError {
+  return badOutput(spec, `its output is not what it promises: ${problem}`, cause);
 }
+
+/** The tool ran. What that means for the next step depends on whether it has an effect. */
+export function badOutput(spec: ToolSpec, what: string, cause?: unknown): ToolwrightError {
+  return new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${spec.name}" ran, but ${what}.`, {
+    details: { tool: spec.name },
+    effect: "happened",
+    cause,
+    ...(spec.sideEffect ? {} : { hint: PURE_HINT }),
+  });
+}
+
+const PURE_HINT =
+  "The tool changes nothing, so nothing has to be undone. Call it with other arguments, or continue without its result.";

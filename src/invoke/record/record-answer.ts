@@ -8,7 +8,7 @@ import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { replayNote } from "../call-notes.ts";
-import { maskOutput } from "../redact.ts";
+import { storableOutput } from "../storable.ts";
 import { explainRefusal, insertRow, logText } from "./rows.ts";
 
 export async function recordAnswer(call: Call, result: Result, isDecided: boolean): Promise<Result> {
@@ -68,7 +68,7 @@ function answerFields(call: Call, result: Result) {
       return {
         status: "success",
         effect: "none",
-        outputJson: encode(maskOutput(call.spec, result.output, call.host.store.secret)),
+        outputJson: encode(storableOutput(call.spec, call.args, result.output, call.host.store.secret)),
         fromCache: result.fromCache ?? false,
       } as const;
     case "recorded":

@@ -10,7 +10,7 @@ import { type Call, inFlightName, tell, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { maskOutput } from "../redact.ts";
+import { storableOutput } from "../storable.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
 import { fenced, insertRow, logText } from "./rows.ts";
@@ -177,8 +177,9 @@ function markOf({ isMadeByLoop, hostLoop }: Call, state: "ended" | "suspended"):
 /** What may be kept of the output. */
 export function storedOutput(call: Call): string {
   const text = call.outputJson ?? encode(undefined);
-  if (call.spec.redactOutput.length === 0) return text;
-  return encode(maskOutput(call.spec, decode(text), call.host.store.secret));
+  const { spec, args, host } = call;
+  if (spec.redactOutput.length + spec.redactInput.length === 0) return text;
+  return encode(storableOutput(spec, args, decode(text), host.store.secret));
 }
 
 function lateOf(call: Call, result: Result): { effect: "none" | "happened" | null; json: string } {

@@ -64,6 +64,7 @@ async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | unde
       };
     case "error":
       if (call.scope.wasTried(call.key)) return failedInEarlierTry(call, row);
+      noteRecordedError(call, row);
       return { kind: "error", error: errorOf(row), replayed: true };
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row), replayed: true };
@@ -74,6 +75,20 @@ async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | unde
     case "started":
       throw new Contended();
   }
+}
+
+/**
+ * Whoever has fixed the tool and runs the program again meets the error of the old code. The error itself stays as it was,
+ * so that a replay is the same value; a model that is resumed must read what it read before.
+ */
+function noteRecordedError({ host, scope, spec, isReadByModel }: Call, row: CallRow): void {
+  if (isReadByModel || row.ownerId === host.ownerId) return;
+  const { runId } = scope.identity;
+  host.warnOnce(
+    `recorded error ${runId}`,
+    `"${spec.name}" failed in an earlier process of run "${runId}"; this is the recorded error, and nothing was run. ` +
+      `To run it again, for example after a fix of the code, use another runId, or attempt: ${row.attempt + 1}.`,
+  );
 }
 
 /** A retry: the effect is never repeated in silence. */

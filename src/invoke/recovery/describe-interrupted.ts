@@ -13,7 +13,7 @@ interface EarlierError {
 }
 
 /** `was interrupted`, or `failed (…)` where it ended with an error that leaves its effect open. */
-export function howItEnded(row: CallRow): string {
+export function howItEnded(row: Pick<CallRow, "errorJson">): string {
   const error = earlierError(row);
   if (error === undefined) return "was interrupted";
   const { message } = error;
@@ -23,7 +23,7 @@ export function howItEnded(row: CallRow): string {
 }
 
 /** What is known of the call's own end. The answer `outcome_unknown` that a later call got is not it. */
-function earlierError(row: CallRow): EarlierError | undefined {
+function earlierError(row: Pick<CallRow, "errorJson">): EarlierError | undefined {
   if (row.errorJson === null) return undefined;
   const { code, message, details } = decodeError(row.errorJson);
   if (code !== "TOOL_OUTCOME_UNKNOWN") return { code, message };

@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
+import { copyError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { parseOutput } from "../policies/validate.ts";
 import { holdsMark } from "../redact.ts";
@@ -14,9 +15,6 @@ export async function lateResult(call: Call, attempt: number, lateJson: string):
     return { kind: "recorded", outputJson, attempt };
   } catch (error) {
     if (!ToolwrightError.is(error)) throw error;
-    return {
-      kind: "error",
-      error: new ToolwrightError(error.code, error.message, { details: error.details, effect: "happened" }),
-    };
+    return { kind: "error", error: copyError(error, { effect: "happened" }) };
   }
 }

@@ -6,7 +6,7 @@ import { askAuthor } from "../ask-author.ts";
 import { type Call, tell } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
-import { createScrubber } from "../redact.ts";
+import { createScrubber } from "../scrub.ts";
 import { hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 export type Reconciliation =
@@ -35,7 +35,7 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
     tell(call, {
       type: "call-logged",
       level: "warn",
-      message: createScrubber(spec, call.args, call.input)(`reconcile failed: ${messageOf(error)}`),
+      message: createScrubber(call)(`reconcile failed: ${messageOf(error)}`),
       data: undefined,
     });
     return undefined;

@@ -12,7 +12,7 @@ import { truncateJson } from "../../util/truncate.ts";
 import { type Call, executedHash } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { explainRefusal } from "../record/rows.ts";
-import { maskOutput } from "../redact.ts";
+import { storableOutput } from "../storable.ts";
 
 /** @param question what a person was asked about it, answered or not */
 export async function recordHappened(
@@ -23,9 +23,9 @@ export async function recordHappened(
 ): Promise<Result> {
   const { host, scope, spec } = call;
   const outputJson =
-    spec.redactOutput.length === 0
+    spec.redactOutput.length + spec.redactInput.length === 0
       ? clearJson
-      : encode(maskOutput(spec, decode(clearJson), host.store.secret));
+      : encode(storableOutput(spec, call.args, decode(clearJson), host.store.secret));
   const isOwn = row.key === call.key && row.attempt === scope.attempt;
   await host.store.transaction(function* () {
     const short = truncateJson(outputJson, host.settings.maxOutputBytes);

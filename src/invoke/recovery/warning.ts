@@ -1,6 +1,8 @@
 /** The warning before a retried prompt: which calls were made before, and what a repetition of each gets. */
 import type { ScopeIdentity } from "../../definition/call-key.ts";
 import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/earlier-calls.ts";
+import { toShownStored } from "../../util/truncate.ts";
+import { decodeError } from "../error-record.ts";
 import type { Host } from "../host.ts";
 import type { Scope } from "../scope.ts";
 
@@ -51,10 +53,16 @@ function compose(what: string, calls: readonly EarlierCall[], attempt: Attempt):
 
 function describe(call: EarlierCall, attempt: Attempt): string {
   const { toolName, status, inputJson, outputJson, errorJson } = call;
-  const result = outputJson ?? errorJson ?? "";
+  const result = resultOf(outputJson, errorJson);
   const shown = result === "" ? "" : ` -> ${shorten(result)}`;
   const ended = status === "started" ? "unknown" : status;
-  return `- attempt ${call.attempt}: ${toolName}(${shorten(inputJson ?? "")}) ${ended}${shown} [${repeat(call, attempt)}]`;
+  const input = inputJson === null ? "" : shorten(toShownStored(inputJson));
+  return `- attempt ${call.attempt}: ${toolName}(${input}) ${ended}${shown} [${repeat(call, attempt)}]`;
+}
+
+function resultOf(outputJson: string | null, errorJson: string | null): string {
+  if (outputJson !== null) return toShownStored(outputJson);
+  return errorJson === null ? "" : decodeError(errorJson).message;
 }
 
 /** What an equal call gets. Says no more than holds for every tool that the row can stand for. */

@@ -69,6 +69,7 @@ function notLocated(
   }
   return patchFailed(
     `${name} does not match ${shown} at ${line} or at any other place after the hunk before.`,
-    `${describeNearestPlace(table, hunk)}\nRead the file again and make the patch from its present text.`,
+    (show) =>
+      `${describeNearestPlace(table, hunk, show)}\nRead the file again and make the patch from its present text.`,
   );
 }

@@ -2,7 +2,7 @@
  * Reads a patch line by line before the parser does, because the parser skips what it does not know: prose, a line
  * that lost its mark, a second file. Must never let a line through that is neither header nor hunk.
  */
-import { patchFailed, showLine } from "./patch-error.ts";
+import { patchFailed } from "./patch-error.ts";
 
 export interface CheckedPatch {
   /** With `\n` as line ending, without fences, each line of a hunk with its mark. */
@@ -51,15 +51,15 @@ function checkHeaderLine(line: string, number: number): void {
   if (line === "") return;
   if (REFUSED_HEADER.test(line) || NO_FILE.test(line)) {
     throw patchFailed(
-      `line ${number} (${showLine(line)}) would create, delete, rename or change the mode of a file.`,
+      (show) => `line ${number} (${show(line)}) would create, delete, rename or change the mode of a file.`,
       "Send only hunks that change the text of the file; use write to create one.",
     );
   }
   if (line.startsWith("*** ")) {
-    throw patchFailed(`line ${number} (${showLine(line)}) is of another patch format.`, NO_HUNK_HINT);
+    throw patchFailed((show) => `line ${number} (${show(line)}) is of another patch format.`, NO_HUNK_HINT);
   }
   if (!PLAIN_HEADER.test(line)) {
-    throw patchFailed(`line ${number} (${showLine(line)}) belongs to no unified diff.`, NO_HUNK_HINT);
+    throw patchFailed((show) => `line ${number} (${show(line)}) belongs to no unified diff.`, NO_HUNK_HINT);
   }
 }
 
@@ -67,12 +67,12 @@ function checkLineAfterHunk(line: string, number: number, hunk: number): void {
   if (line === "") return;
   if (PLAIN_HEADER.test(line) || REFUSED_HEADER.test(line)) {
     throw patchFailed(
-      `line ${number} (${showLine(line)}) begins a second file.`,
+      (show) => `line ${number} (${show(line)}) begins a second file.`,
       "Send one patch for each file.",
     );
   }
   throw patchFailed(
-    `line ${number} (${showLine(line)}) comes after the lines that the header of hunk ${hunk} counts.`,
+    (show) => `line ${number} (${show(line)}) comes after the lines that the header of hunk ${hunk} counts.`,
     `Correct the counts in the header of hunk ${hunk}, and begin each of its lines with " ", "-" or "+".`,
   );
 }
@@ -88,7 +88,7 @@ function readHunk(
   const header = withoutReturn(lines[start] ?? "");
   const match = HUNK_HEADER.exec(header);
   if (match === null)
-    throw patchFailed(`the header of hunk ${hunk} (${showLine(header)}) is malformed.`, NO_HUNK_HINT);
+    throw patchFailed((show) => `the header of hunk ${hunk} (${show(header)}) is malformed.`, NO_HUNK_HINT);
   checked.push(match[0]);
   let oldLeft = Number(match[2] ?? 1);
   let newLeft = Number(match[4] ?? 1);
@@ -108,7 +108,8 @@ function readHunk(
     if (mark !== "-") newLeft -= 1;
     if (!/^[ +-]/.test(whole)) {
       throw patchFailed(
-        `line ${index + 1} (${showLine(withoutReturn(line))}) of hunk ${hunk} begins with none of " ", "-" and "+".`,
+        (show) =>
+          `line ${index + 1} (${show(withoutReturn(line))}) of hunk ${hunk} begins with none of " ", "-" and "+".`,
         "Begin each line of a hunk with a mark; a line that stays begins with one blank.",
       );
     }
@@ -129,7 +130,8 @@ function wrongCounts(header: string, hunk: number, rest: readonly string[]): Err
   const oldCount = body.filter((line) => !line.startsWith("+")).length;
   const newCount = body.filter((line) => !line.startsWith("-")).length;
   return patchFailed(
-    `the counts in the header of hunk ${hunk} (${showLine(header)}) are wrong: ${oldCount} old and ${newCount} new lines follow.`,
+    (show) =>
+      `the counts in the header of hunk ${hunk} (${show(header)}) are wrong: ${oldCount} old and ${newCount} new lines follow.`,
     `Give the counts of the lines that follow, as in "@@ -start,${oldCount} +start,${newCount} @@".`,
   );
 }

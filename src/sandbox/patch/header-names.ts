@@ -3,7 +3,7 @@
  * they can only agree or be refused.
  */
 import { parsePatch } from "diff";
-import { patchFailed, showLine } from "./patch-error.ts";
+import { patchFailed } from "./patch-error.ts";
 
 /** `names` are the spellings of the one file that is meant, relative or absolute. */
 export function checkHeaderNames(header: readonly string[], names: readonly string[]): void {
@@ -11,7 +11,8 @@ export function checkHeaderNames(header: readonly string[], names: readonly stri
     for (const name of namesIn(line)) {
       if (names.some((own) => isSameFile(name, own))) continue;
       throw patchFailed(
-        `its header names ${showLine(name)}, and the file to edit is ${showLine(names[0] ?? "")}.`,
+        (show) =>
+          `its header names ${show(name)}, and the file to edit is ${JSON.stringify(names[0] ?? "")}.`,
         "Name the file to edit in the header, or leave the header out.",
       );
     }

@@ -3,14 +3,14 @@
  * over the file, and must never decide where a patch goes.
  */
 import type { LineTable } from "./line-table.ts";
-import { showLine } from "./patch-error.ts";
+import type { ShowLine } from "./patch-error.ts";
 import type { Hunk } from "./parse-unified-diff.ts";
 
 const MAX_VOTERS = 64;
 const MAX_PLACES = 16;
 const SHOWN_LINES = 7;
 
-export function describeNearestPlace(table: LineTable, hunk: Hunk): string {
+export function describeNearestPlace(table: LineTable, hunk: Hunk, show: ShowLine): string {
   if (table.count === 0) return "The file is empty.";
   const start = nearestStart(table, hunk);
   const differs = firstDifference(table, hunk, start);
@@ -18,10 +18,10 @@ export function describeNearestPlace(table: LineTable, hunk: Hunk): string {
   const from = Math.max(0, Math.min(middle - 3, table.count - SHOWN_LINES));
   const to = Math.min(table.count, from + SHOWN_LINES);
   const shown: string[] = [];
-  for (let index = from; index < to; index += 1) shown.push(`${index + 1}: ${showLine(table.line(index))}`);
+  for (let index = from; index < to; index += 1) shown.push(`${index + 1}: ${show(table.line(index))}`);
   const expected = differs === undefined ? undefined : hunk.oldLines[differs];
   const place = Math.min(middle, table.count) + 1;
-  const difference = expected === undefined ? "" : ` The patch has ${showLine(expected)} for line ${place}.`;
+  const difference = expected === undefined ? "" : ` The patch has ${show(expected)} for line ${place}.`;
   return `The nearest place in the file is:\n${shown.join("\n")}\n${difference.trim()}`.trimEnd();
 }
 

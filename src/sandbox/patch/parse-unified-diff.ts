@@ -67,7 +67,10 @@ function parse(text: string): readonly StructuredPatchHunk[] {
     const [first, second] = parsePatch(text);
     if (first !== undefined && second === undefined) return first.hunks;
   } catch (error) {
-    throw patchFailed(`${error instanceof Error ? error.message : String(error)}.`);
+    // The parser quotes the line that it cannot read.
+    throw patchFailed(
+      (show) => `it cannot be read: ${show(error instanceof Error ? error.message : String(error))}.`,
+    );
   }
   throw patchFailed("it is for more than one file.", "Send one patch for each file.");
 }

@@ -1,13 +1,28 @@
 /**
- * The words of a patch that does not fit. Must never show more than a few lines of the file.
+ * The words of a patch that does not fit. Must never show more than a few lines of the file, and must never bring any of
+ * them into the log: the content of files and patches is not stored.
  */
 import { ToolwrightError } from "../../errors.ts";
 
-export function patchFailed(why: string, hint?: string): ToolwrightError {
-  return new ToolwrightError("TOOL_PATCH_FAILED", `Failed to apply patch: ${why}`, { hint, effect: "none" });
+/** Shows a line of a file or of a patch. What is stored shows none. */
+export type ShowLine = (line: string) => string;
+
+/** A text, or how it is made of lines. */
+type Words = string | ((show: ShowLine) => string);
+
+export function patchFailed(why: Words, hint?: Words): ToolwrightError {
+  const say = (words: Words, show: ShowLine): string => (typeof words === "string" ? words : words(show));
+  const error = (show: ShowLine, logged?: ToolwrightError): ToolwrightError =>
+    new ToolwrightError("TOOL_PATCH_FAILED", `Failed to apply patch: ${say(why, show)}`, {
+      hint: hint === undefined ? undefined : say(hint, show),
+      effect: "none",
+      logged: logged && { message: logged.message, hint: logged.hint },
+    });
+  const isPlain = typeof why === "string" && typeof hint !== "function";
+  return error(showLine, isPlain ? undefined : error(hideLine));
 }
 
-/** One line of a file or of a patch, fit for a message. */
-export function showLine(line: string): string {
-  return JSON.stringify(line.length > 160 ? `${line.slice(0, 160)}…` : line);
-}
+const hideLine: ShowLine = () => "…";
+
+/** One line, fit for a message. */
+const showLine: ShowLine = (line) => JSON.stringify(line.length > 160 ? `${line.slice(0, 160)}…` : line);

@@ -13,9 +13,10 @@ import { textOfCall } from "../../../invoke/call.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
+import { decideCommand } from "../../../runtime/decide-command.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
+import { pendingError } from "../../../tool/model-answer.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { printedWord } from "../../../util/terminal-text.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
@@ -102,40 +103,48 @@ function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest):
   return { client: clientOf(ctx, connection), tool, args };
 }
 
-function wait(
+async function wait(
   desk: CallDesk,
   request: ToolRequest,
   key: string,
   { approval }: Extract<Outcome, { status: "pending" }>,
-): CallToolResult {
+): Promise<CallToolResult> {
   const { tool, ctx } = request;
   if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined)
     desk.waiting.keep(repeatable(desk, request), key);
-  return toFailure(pending(tool, approval, key), {
+  return toFailure(await pending(desk.runtime, tool, approval, key), {
     [MCP_IDEMPOTENCY_KEY]: key,
     "toolwright/approval-id": approval.id,
   });
 }
 
-function pending(tool: Tool, approval: Approval, key: string): ToolwrightError {
-  const { id, kind, prompt } = approval;
-  const decide = answersTo(approval)
-    .map(({ label, words }) => {
-      const command = ["toolwright", ...words.map(printedWord)].join(" ");
-      return kind === "replay" ? `${command} (${label})` : command;
-    })
-    .join(kind === "replay" ? "; or " : ", or ");
-  return new ToolwrightError(
-    "TOOL_APPROVAL_PENDING",
-    `Tool "${tool.name}" waits for a person's decision (request ${id}): ${prompt}`,
-    {
-      details: { tool: tool.name, approvalId: id },
-      hint:
-        `A person decides with: ${decide}. After that make the same call again, with the same arguments and ` +
-        `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
-      effect: "none",
-    },
+async function pending(
+  runtime: Runtime,
+  tool: Tool,
+  approval: Approval,
+  key: string,
+): Promise<ToolwrightError> {
+  const decide = await decisions(runtime, approval);
+  return pendingError(
+    specOf(tool),
+    approval,
+    `${decide} After that make the same call again, with the same arguments and ` +
+      `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
   );
+}
+
+/** The person who reads it is in no particular folder. */
+async function decisions(runtime: Runtime, approval: Approval): Promise<string> {
+  const isReplay = approval.kind === "replay";
+  const commands = await Promise.all(
+    answersTo(approval).map(async ({ label, words }) => {
+      const command = await decideCommand(runtime, words, "anywhere");
+      return command !== undefined && isReplay ? `${command} (${label})` : command;
+    }),
+  );
+  return commands.includes(undefined)
+    ? "Only the program that serves this tool can decide: its store is in memory."
+    : `A person decides with: ${commands.join(isReplay ? "; or " : ", or ")}.`;
 }
 
 const LONGEST_KEY = 500;

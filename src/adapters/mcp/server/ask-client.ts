@@ -19,6 +19,7 @@ import type { Approval } from "../../../invoke/approval.ts";
 import { APPROVAL_RESOLUTIONS, RESOLUTION_LABELS } from "../../../invoke/approvals/decision.ts";
 import type { ApprovalDecision } from "../../../runtime/approvals.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
+import { toShownJson } from "../../../util/shown-value.ts";
 
 const LONGEST_SHOWN = 4_000;
 
@@ -176,6 +177,6 @@ function clientName(server: McpServer, ctx: ServerContext): string {
 }
 
 function shown(args: unknown): string {
-  const text = JSON.stringify(args) ?? "";
+  const text = toShownJson(args);
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
 }

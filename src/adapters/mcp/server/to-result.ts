@@ -2,6 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
+import { toShownValue } from "../../../util/shown-value.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
@@ -9,7 +10,7 @@ type Success = Extract<Outcome, { status: "success" }>;
 /** @param isPromised the client was shown a schema of the output, and expects structured content */
 export function toSuccess(outcome: Success, key: string, isPromised: boolean): CallToolResult {
   const { output, note, replayed } = outcome;
-  const structured = toPlainJson(output);
+  const structured = toShownValue(output);
   const isText = typeof output === "string";
   const text = isText ? output : structured === undefined ? "" : JSON.stringify(structured);
   return {
@@ -38,14 +39,4 @@ export function toFailure(
 /** Tools may answer in the shape of an error instead of throwing one. */
 function saysItFailed(output: unknown): boolean {
   return typeof output === "object" && output !== null && "is_error" in output && output["is_error"] === true;
-}
-
-/** JSON as the exported schema describes it: a date is its ISO text. */
-function toPlainJson(output: unknown): unknown {
-  const text = JSON.stringify(output, (_name, value: unknown) => {
-    if (typeof value === "bigint") return value.toString();
-    if (value instanceof Map || value instanceof Set) return [...value];
-    return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
-  });
-  return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }

@@ -1,0 +1,12 @@
+/** JSX that was compiled for React: its file was not told whose JSX it is. */
+import { messageOf } from "../invoke/error-record.ts";
+
+export function isJsxOfReact(error: unknown): boolean {
+  return /\bReact is not defined\b|Can(?:no|')t find (?:module|package) '?react(?:\/jsx|')/i.test(
+    messageOf(error),
+  );
+}
+
+export const JSX_HINT =
+  'The JSX was compiled for React. Set "jsx": "react-jsx" and "jsxImportSource": "toolwright" in tsconfig.json, or begin ' +
+  "the file with: /** @jsxImportSource toolwright */";

@@ -1,0 +1,146 @@
+/** What is advised helps: every printed command works when it is pasted, and no hint sends people the wrong way. */
+import { join } from "node:path";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { createRuntime, defineTool, type Runtime } from "toolwright";
+import { createMcpServer } from "toolwright/mcp";
+import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { createFolder, toolwright } from "./command.ts";
+import { commandsIn, paste } from "./paste.ts";
+import { QUESTIONS } from "./workflows.ts";
+
+const pay = defineTool({
+  name: "pay",
+  schema: z.object({ euros: z.number() }),
+  sideEffect: true,
+  idempotent: true,
+  needsApproval: true,
+  execute: ({ euros }) => ({ paid: euros }),
+});
+
+function openRuntime(folder: string, name = "shop.db"): Runtime {
+  const runtime = createRuntime({ store: join(folder, name) });
+  onTestFinished(() => runtime[Symbol.asyncDispose]());
+  return runtime;
+}
+
+async function callOverMcp(runtime: Runtime): Promise<{ hint: string; id: string }> {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await createMcpServer({ tools: [pay], runtime, approvals: "wait" }).connect(far);
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(near);
+  const { content, _meta: meta } = await client.callTool({ name: "pay", arguments: { euros: 7 } });
+  await client.close();
+  const { next_action_hint: hint } = JSON.parse((content as { text: string }[])[0]?.text ?? "") as {
+    next_action_hint: string;
+  };
+  return { hint, id: String(meta?.["toolwright/approval-id"]) };
+}
+
+it("the commands in an approval hint of MCP name the store, and work in any folder", async () => {
+  const folder = createFolder();
+  const runtime = openRuntime(folder);
+  const { hint, id } = await callOverMcp(runtime);
+  const commands = commandsIn(hint);
+  expect(commands).toHaveLength(2);
+  expect(commands[0]).toContain(`--store ${join(folder, "shop.db")}`);
+  const approved = paste(createFolder(), commands[0] ?? "");
+  expect(approved).toMatchObject({ code: 0, output: expect.stringContaining(`approved ${id}`) as string });
+  expect(approved.output).toContain("from the MCP client");
+  expect(approved.output).not.toContain("--run-id");
+});
+
+it("a server whose store is in memory advises no command", async () => {
+  const runtime = createRuntime({ store: ":memory:" });
+  onTestFinished(() => runtime[Symbol.asyncDispose]());
+  const { hint } = await callOverMcp(runtime);
+  expect(commandsIn(hint)).toEqual([]);
+  expect(hint).toContain("in memory");
+});
+
+it("after the approval of a program's call, the advice fits the program", async () => {
+  const folder = createFolder();
+  const runtime = openRuntime(folder, "toolwright.db");
+  const asked = await runtime.call(pay, { euros: 7 }, { runId: "monday" });
+  if (asked.status !== "pending") throw new Error(asked.status);
+  const { output } = paste(folder, `toolwright approve ${asked.approval.id}`);
+  expect(output).toContain("Make the same call again in run monday: it continues there.");
+  expect(output).toContain("A program: run it again.");
+  expect(await runtime.call(pay, { euros: 7 }, { runId: "monday" })).toMatchObject({ status: "success" });
+});
+
+it("every command that a waiting run and its explanation print works", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  const waiting = await toolwright(folder, ["up", "w.tsx", "--run-id", "a run", "--store", "my runs.db"]);
+  expect(waiting.code).toBe(3);
+  const why = await toolwright(folder, ["why", "a run", "--store", "my runs.db"]);
+  const printed = [...commandsIn(waiting.stdout), ...commandsIn(why.stdout)];
+  const looking = printed.filter((command) => / (?:why|inspect|approvals|calls|ps) /.test(command));
+  expect(looking.map((command) => paste(folder, command)).filter(({ code }) => code !== 0)).toEqual([]);
+  const approve = printed.find((command) => / approve /.test(command)) ?? "";
+  const approved = paste(folder, approve);
+  expect(approved).toMatchObject({ code: expect.toSatisfy((code) => code === 0 || code === 3) as number });
+});
+
+it("after a denial, why says that a resume does not ask again", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  const why = await toolwright(folder, ["why", "q"]);
+  const deny = commandsIn(why.stdout).find((one) => / deny /.test(one)) ?? "";
+  expect(paste(folder, deny)).toMatchObject({ code: 0 });
+  const decided = await toolwright(folder, ["why", "q"]);
+  expect(decided.stdout).toMatch(/was denied.*does not ask again.*start a new run/i);
+  await toolwright(folder, ["resume", "q"]);
+  const ended = await toolwright(folder, ["why", "q"]);
+  expect(commandsIn(ended.stdout).filter((one) => / resume /.test(one))).toEqual([]);
+});
+
+it("a run in a store in memory prints no command that could not find it", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  const waiting = await toolwright(folder, ["up", "w.tsx", "--store", ":memory:"]);
+  expect(waiting.code).toBe(3);
+  expect(commandsIn(waiting.stdout)).toEqual([]);
+  expect(waiting.stdout).toContain("--store <file>");
+});
+
+it("JSX that was compiled for React is answered with jsxImportSource", async () => {
+  const workflow = `
+/** @jsxRuntime classic */
+import { createSmithers } from "toolwright";
+import { z } from "zod";
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({}) });
+export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.output}>{{}}</Task></Workflow>);
+`;
+  const folder = createFolder({ "w.tsx": workflow });
+  const failed = await toolwright(folder, ["up", "w.tsx"]);
+  expect(failed.code).toBe(1);
+  expect(`${failed.stdout}${failed.stderr}`).toMatch(/React is not defined[^]*jsxImportSource/);
+});
+
+it("a prompt without an agent is answered with the agent", async () => {
+  const workflow = `
+import { createSmithers } from "toolwright";
+import { z } from "zod";
+const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ ok: z.boolean() }) });
+export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.output}>Say whether it is ok.</Task></Workflow>);
+`;
+  const folder = createFolder({ "w.tsx": workflow });
+  const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r"]);
+  expect(failed.stdout).toMatch(/holds a text and has no agent/);
+  expect((await toolwright(folder, ["why", "r"])).stdout).toContain("give the task an agent");
+});
+
+it("the same tool command under the same run id says that it is the recorded answer", async () => {
+  const config = `
+import { defineTool } from "toolwright";
+import { z } from "zod";
+export default { tools: [defineTool({ name: "greet", schema: z.object({}), execute: () => "hello" })] };
+`;
+  const folder = createFolder({ "toolwright.config.ts": config });
+  const first = await toolwright(folder, ["greet", "--run-id", "r"]);
+  expect(first).toMatchObject({ code: 0, stdout: "hello\n" });
+  expect(first.stderr).not.toContain("recorded answer");
+  const again = await toolwright(folder, ["greet", "--run-id", "r"]);
+  expect(again).toMatchObject({ code: 0, stdout: "hello\n" });
+  expect(again.stderr).toContain("recorded answer of this run");
+});
