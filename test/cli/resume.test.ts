@@ -57,7 +57,7 @@ it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goe
   run.child.kill(signal);
   const stopped = await run.ended;
   expect(stopped.code).toBe(1);
-  expect(stopped.stdout).toMatch(new RegExp(`${signal}: stopping[^]*stopped r\\n.*resume r`));
+  expect(stopped.stdout).toMatch(new RegExp(`${signal}: stopping[^]*stopped r\\n[^]*resume r`));
   const why = await toolwright(folder, ["why", "r"]);
   expect(why.stdout).toMatch(/was stopped .* ago\. It goes on where it was\./);
   expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 0 });
