@@ -1,6 +1,6 @@
 /** `bash`: a command with arguments, confined to the sandbox. There is no shell unless the command is one. */
 import { z } from "zod";
-import { aText, either, listOf, Problem } from "../definition/option-checks.ts";
+import { aList, aText, either, listOf, Problem } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import { lazyModule, loadLazyModules } from "../util/lazy.ts";
@@ -52,7 +52,8 @@ export const BASH_OPTIONS: OptionTable = optionTable<BashOptions>(
 function checkInput(cmd: unknown, args: unknown, options: unknown): void {
   try {
     aText(cmd, "cmd");
-    either('a list of texts such as ["-l", "src"]', listOf(aText))(args, "args");
+    either('a list of texts such as ["-l", "src"]', aList)(args, "args");
+    listOf(aText)(args, "args");
     checkAgainst(BASH_OPTIONS, options);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
