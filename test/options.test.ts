@@ -312,6 +312,28 @@ test("no option that may be true is true by coercion", () => {
   expect(open).toEqual([]);
 });
 
+test.each<[string, string]>([
+  ["rootdir", "rootDir"],
+  ["timeoutMs", "toolTimeoutMs"],
+  ["network", "allowNetwork"],
+  ["concurrency", "maxConcurrency"],
+  ["acceptChange", "acceptChanges"],
+])("runWorkflow names %s as %s", async (wrong, right) => {
+  await expect(root.runWorkflow(workflow, { [wrong]: true } as never)).rejects.toThrow(
+    `runWorkflow: unknown option "${wrong}". Did you mean "${right}"?`,
+  );
+});
+
+test.each(["false", "no", 1, {}, [], null])("runWorkflow does not open the network for %j", async (value) => {
+  await expect(root.runWorkflow(workflow, { allowNetwork: value as never })).rejects.toThrow(
+    "runWorkflow: allowNetwork must be true or false, not ",
+  );
+  const settings = { allowNetwork: value as never };
+  await expect(runtime().run({ runId: "r", settings }, execute)).rejects.toThrow(
+    "runtime.run: settings.allowNetwork must be true or false, not ",
+  );
+});
+
 describe("runWithToolContext", () => {
   it.each([
     { allowNetwork: "false" },

@@ -6,7 +6,7 @@ import { addToolCommands, findCommand } from "../adapters/commander/tool-command
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { DEFAULT_STORE } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { shownStore, typedCommand } from "./command-name.ts";
+import { setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 
 /** What `withCommonOptions` adds to the other commands. */
@@ -26,6 +26,8 @@ const OWN_OPTIONS: readonly OwnOption[] = [
 export async function addProjectTools(program: Command): Promise<void> {
   const config = await loadConfig(process.cwd());
   if (config === undefined) return;
+  // Which store the line names is not known yet: where the config has one, every printed command says which it means.
+  if (config.store !== undefined) setDefaultStore(undefined);
   const plans = placeTools(program, config).flatMap(({ plan }) => (plan === undefined ? [] : [plan]));
   addToolCommands(program, plans, {
     // A program's own options stand before the command, so its fields may have any name.

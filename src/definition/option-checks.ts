@@ -118,10 +118,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.one;
 }
 
-/** A slip of a letter or two, or a name that was cut short or prolonged. */
+/** A slip of a letter or two, or a name that holds the other one, such as `timeoutMs` for `toolTimeoutMs`. */
 function areAlike(one: string, other: string, apart: number): boolean {
-  if (apart <= Math.min(2, Math.ceil(Math.min(one.length, other.length) / 3))) return true;
-  return Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one));
+  const shorter = Math.min(one.length, other.length);
+  if (apart <= Math.min(2, Math.ceil(shorter / 3))) return true;
+  if (shorter >= 3 && (one.startsWith(other) || other.startsWith(one))) return true;
+  return shorter >= 5 && (one.endsWith(other) || other.endsWith(one));
 }
 
 function passes(check: Check, value: unknown): boolean {
@@ -157,6 +159,8 @@ export function describe(value: unknown): string {
     return String(value);
   }
   if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "symbol") return "a symbol";
   if (Array.isArray(value)) return "a list";
   return typeof value === "function" ? "a function" : "an object";
 }

@@ -312,6 +312,11 @@ describe("invoke", () => {
       (agent) => agent.invoke(ask("Hi."), null),
       "invoke: the options must be an object such as { … }, not null.",
     ],
+    [
+      "a misspelt run id",
+      (agent) => agent.invoke({ ...ask("Hi."), runid: "r" }),
+      'unknown field "runid". Did you mean "runId"?',
+    ],
     ["a misspelt option", (agent) => agent.invoke(ask("Hi."), { sginal: 1 }), /Did you mean "signal"\?$/],
     [
       "a listener that is none",
