@@ -300,7 +300,7 @@ describe.each(Object.entries(SURFACES))("%s", (_name, surface) => {
   });
 });
 
-test("no option that may be true is true by coercion", () => {
+test("rule 33: no option that may be true is true by coercion", () => {
   const open = Object.entries(SURFACES).flatMap(([name, { checks }]) =>
     Object.entries(checks)
       .filter(([, check]) => accepts(check, true) && accepts(check, false))

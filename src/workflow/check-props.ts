@@ -67,7 +67,7 @@ const TASK: Props<Omit<TaskProps, "asks" | "prompt">> = {
   deps: anObject,
   dependsOn: listOf(aFullText),
   skipIf: aCondition,
-  retries: anInteger(0),
+  retries: either("a whole number of at least 0, or Infinity", anInteger(0), aNumber(Infinity)),
   retryPolicy: fields({ backoff: oneOf("fixed", "linear", "exponential"), initialDelayMs: aNumber(0) }),
   timeoutMs: aNumber(1),
   continueOnFail: aCondition,

@@ -66,7 +66,7 @@ it("is the default of up, ps, approvals, why, calls, inspect, approve, resume an
   expect(other.json()).toEqual([]);
 });
 
-it("sets what tools work with; a flag wins, and a resume keeps what the run started with", async () => {
+it("rule 33: sets what tools work with; a flag wins, and a resume keeps what the run started with", async () => {
   const text =
     'store: "app.db", rootDir: "work", allowNetwork: true, maxOutputBytes: 5_000, toolTimeoutMs: 7_000, isolation: "off"';
   const folder = createFolder({ "w.tsx": SETTINGS, ...config(text) });

@@ -32,7 +32,7 @@ async function refusalOfRoot(tree: never): Promise<string> {
 
 const task = element(Task, { id: "inner", children: 1 });
 
-describe("an unknown prop", () => {
+describe("rule 33: an unknown prop", () => {
   it.each<[string, unknown, object, string]>([
     ["<Task approval>", Task, { id: "t", approval: true }, "needsApproval"],
     ["<Task requiresApproval>", Task, { id: "t", requiresApproval: true }, "needsApproval"],

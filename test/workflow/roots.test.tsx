@@ -33,7 +33,7 @@ async function startIn(store: string, rootDir: string, options: object = {}): Pr
   await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
 }
 
-it("resumes in the root of its start, whatever the root of the runtime that resumes it", async () => {
+it("rule 33: resumes in the root of its start, whatever the root of the runtime that resumes it", async () => {
   const [first, second, store] = [createFolder(), createFolder(), createStorePath()];
   await startIn(store, first);
   await using runtime = createRuntime({ store, rootDir: second });
