@@ -99,7 +99,7 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   createTool: {
     checks: POLICIES,
     base: { name: "t", schema, func: execute },
-    give: root.createTool as never,
+    give: root.createTool,
     code: invalid,
   },
   fromTool: {
@@ -113,7 +113,7 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     ...INVOKE_OPTIONS,
     give: (options) => agent.invoke({ messages: [message] } as never, options),
   },
-  "agent.asTool": { ...AGENT_TOOL_OPTIONS, base: { name: "a" }, give: agent.asTool },
+  "agent.asTool": { ...AGENT_TOOL_OPTIONS, base: { name: "a" }, give: (options) => agent.asTool(options) },
   "agent.resolveToolApproval": {
     ...TOOL_APPROVAL_RESOLUTION,
     base: { id: "a" },
@@ -146,13 +146,13 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   serveMcpStdio: { ...MCP_STDIO_OPTIONS, base: { tools: [own] }, give: mcp.serveMcpStdio },
   importMcpTools: {
     ...MCP_IMPORT_POLICY,
-    give: (options) => mcp.importMcpTools(mcpClient as never, options),
+    give: (options) => mcp.importMcpTools(mcpClient, options),
   },
   mcpTools: {
     ...MCP_IMPORT_POLICY,
-    give: (options) => mcp.mcpTools({ shop: mcpClient as never }, { shop: options }),
+    give: (options) => mcp.mcpTools({ shop: mcpClient }, { shop: options }),
   },
-  pinMcpTools: { ...PIN_OPTIONS, give: (options) => mcp.pinMcpTools(mcpClient as never, options) },
+  pinMcpTools: { ...PIN_OPTIONS, give: (options) => mcp.pinMcpTools(mcpClient, options) },
   bashTool: {
     ...BASH_OPTIONS,
     give: (options) => tools.bashTool("true", [], options),
@@ -195,22 +195,49 @@ const SURFACES: Readonly<Record<string, Surface>> = {
 };
 
 /** Exports that take no options, or whose options are checked elsewhere. */
-const WITHOUT: readonly string[] = [
+const WITHOUT: ReadonlySet<string> = new Set([
   "ToolwrightError",
   // Components: test/workflow/props.test.tsx.
-  ...["Approval", "Branch", "Loop", "Parallel", "Ralph", "Sequence", "Task", "Workflow"],
+  "Approval",
+  "Branch",
+  "Loop",
+  "Parallel",
+  "Ralph",
+  "Sequence",
+  "Task",
+  "Workflow",
   // Take tools, names, a context or plain values.
-  ...["createRegistry", "registerTool", "getTool", "getAllTools", "getToolsByGroup", "toTools"],
-  ...["getDefinedToolMetadata", "getToolContext", "getToolIdempotencyKey", "nextToolSeq", "sharedCapability"],
-  ...["toAISDKTools", "toAnthropicTool", "toAnthropicTools", "findAnthropicTool", "recordModel"],
-  ...["toOpenAIAgentTool", "toOpenAIAgentTools", "releaseMalformedCalls"],
-  ...["writeFileTool", "editFileTool", "grepTool", "describeIsolation"],
-  ...["createFakeClock", "createMemoryStore", "reachCrashPoint"],
+  "createRegistry",
+  "registerTool",
+  "getTool",
+  "getAllTools",
+  "getToolsByGroup",
+  "toTools",
+  "getDefinedToolMetadata",
+  "getToolContext",
+  "getToolIdempotencyKey",
+  "nextToolSeq",
+  "sharedCapability",
+  "toAISDKTools",
+  "toAnthropicTool",
+  "toAnthropicTools",
+  "findAnthropicTool",
+  "recordModel",
+  "toOpenAIAgentTool",
+  "toOpenAIAgentTools",
+  "releaseMalformedCalls",
+  "writeFileTool",
+  "editFileTool",
+  "grepTool",
+  "describeIsolation",
+  "createFakeClock",
+  "createMemoryStore",
+  "reachCrashPoint",
   // Below.
   "runWithToolContext",
   // Refuses by name in its own layer: test/store/pgbouncer.test.ts.
   "openPostgresStore",
-];
+]);
 
 test("every exported function is on one of the two lists", () => {
   const modules = {
@@ -230,7 +257,7 @@ test("every exported function is on one of the two lists", () => {
     Object.entries(exported)
       .filter(([, value]) => typeof value === "function")
       .map(([name]) => name)
-      .filter((name) => !(name in SURFACES) && !WITHOUT.includes(name))
+      .filter((name) => !(name in SURFACES) && !WITHOUT.has(name))
       .map((name) => `${entry}: ${name}`),
   );
   expect(missing).toEqual([]);
@@ -319,7 +346,7 @@ test.each<[string, string]>([
   ["concurrency", "maxConcurrency"],
   ["acceptChange", "acceptChanges"],
 ])("runWorkflow names %s as %s", async (wrong, right) => {
-  await expect(root.runWorkflow(workflow, { [wrong]: true } as never)).rejects.toThrow(
+  await expect(root.runWorkflow(workflow, { [wrong]: true })).rejects.toThrow(
     `runWorkflow: unknown option "${wrong}". Did you mean "${right}"?`,
   );
 });

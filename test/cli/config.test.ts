@@ -82,8 +82,16 @@ it("rule 33: sets what tools work with; a flag wins, and a resume keeps what the
   });
   const flags = ["--root-dir", "other", "--no-allow-network", "--max-output-bytes", "6000"];
   const flagged = await toolwright(folder, [
-    ...["up", "w.tsx", "--run-id", "f", "--json", ...flags],
-    ...["--tool-timeout-ms", "8000", "--isolation", "auto"],
+    "up",
+    "w.tsx",
+    "--run-id",
+    "f",
+    "--json",
+    ...flags,
+    "--tool-timeout-ms",
+    "8000",
+    "--isolation",
+    "auto",
   ]);
   expect(startOf(flagged)).toEqual({
     rootDir: join(folder, "other"),

@@ -89,7 +89,7 @@ describe("a function", () => {
   it.each<[string, unknown]>([
     ["a function", () => 1],
     ["an async function", async () => 1],
-    ["a class", class Helper {}],
+    ["a class", class Helper extends Array {}],
     ["a function with a schema", Object.assign(() => 1, { schema, description: "d" })],
   ])("is no tool: %s", (_what, value) => {
     expect(() => fromTool(value as object)).toThrow(

@@ -30,6 +30,10 @@ async function refusalOfRoot(tree: never): Promise<string> {
   return error?.message ?? "";
 }
 
+/** What a branch holds. */
+// oxlint-disable-next-line unicorn/no-thenable -- the name of a prop; nothing awaits it
+const way = (node: unknown): object => ({ then: node });
+
 const task = element(Task, { id: "inner", children: 1 });
 
 describe("rule 33: an unknown prop", () => {
@@ -44,7 +48,7 @@ describe("rule 33: an unknown prop", () => {
     ["<Task timeout>", Task, { id: "t", timeout: 3 }, "timeoutMs"],
     ["<Task dependson>", Task, { id: "t", dependson: [] }, "dependsOn"],
     ["<Parallel concurrency>", Parallel, { concurrency: 1, children: task }, "maxConcurrency"],
-    ["<Branch condition>", Branch, { if: true, condition: true, then: task }, "if"],
+    ["<Branch condition>", Branch, { if: true, condition: true, ...way(task) }, "if"],
     ["<Loop while>", Loop, { until: true, while: true, children: task }, "until"],
     ["<Loop maxIteration>", Loop, { until: true, maxIteration: 3, children: task }, "maxIterations"],
     ["<Approval title>", Approval, { id: "a", title: "Ship it?" }, "request"],
@@ -76,7 +80,7 @@ describe("a required prop", () => {
   it.each<[string, unknown, object, RegExp]>([
     ["<Task> without id", Task, { children: 1 }, /<Task> needs the prop "id"/],
     ["<Approval> without id", Approval, {}, /<Approval> needs the prop "id"/],
-    ["<Branch> without if", Branch, { then: task }, /<Branch> needs the prop "if"/],
+    ["<Branch> without if", Branch, way(task), /<Branch> needs the prop "if"/],
     ["<Loop> without until", Loop, { children: task }, /<Loop> needs the prop "until"/],
     ["<Loop> with a limit only", Loop, { maxIterations: 3, children: task }, /<Loop> needs the prop "until"/],
     ["an <Approval request> without title", Approval, { id: "a", request: {} }, /request\.title is missing/],
@@ -102,7 +106,7 @@ describe("a prop of the wrong type", () => {
     ["maxIterations", Loop, { until: false, maxIterations: 0, children: task }],
     ["onMaxReached", Loop, { until: false, maxIterations: 1, onMaxReached: "stop", children: task }],
     ["until", Loop, { until: "no", maxIterations: 1, children: task }],
-    ["if", Branch, { if: 1, then: task }],
+    ["if", Branch, { if: 1, ...way(task) }],
   ])("%s is refused by name", async (prop, type, props) => {
     expect(await refusal(element(type, props))).toContain(prop.split(".").at(-1));
   });
