@@ -22,6 +22,7 @@ import { MCP_SERVER_OPTIONS } from "../src/adapters/mcp/server/create-server.ts"
 import { MCP_HTTP_OPTIONS } from "../src/adapters/mcp/server/serve-http.ts";
 import { MCP_STDIO_OPTIONS } from "../src/adapters/mcp/server/serve-stdio.ts";
 import * as openai from "../src/adapters/openai-agents/index.ts";
+import { OPENAI_AGENTS_OPTIONS } from "../src/adapters/openai-agents/options.ts";
 import { TOOL_APPROVAL_RESOLUTION } from "../src/agent/decided-state.ts";
 import { AGENT_OPTIONS, INVOKE_OPTIONS } from "../src/agent/options.ts";
 import { AGENT_TOOL_OPTIONS } from "../src/agent/sub-agent.ts";
@@ -141,6 +142,11 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   },
   toLangChainTools: { ...LANGCHAIN_OPTIONS, give: (options) => langchain.toLangChainTools([own], options) },
   toLangChainTool: { ...LANGCHAIN_OPTIONS, give: (options) => langchain.toLangChainTool(own, options) },
+  toOpenAIAgentTools: {
+    ...OPENAI_AGENTS_OPTIONS,
+    give: (options) => openai.toOpenAIAgentTools([own], options),
+  },
+  toOpenAIAgentTool: { ...OPENAI_AGENTS_OPTIONS, give: (options) => openai.toOpenAIAgentTool(own, options) },
   createMcpServer: { ...MCP_SERVER_OPTIONS, base: { tools: [own] }, give: mcp.createMcpServer },
   serveMcpHttp: { ...MCP_HTTP_OPTIONS, base: { tools: [own] }, give: mcp.serveMcpHttp },
   serveMcpStdio: { ...MCP_STDIO_OPTIONS, base: { tools: [own] }, give: mcp.serveMcpStdio },
@@ -221,10 +227,10 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "toAISDKTools",
   "toAnthropicTool",
   "toAnthropicTools",
+  "toAnthropicRunnableTool",
+  "toAnthropicRunnableTools",
   "findAnthropicTool",
   "recordModel",
-  "toOpenAIAgentTool",
-  "toOpenAIAgentTools",
   "releaseMalformedCalls",
   "writeFileTool",
   "editFileTool",
