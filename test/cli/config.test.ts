@@ -50,7 +50,8 @@ it("is the default of up, ps, approvals, why, calls, inspect, approve, resume an
   const up = await toolwright(folder, ["up", "look", "--run-id", "r"]);
   expect(up.code).toBe(3);
   // The printed commands work as they stand: none of them needs --store here.
-  expect(up.stdout).toMatch(/resume r$/m);
+  expect(up.stdout).toMatch(/resume r/);
+  expect(up.stdout).not.toContain("--store");
   expect([existsSync(join(folder, "app.db")), existsSync(join(folder, "toolwright.db"))]).toEqual([
     true,
     false,
