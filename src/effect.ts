@@ -17,10 +17,16 @@ export function runWorkflow<S extends Schemas>(
 ): Effect.Effect<WorkflowResult, ToolwrightError> {
   return Effect.suspend(() => {
     const interrupted = new AbortController();
+    // What is not a signal is refused by the run itself, by name.
     const { signal } = options;
     const run = runAsPromise(workflow, {
       ...options,
-      signal: signal === undefined ? interrupted.signal : AbortSignal.any([signal, interrupted.signal]),
+      signal:
+        signal === undefined
+          ? interrupted.signal
+          : signal instanceof AbortSignal
+            ? AbortSignal.any([signal, interrupted.signal])
+            : signal,
     });
     // The fiber ends when the run has put on record how it stands, not before.
     const stop = Effect.promise(async () => {

@@ -158,7 +158,7 @@ export const ERROR_CODES = {
     hint: "Invoke again with the same run id: it continues from the last recorded answer.",
   },
   TOOL_OPTION_INVALID: {
-    meaning: "An option of the runtime or of a call has a value that it cannot have.",
+    meaning: "An option is unknown, missing or has a value that it cannot have.",
     hint: "Correct the named option.",
   },
   TOOL_PATH_ESCAPE: {

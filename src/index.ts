@@ -6,7 +6,7 @@ export type { Effect, ErrorCode, ModelError, ToolwrightErrorOptions } from "./er
 export { createTool, defineTool } from "./tool/define-tool.ts";
 export type { CreateToolOptions } from "./tool/define-tool.ts";
 export { fromTool, toTools } from "./tool/from-tool.ts";
-export type { ForeignPolicy, ToolLike } from "./tool/from-tool.ts";
+export type { ForeignPolicy, ToolLike, ToolSource } from "./tool/from-tool.ts";
 export type { AnyTool, Tool, ToolCallOptions } from "./tool/tool.ts";
 export type {
   CacheOptions,

@@ -136,6 +136,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolContext",
       "ToolDefinition",
       "ToolLike",
+      "ToolSource",
       "ToolLog",
       "ToolMetadata",
       "ToolPolicies",

@@ -1,4 +1,5 @@
 /** What `invoke` is given, looked at before anything is done with it. */
+import { nearestName } from "../definition/option-checks.ts";
 import { refusal } from "../runtime/options.ts";
 import { checkAgentMessages, type KnownMessages } from "./messages.ts";
 import type { AgentInput } from "./state.ts";
@@ -11,6 +12,7 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
       'must be an object such as { messages: [{ role: "user", content: "Hello" }] }, or a state',
     );
   }
+  refuseSlips(input);
   const { messages, runId, toolHistory } = input as Record<string, unknown>;
   if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
   if (messages === undefined && runId === undefined)
@@ -22,6 +24,17 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
     throw refusal("input", "is the result of an invoke; its `state` is what goes on with it");
   if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
     throw refusal("state", "has a toolHistory that is no list of calls");
+}
+
+const FIELDS: readonly string[] = ["messages", "runId"];
+
+/** A state may carry fields of its keeper's own; a misspelt `runId` would start another run. */
+function refuseSlips(input: object): void {
+  for (const name of Object.keys(input)) {
+    const meant = FIELDS.includes(name) ? undefined : nearestName(name, FIELDS);
+    if (meant !== undefined)
+      throw refusal("input", `has an unknown field "${name}". Did you mean "${meant}"?`);
+  }
 }
 
 function isEntry(entry: unknown): boolean {

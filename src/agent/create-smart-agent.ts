@@ -1,6 +1,7 @@
 /** Makes an agent. What it needs to run is loaded when it is first invoked. */
 import type { z } from "zod";
 import { toInputJsonSchema } from "../definition/json-schema.ts";
+import { checkOptions } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import { type OpenRuntime, createRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { refusal } from "../runtime/options.ts";
@@ -11,8 +12,8 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
 import {
-  checkAgentOptions,
-  checkInvokeOptions,
+  AGENT_OPTIONS,
+  INVOKE_OPTIONS,
   type InvokeOptions,
   type InvokeResult,
   type SmartAgentOptions,
@@ -56,7 +57,7 @@ export interface SmartAgent<Output = unknown> {
 export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   options: SmartAgentOptions<Output>,
 ): SmartAgent<z.output<Output>> {
-  checkAgentOptions(options);
+  checkOptions(AGENT_OPTIONS, options);
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
   const made = new Lazy(async () => {
@@ -68,7 +69,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     input: AgentInput,
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
-    checkInvokeOptions(invoked);
+    checkOptions(INVOKE_OPTIONS, invoked);
     const given = asGiven(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);

@@ -2,8 +2,10 @@
  * A state whose approval was just decided. It is there at once, while the decision is on its way into the store, and only
  * the store's word counts: what is written down of the state has no decision in it.
  */
+import { aBoolean, aFullText, anything, aText, fields, oneOf } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { ApprovalDecision } from "../runtime/approvals.ts";
-import { verdictOn } from "../invoke/approvals/decision.ts";
+import { APPROVAL_RESOLUTIONS, verdictOn } from "../invoke/approvals/decision.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentState } from "./state.ts";
 
@@ -13,6 +15,20 @@ export interface ToolApprovalResolution extends Pick<
 > {
   readonly id: string;
 }
+
+export const TOOL_APPROVAL_RESOLUTION: OptionTable = optionTable<ToolApprovalResolution>(
+  "agent.resolveToolApproval",
+  {
+    id: aFullText,
+    approved: aBoolean,
+    resolution: oneOf(...APPROVAL_RESOLUTIONS),
+    output: anything,
+    approvedArgs: anything,
+    decidedBy: aText,
+    comment: aText,
+    happened: fields({ output: anything }),
+  },
+);
 
 /** The state, and a promise of it: `await` waits until the decision is on record. */
 export type DecidedState = AgentState & PromiseLike<AgentState>;
@@ -27,6 +43,7 @@ export class Decisions {
         "of resolveToolApproval",
         'must be a state and a decision such as { id, approved: true } or { id, resolution: "run-again" }',
       );
+    checkOptions(TOOL_APPROVAL_RESOLUTION, resolution);
     const { id } = resolution;
     const shown = Array.isArray(state?.pendingApprovals)
       ? state.pendingApprovals.find((one) => one?.id === id)

@@ -1,5 +1,7 @@
 /** An agent as a task of a workflow asks it. What it does counts in the task, which is what resumes and what waits. */
 import { ToolwrightError } from "../errors.ts";
+import { aList, aSignal, aText, type Check } from "../definition/option-checks.ts";
+import { asOptionError } from "../definition/option-table.ts";
 import { refusal } from "../runtime/options.ts";
 import type { InvokeOptions, InvokeResult } from "./options.ts";
 import type { AgentInput } from "./state.ts";
@@ -16,12 +18,30 @@ export interface GenerateResult<Output = unknown> {
   readonly responseMessages: readonly { readonly role: "assistant"; readonly content: string }[];
 }
 
+/** A loop of another maker may pass options of its own, so only ours are checked. */
+const GENERATE_CHECKS: Readonly<Record<keyof GenerateOptions, Check>> = {
+  prompt: aText,
+  messages: aList,
+  abortSignal: aSignal,
+};
+
+function checkGenerateOptions(options: GenerateOptions): void {
+  asOptionError("generate", () => {
+    for (const [name, check] of Object.entries(GENERATE_CHECKS)) {
+      const value = options[name as keyof GenerateOptions];
+      if (value !== undefined) check(value, name);
+    }
+  });
+}
+
 type Invoke = (input: AgentInput, options?: InvokeOptions) => Promise<InvokeResult<never>>;
 
 export async function generate(
   invoke: Invoke,
-  { prompt, messages, abortSignal }: GenerateOptions = {},
+  options: GenerateOptions = {},
 ): Promise<GenerateResult<never>> {
+  checkGenerateOptions(options);
+  const { prompt, messages, abortSignal } = options;
   if (prompt === undefined && messages === undefined)
     throw refusal("of generate", "must have a prompt or messages");
   const input = { messages: messages ?? [{ role: "user" as const, content: prompt ?? "" }] };

@@ -5,18 +5,21 @@ import {
   aFullText,
   aFunction,
   aNumber,
-  anObject,
+  anInteger,
+  aRuntime,
+  aSignal,
   aText,
+  aToolSource,
   type Check,
-  describe,
   either,
   fields,
   oneOf,
   Problem,
-  refuseUnknown,
+  valuesOf,
 } from "../definition/option-checks.ts";
+import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { zodSchema } from "../definition/check-options.ts";
-import { asRefusal, checkSignal, LIMIT_CHECKS, refusal } from "../runtime/options.ts";
+import { LIMIT_CHECKS } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { SmartAgentEvent } from "./events.ts";
@@ -125,20 +128,18 @@ const aRetention: Check = either(
   fields({ output: RETENTION, input: oneOf("keep", "digest") }),
 );
 
-const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
+const CHECKS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
   name: aFullText,
   // What it is in full is seen when it is loaded; what cannot be one at all is refused now.
   model: (value, field) => {
     const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
     if (!isModel)
-      throw new Problem(field, "must be a model of the AI SDK, or an object with invoke(messages)");
+      throw new Problem(field, "must be a model of the AI SDK, or an object with invoke(messages).");
   },
-  tools: either("a list of tools, an object of tools, or a registry", anObject, (value, field) => {
-    if (!Array.isArray(value)) throw new Problem(field, "must be a list");
-  }),
+  tools: aToolSource,
   systemPrompt: aText,
   outputSchema: zodSchema,
-  runtime: anObject,
+  runtime: aRuntime,
   onEvent: aFunction,
   limits: fields({
     maxToolCalls: LIMIT_CHECKS.maxToolCalls,
@@ -156,12 +157,9 @@ const OPTIONS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
     fields({ summaryTriggerTokens: aNumber(1) }),
   ),
   toolResponses: fields({
-    maxToolResponseChars: aNumber(1),
+    maxToolResponseChars: anInteger(1),
     defaultPolicy: RETENTION,
-    retentionByTool: (value, field) => {
-      anObject(value, field);
-      for (const [name, one] of Object.entries(value as object)) aRetention(one, `${field}.${name}`);
-    },
+    retentionByTool: valuesOf(aRetention),
   }),
   countTokens: aFunction,
   costOf: aFunction,
@@ -175,38 +173,13 @@ function hasMethod(value: unknown, name: string): boolean {
   );
 }
 
-export function checkAgentOptions(options: SmartAgentOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw refusal("of createSmartAgent", "must be an object such as { model, tools }");
-  }
-  asRefusal(() => {
-    refuseUnknown(options, Object.keys(OPTIONS), "", "createSmartAgent");
-    for (const [name, check] of Object.entries(OPTIONS) as [keyof SmartAgentOptions, Check][]) {
-      if (options[name] !== undefined || name === "model") check(options[name], name);
-    }
-  });
-}
+export const AGENT_OPTIONS: OptionTable = optionTable<SmartAgentOptions>("createSmartAgent", CHECKS, {
+  required: ["model"],
+  example: "{ model, tools }",
+});
 
-const INVOKE_OPTIONS: Readonly<Record<Exclude<keyof InvokeOptions, "signal">, Check>> = {
+export const INVOKE_OPTIONS: OptionTable = optionTable<InvokeOptions>("invoke", {
+  signal: aSignal,
   onEvent: aFunction,
   stream: aBoolean,
-};
-
-export function checkInvokeOptions(options: InvokeOptions): void {
-  checkGiven("invoke", options, ["signal", ...Object.keys(INVOKE_OPTIONS)]);
-  checkSignal(options.signal);
-  asRefusal(() => {
-    for (const [name, check] of Object.entries(INVOKE_OPTIONS)) {
-      const value = options[name as keyof InvokeOptions];
-      if (value !== undefined) check(value, name);
-    }
-  });
-}
-
-/** A misspelt option would cost what it was meant to bring. @throws TOOL_OPTION_INVALID */
-export function checkGiven(whole: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null) {
-    throw refusal(`of ${whole}`, `must be an object, not ${describe(options)}`);
-  }
-  asRefusal(() => refuseUnknown(options, known, "", whole));
-}
+});

@@ -47,9 +47,9 @@ export async function runAnswer(
     }
   }
   const running = requested.filter((call) => !refused.has(call));
-  // Several results share the room that there is.
+  // Several results share the room that there is; a share is never cut shorter than a useful piece, or than the limit itself.
   const maxChars = Math.max(
-    SHORTEST_CUT,
+    Math.min(SHORTEST_CUT, setup.maxResultChars),
     Math.floor(setup.maxResultChars / Math.max(1, Math.ceil(running.length / 2))),
   );
   tools.source.maxChars = maxChars;

@@ -3,11 +3,13 @@
  * entered again: after a crash, and when something in it that waited for a person was decided.
  */
 import { z } from "zod";
+import { aFullText, aText } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { createCallable } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { checkGiven, type InvokeResult } from "./options.ts";
+import type { InvokeResult } from "./options.ts";
 import type { AgentInput } from "./state.ts";
 
 export interface AgentToolOptions {
@@ -20,11 +22,16 @@ export interface AgentToolOptions {
 
 type Invoke = (input: AgentInput) => Promise<InvokeResult>;
 
-const OPTIONS: readonly (keyof AgentToolOptions)[] = ["name", "toolName", "description", "inputDescription"];
+export const AGENT_TOOL_OPTIONS: OptionTable = optionTable<AgentToolOptions>("asTool", {
+  name: aFullText,
+  toolName: aFullText,
+  description: aText,
+  inputDescription: aText,
+});
 
 /** @param own the agent's own name @throws TOOL_DEFINITION_INVALID without a name */
 export function createAgentTool(invoke: Invoke, options: AgentToolOptions = {}, own?: string): Tool {
-  checkGiven("asTool", options, OPTIONS);
+  checkOptions(AGENT_TOOL_OPTIONS, options);
   const name = options.name ?? options.toolName ?? own;
   if (name === undefined || name === "") {
     throw new ToolwrightError("TOOL_DEFINITION_INVALID", "An agent that is used as a tool needs a name.", {

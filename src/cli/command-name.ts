@@ -1,6 +1,7 @@
 /** How this command was called, so that the commands it prints can be typed as they stand. */
 import { basename, relative } from "node:path";
-import { isPostgresAddress } from "../store/open-store.ts";
+import { DEFAULT_STORE, isPostgresAddress } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
 import { printedWord } from "../util/terminal-text.ts";
 
 export function commandName(): string {
@@ -11,12 +12,29 @@ export function commandName(): string {
   return `node ${printedWord(path.startsWith("..") ? called : path)}`;
 }
 
-/** A command line that goes on from here: with the store, where it is not the default one. */
+/**
+ * The store that a command of this folder uses without --store; `undefined` where that is not known, because the config was
+ * not loaded. One process runs one command, in one folder.
+ */
+const folder: { defaultStore: string | undefined } = { defaultStore: DEFAULT_STORE };
+
+export function setDefaultStore(store: string | undefined): void {
+  folder.defaultStore = store;
+}
+
+/** A store as it is printed, and as it can be typed in this folder. */
+export function shownStore(store: string | Store): string {
+  const path = typeof store === "string" ? store : (store.path ?? DEFAULT_STORE);
+  const near = relative(process.cwd(), path);
+  return isPostgresAddress(path) || path === ":memory:" || near.startsWith("..") ? path : near;
+}
+
+/** A command line that continues from here: with the store, where it is not the default one. */
 export function nextCommand(store: string, command: string, ...words: readonly (string | Flag)[]): string {
   const operands = words.filter((word) => typeof word === "string");
   const flags = [
     ...words.filter((word) => typeof word !== "string"),
-    ...(store === "toolwright.db" ? [] : [["--store", withoutPassword(store)] as const]),
+    ...(store === folder.defaultStore ? [] : [["--store", withoutPassword(store)] as const]),
   ].flat();
   // An id may begin with a dash.
   const hasDash = operands.some((word) => word.startsWith("-"));
@@ -26,7 +44,7 @@ export function nextCommand(store: string, command: string, ...words: readonly (
 
 /** The same for words that are in their order, and of which none begins with a dash but options. */
 export function typedCommand(store: string, words: readonly string[]): string {
-  const rest = store === "toolwright.db" ? words : [...words, "--store", withoutPassword(store)];
+  const rest = store === folder.defaultStore ? words : [...words, "--store", withoutPassword(store)];
   return [commandName(), ...rest.map(printedWord)].join(" ");
 }
 

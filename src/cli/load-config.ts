@@ -1,41 +1,99 @@
 /** Loads `toolwright.config.ts`: what a project offers to the command line. Only commands that need it pay for it. */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
+import { resolve } from "node:path";
+import type { EmbeddingModelLike } from "../definition/models.ts";
+import type { ToolSettings } from "../definition/context.ts";
 import {
+  aBoolean,
   aFullText,
-  aFunction,
+  aLanguageModel,
+  anEmbeddingModel,
+  anIsolation,
   anObject,
-  type Check,
-  describe,
-  either,
+  aStore,
+  aToolSource,
+  outputBytes,
   Problem,
-  refuseUnknown,
+  processTimeout,
+  valuesOf,
 } from "../definition/option-checks.ts";
+import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isPostgresAddress } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { toTools } from "../tool/from-tool.ts";
+import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
 import { printedWord } from "../util/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
+import { findConfig } from "./find-config.ts";
 import { importFile, shown } from "./import-file.ts";
 
-export interface Config {
-  readonly tools: Tool[];
+/** What the default export may hold. */
+interface GivenConfig {
+  readonly tools?: ToolSource;
   readonly store?: string | Store;
   readonly rootDir?: string;
+  readonly allowNetwork?: boolean;
+  readonly maxOutputBytes?: number;
+  readonly toolTimeoutMs?: number;
+  readonly isolation?: ToolSettings["isolation"];
+  /** Files by the names that `toolwright up <name>` takes. */
+  readonly workflows?: Readonly<Record<string, string>>;
   readonly model?: unknown;
   readonly embeddingModel?: EmbeddingModelLike;
   readonly mcpServers?: Record<string, unknown>;
 }
 
-const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((ending) => `toolwright.config.${ending}`);
+export const CONFIG: OptionTable = optionTable<GivenConfig>(
+  "toolwright.config",
+  {
+    tools: aToolSource,
+    store: aStore,
+    rootDir: aFullText,
+    allowNetwork: aBoolean,
+    maxOutputBytes: outputBytes,
+    toolTimeoutMs: processTimeout,
+    isolation: anIsolation,
+    workflows: valuesOf(aFullText),
+    model: aLanguageModel,
+    embeddingModel: anEmbeddingModel,
+    mcpServers: anObject,
+  },
+  { example: "{ tools: [ … ] }" },
+);
 
-/** `undefined` where the folder has none. @throws CliError */
+/** The defaults of every command. Paths are absolute. */
+export type ConfigSettings = Omit<GivenConfig, "tools" | "mcpServers">;
+
+export interface Config extends ConfigSettings {
+  readonly tools: Tool[];
+}
+
+/** The options of a runtime that a config sets, the store apart. */
+export function runtimeOptionsOf(config: ConfigSettings | undefined) {
+  const { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel } =
+    config ?? {};
+  return { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel };
+}
+
+/** With its tools, those of MCP servers included. `undefined` where the folder has none. @throws CliError */
 export async function loadConfig(folder: string): Promise<Config | undefined> {
-  const file = CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+  return withConfig(folder, async (given) => ({
+    ...settingsOf(given, folder),
+    tools: withoutDoubles([...toTools(given.tools ?? []), ...(await remoteTools(given, folder))]),
+  }));
+}
+
+/** What commands need that call no tool of the project: no server of it is started. @throws CliError */
+export async function loadSettings(folder: string): Promise<ConfigSettings | undefined> {
+  return withConfig(folder, (given) => settingsOf(given, folder));
+}
+
+async function withConfig<T>(
+  folder: string,
+  read: (given: GivenConfig) => T | Promise<T>,
+): Promise<T | undefined> {
+  const file = findConfig(folder);
   if (file === undefined) return undefined;
   const mark = findDistrust(file);
   if (mark !== undefined) {
@@ -54,62 +112,40 @@ export async function loadConfig(folder: string): Promise<Config | undefined> {
     );
   }
   try {
-    return await toConfig(exported as Readonly<Record<string, unknown>>, folder);
+    checkAgainst(CONFIG, exported);
+    return await read(exported);
   } catch (error) {
     const hint = ToolwrightError.is(error) ? error.hint : "Correct it, then try again.";
     if (error instanceof Problem)
-      throw new CliError("CLI_CONFIG_INVALID", `${shown(file)}: ${error.field} ${error.message}`, hint);
+      throw new CliError("CLI_CONFIG_INVALID", `${shown(file)}: ${error.sentence}`, hint);
     if (ToolwrightError.is(error))
       throw new CliError("CLI_CONFIG_INVALID", `${shown(file)}: ${error.message}`, hint);
     throw error;
   }
 }
 
-const CHECKS: Readonly<Record<Exclude<keyof Config, "tools">, Check>> = {
-  store: either("a path, a postgres:// address or an open store", aFullText, (value, field) => {
-    anObject(value, field);
-    aFunction((value as Record<string, unknown>)["transaction"], field);
-  }),
-  rootDir: aFullText,
-  model: aLanguageModel,
-  embeddingModel: anEmbeddingModel,
-  mcpServers: anObject,
-};
-
-async function toConfig(given: Readonly<Record<string, unknown>>, folder: string): Promise<Config> {
-  refuseUnknown(given, ["tools", ...Object.keys(CHECKS)], "", "toolwright.config");
-  for (const [name, check] of Object.entries(CHECKS)) {
-    if (given[name] !== undefined) check(given[name], name);
-  }
-  const { tools = [], store, rootDir, ...rest } = given;
-  if (typeof tools !== "object" || tools === null) {
-    throw new Problem("tools", "must be a list of tools, or an object of tools by name.");
-  }
-  // Spread, so that a hole in a list is looked at too.
-  const list = Array.isArray(tools) ? [...(tools as unknown[])] : tools;
-  for (const [name, tool] of Object.entries(list)) {
-    if (typeof tool !== "object" && typeof tool !== "function")
-      throw new Problem(`tools.${name}`, `must be a tool, not ${describe(tool)}.`);
-  }
+/** Paths are relative to the folder of the file. */
+function settingsOf(given: GivenConfig, folder: string): ConfigSettings {
+  const { tools: _tools, mcpServers: _servers, store, rootDir, workflows, ...rest } = given;
   return {
     ...rest,
-    tools: withoutDoubles([...toTools(list as readonly object[]), ...(await remoteTools(given, folder))]),
-    // Paths are meant from where the file is.
-    ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir as string) }),
-    ...(store === undefined
+    ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir) }),
+    ...(store === undefined ? {} : { store: typeof store === "string" ? placed(store, folder) : store }),
+    ...(workflows === undefined
       ? {}
-      : { store: typeof store === "string" ? placed(store, folder) : (store as Store) }),
+      : {
+          workflows: Object.fromEntries(
+            Object.entries(workflows).map(([name, file]) => [name, resolve(folder, file)]),
+          ),
+        }),
   };
 }
 
 /** Only a project that has servers pays for them. */
-async function remoteTools(
-  { mcpServers }: Readonly<Record<string, unknown>>,
-  folder: string,
-): Promise<Tool[]> {
+async function remoteTools({ mcpServers }: GivenConfig, folder: string): Promise<Tool[]> {
   if (mcpServers === undefined) return [];
   const { toolsOfServers } = await import("./mcp-servers.ts");
-  return toolsOfServers(mcpServers as Record<string, unknown>, folder);
+  return toolsOfServers(mcpServers, folder);
 }
 
 function placed(store: string, folder: string): string {

@@ -1,11 +1,30 @@
 /** Loads the file of a workflow, and says in one sentence what is wrong with it. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { nearestName } from "../definition/option-checks.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
 import { importFile, shown } from "./import-file.ts";
 
 const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
+
+/** @param workflows those of the config, by name; a name wins over a file */
+export function findWorkflowFile(
+  given: string,
+  workflows: Readonly<Record<string, string>> | undefined,
+): string {
+  const named = workflows !== undefined && Object.hasOwn(workflows, given) ? workflows[given] : undefined;
+  if (named !== undefined) return named;
+  const names = Object.keys(workflows ?? {});
+  // A word without an ending cannot be a file, so it was meant as a name.
+  if (EXTENSIONS.test(given) || existsSync(given) || names.length === 0) return given;
+  const near = nearestName(given, names);
+  throw new CliError(
+    "CLI_FILE_MISSING",
+    `There is no workflow named "${given}" in toolwright.config.${near === undefined ? "" : ` Did you mean "${near}"?`}`,
+    `It names: ${names.join(", ")}. Or name the file of a workflow.`,
+  );
+}
 
 export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
   const file = resolve(path);

@@ -1,14 +1,13 @@
 /** The tools of `toolwright.config.ts` as commands. A command of Toolwright's own is never shadowed by one of them. */
-import { relative } from "node:path";
 import type { Command } from "commander";
 import { INPUT, type OwnOption, type OwnValues, RUN_ID } from "../adapters/commander/command-settings.ts";
 import { type CommandPlan, planCommands, wordsOf } from "../adapters/commander/plan-commands.ts";
 import { addToolCommands, findCommand } from "../adapters/commander/tool-commands.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
-import { DEFAULT_STORE, isPostgresAddress } from "../store/open-store.ts";
+import { DEFAULT_STORE } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { typedCommand } from "./command-name.ts";
-import { type Config, loadConfig } from "./load-config.ts";
+import { setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
+import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 
 /** What `withCommonOptions` adds to the other commands. */
 const OWN_OPTIONS: readonly OwnOption[] = [
@@ -27,19 +26,18 @@ const OWN_OPTIONS: readonly OwnOption[] = [
 export async function addProjectTools(program: Command): Promise<void> {
   const config = await loadConfig(process.cwd());
   if (config === undefined) return;
+  // Which store the line names is not known yet: where the config has one, every printed command says which it means.
+  if (config.store !== undefined) setDefaultStore(undefined);
   const plans = placeTools(program, config).flatMap(({ plan }) => (plan === undefined ? [] : [plan]));
   addToolCommands(program, plans, {
     // A program's own options stand before the command, so its fields may have any name.
     reserved: [],
     ownOptions: OWN_OPTIONS,
     open: (values) => {
-      const { rootDir, model, embeddingModel, tools } = config;
       const runtime = createRuntime({
+        ...runtimeOptionsOf(config),
         store: storeOf(config, values),
-        rootDir,
-        model,
-        embeddingModel,
-        tools,
+        tools: config.tools,
       });
       return { runtime, [Symbol.asyncDispose]: () => runtime[Symbol.asyncDispose]() };
     },
@@ -80,10 +78,4 @@ export function commandOf({ plan }: PlacedTool): string | null {
 
 function storeOf(config: Config, values: OwnValues): string | Store {
   return typeof values["store"] === "string" ? values["store"] : (config.store ?? DEFAULT_STORE);
-}
-
-function shownStore(store: string | Store): string {
-  const path = typeof store === "string" ? store : (store.path ?? DEFAULT_STORE);
-  const near = relative(process.cwd(), path);
-  return isPostgresAddress(path) || path === ":memory:" || near.startsWith("..") ? path : near;
 }

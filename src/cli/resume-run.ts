@@ -4,8 +4,10 @@ import { resolve } from "node:path";
 import type { Approval } from "../invoke/approval.ts";
 import { CliError } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
+import { findWorkflowFile } from "./load-workflow.ts";
 import { withRun } from "./open.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
+import { loadSettingsFor } from "./project-settings.ts";
 import { runFile } from "./run-file.ts";
 import { assertCanAsk, type RunOptions, toRunOptions } from "./run-options.ts";
 import type { Screen } from "./screen.ts";
@@ -26,6 +28,7 @@ export async function resumeRun(
   return runFile(screen, {
     store: options.store,
     file: await fileToResume(screen, runId, options),
+    config: await loadSettingsFor(screen),
     runId,
     resume: true,
     ask: options.ask,
@@ -61,12 +64,9 @@ export async function fileToResume(screen: Screen, runId: string, options: Resum
     return run.file;
   });
   if (options.file === undefined) return recorded(file, store, runId);
-  if (existsSync(options.file)) return options.file;
-  throw new CliError(
-    "CLI_FILE_MISSING",
-    `There is no file ${resolve(options.file)}.`,
-    "Name the file with --file.",
-  );
+  const named = findWorkflowFile(options.file, (await loadSettingsFor(screen))?.workflows);
+  if (existsSync(named)) return named;
+  throw new CliError("CLI_FILE_MISSING", `There is no file ${resolve(named)}.`, "Name the file with --file.");
 }
 
 function recorded(file: string | null, store: string, runId: string): string {

@@ -1,6 +1,6 @@
 /** Runs a workflow from its file, for `up` and `resume`: shows how it goes, stops when it is told to, and says how it ended. */
 import { randomUUID } from "node:crypto";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { askPerson } from "../adapters/commander/ask-person.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
@@ -15,8 +15,9 @@ import { keepOutputApart } from "../util/keep-output-apart.ts";
 import { stopOnSignals } from "../util/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { nextCommand } from "./command-name.ts";
+import { nextCommand, shownStore, withoutPassword } from "./command-name.ts";
 import { describeError } from "./describe-run.ts";
+import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
@@ -33,6 +34,8 @@ export interface RunFileOptions {
   readonly ask?: boolean | undefined;
   /** What was decided right before. */
   readonly decision?: Approval | undefined;
+  /** Its settings count where neither a flag nor the stored run says otherwise. */
+  readonly config: ConfigSettings | undefined;
   readonly run: Pick<
     RunWorkflowOptions,
     | "input"
@@ -40,6 +43,7 @@ export interface RunFileOptions {
     | "allowNetwork"
     | "maxOutputBytes"
     | "toolTimeoutMs"
+    | "isolation"
     | "maxConcurrency"
     | "acceptChanges"
   >;
@@ -52,7 +56,7 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
     const workflow = await loadWorkflow(options.file);
     noteOtherStore(screen, workflow, options.store);
     const runId = options.runId ?? randomUUID();
-    await using runtime = createRuntime({ store: options.store });
+    await using runtime = createRuntime({ ...runtimeOptionsOf(options.config), store: options.store });
     await runtime.ready();
     let result = await runShown(screen, { ...options, runId }, workflow, runtime);
     while (options.ask === true && result.status === "waiting-approval" && (await ask(runtime, runId)))
@@ -92,7 +96,7 @@ async function runShown(
       onProgress: progress.onProgress,
     });
   } catch (error) {
-    throw await inWords(error, store, runId);
+    throw await inWords(error, store, runId, resolve(file));
   } finally {
     unsubscribe();
   }
@@ -122,7 +126,7 @@ function sayGone(screen: Screen, { runId, status, error }: WorkflowResult): numb
 }
 
 /** Adds what only the command line knows: who has the run, and what to type. */
-async function inWords(error: unknown, store: string, runId: string): Promise<unknown> {
+async function inWords(error: unknown, store: string, runId: string, file: string): Promise<unknown> {
   if (!ToolwrightError.is(error)) return error;
   if (error.code === "WORKFLOW_RUN_EXISTS") {
     const next =
@@ -132,10 +136,12 @@ async function inWords(error: unknown, store: string, runId: string): Promise<un
     return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }
   if (error.code === "WORKFLOW_RUN_CHANGED") {
+    // A program's run is stored without a file, and the file may have moved: then it has to be named again.
+    const named = error.details["file"] === file ? [] : ([["--file", shownStore(file)]] as const);
     return new CliError(
       error.code,
       error.message,
-      `To go on all the same: ${nextCommand(store, "resume", runId, ["--accept-changes"])}`,
+      `To resume with the new version: ${nextCommand(store, "resume", runId, ...named, ["--accept-changes"])}`,
     );
   }
   if (error.code !== "TOOL_RUN_CONFLICT" && error.code !== "TOOL_RUN_FENCED") return error;
@@ -153,11 +159,19 @@ async function inWords(error: unknown, store: string, runId: string): Promise<un
   }
 }
 
-/** Other commands look into the store that they are told of, so this one does too. */
-function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, store: string): void {
-  const { dbPath } = options;
-  if (dbPath === undefined || isPostgresAddress(store) || resolve(dbPath) === resolve(store)) return;
+/** Other commands read the store that they are told of, so this one does too, and says where the workflow names another. */
+function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, used: string): void {
+  const named = options.store ?? options.dbPath;
+  if (named === undefined) return;
+  const path = typeof named === "string" ? named : named.path;
+  if (path !== undefined && placeOf(path) === placeOf(used)) return;
+  const shown =
+    path === undefined ? "an open store of its own" : `the store ${withoutPassword(shownStore(path))}`;
   screen.warn(
-    `the workflow names the store ${relative(process.cwd(), resolve(dbPath))}; this command uses ${store}. Use --store to choose.`,
+    `the workflow names ${shown}; this command uses ${withoutPassword(used)}. Use --store to choose.`,
   );
+}
+
+function placeOf(store: string): string {
+  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(store);
 }

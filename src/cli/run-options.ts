@@ -1,9 +1,10 @@
 /** Options that `up` and `resume` share: those of the start are on record and hold for a resume, unless given again. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { RunWorkflowOptions } from "../workflow/run-workflow.ts";
 import { CliError } from "./cli-error.ts";
+import type { ConfigSettings } from "./load-config.ts";
 import { wholeNumber } from "./parse-options.ts";
 import type { CommonOptions } from "./screen.ts";
 
@@ -12,6 +13,7 @@ export interface RunOptions extends CommonOptions {
   readonly allowNetwork?: boolean;
   readonly maxOutputBytes?: number;
   readonly toolTimeoutMs?: number;
+  readonly isolation?: "require" | "auto" | "off";
   readonly concurrency?: number;
   readonly acceptChanges?: boolean;
   readonly ask?: boolean;
@@ -21,8 +23,16 @@ export function withRunOptions(command: Command): Command {
   return command
     .option("--root-dir <folder>", "the folder that tools may use (default: that of the file)")
     .option("--allow-network", "let commands of tools use the network")
+    .option("--no-allow-network", "take it back, for a run that was started with it")
     .option("--max-output-bytes <bytes>", "what the output of a tool may hold at most", wholeNumber(1))
     .option("--tool-timeout-ms <ms>", "how long a command of a tool may take", wholeNumber(1))
+    .addOption(
+      new Option("--isolation <mode>", "how commands of tools are confined").choices([
+        "require",
+        "auto",
+        "off",
+      ]),
+    )
     .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1))
     .option("--ask", "ask about approvals on this terminal, then resume the run");
 }
@@ -37,7 +47,7 @@ export function assertCanAsk({ ask }: RunOptions): void {
   );
 }
 
-/** @throws CliError */
+/** What the flags say. What they leave open is the stored value of a run that is resumed. @throws CliError */
 export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
   const { rootDir } = options;
   if (rootDir !== undefined && statSync(rootDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -52,7 +62,24 @@ export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
     allowNetwork: options.allowNetwork,
     maxOutputBytes: options.maxOutputBytes,
     toolTimeoutMs: options.toolTimeoutMs,
+    isolation: options.isolation,
     maxConcurrency: options.concurrency,
     acceptChanges: options.acceptChanges,
+  };
+}
+
+/** The same for a new run: a flag wins over the config. What it starts with is stored, and holds for its resumes. */
+export function toStartOptions(
+  options: RunOptions,
+  config: ConfigSettings | undefined,
+): Partial<RunWorkflowOptions> {
+  const flags = toRunOptions(options);
+  return {
+    ...flags,
+    rootDir: flags.rootDir ?? config?.rootDir,
+    allowNetwork: flags.allowNetwork ?? config?.allowNetwork ?? false,
+    maxOutputBytes: flags.maxOutputBytes ?? config?.maxOutputBytes,
+    toolTimeoutMs: flags.toolTimeoutMs ?? config?.toolTimeoutMs,
+    isolation: flags.isolation ?? config?.isolation,
   };
 }

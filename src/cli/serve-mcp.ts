@@ -9,7 +9,7 @@ import { messageOf } from "../invoke/error-record.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { type Config, loadConfig } from "./load-config.ts";
+import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 import { readManifest } from "../load/package-root.ts";
 import { stopOnSignals } from "../util/stop-on-signals.ts";
 
@@ -29,10 +29,9 @@ export async function serveMcp(folder: string, options: ServeMcpOptions): Promis
   outliveTools();
   const config = await readConfig(folder);
   await using runtime = createRuntime({
+    ...runtimeOptionsOf(config),
     store: options.store ?? config.store,
     rootDir: resolve(folder, config.rootDir ?? "."),
-    model: config.model,
-    embeddingModel: config.embeddingModel,
     tools: config.tools,
   });
   await runtime.ready();

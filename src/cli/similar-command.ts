@@ -4,7 +4,7 @@ import { distance } from "../definition/option-checks.ts";
 export function similarCommand(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   const near = names
-    .map((name) => ({ name, slips: isSwapped(lower, name) ? 1 : distance(lower, name) }))
+    .map((name) => ({ name, slips: distance(lower, name) }))
     .filter(({ name, slips }) => slips <= allowedSlips(lower, name))
     .toSorted((a, b) => a.slips - b.slips);
   return near[0]?.name;

@@ -6,17 +6,18 @@ import {
   aFunction,
   aNumber,
   anInteger,
-  anObject,
   aText,
   type Check,
   describe,
   either,
   fields,
+  listOf,
   oneOf,
   paths,
   Problem,
   refuseUnknown,
   storable,
+  valuesOf,
 } from "./option-checks.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { ToolPolicies } from "./tool-options.ts";
@@ -24,7 +25,7 @@ import type { ToolPolicies } from "./tool-options.ts";
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
 
 /** Every policy option. The type makes the list complete. */
-const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
+export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   sideEffect: aBoolean,
   idempotent: aBoolean,
   group: aText,
@@ -125,7 +126,10 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
       if (options[name] !== undefined) POLICIES[name](options[name], name);
     }
     if (options.sideEffect === true && options.cache !== undefined && options.cache !== false) {
-      throw new Problem("cache", "cannot be set on a side effect: a cached answer would skip the effect.");
+      throw new Problem(
+        "cache",
+        "cannot be set on a side effect: a cached answer would skip the effect. If the tool changes nothing outside, say sideEffect: false.",
+      );
     }
   });
 }
@@ -155,20 +159,6 @@ function hintForSchema(value: unknown): string {
   return isFields ? " Put z.object( … ) around its fields." : "";
 }
 
-function listOf(check: Check): Check {
-  return (value, field) => {
-    if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
-    for (const [index, item] of value.entries()) check(item, `${field}[${index}]`);
-  };
-}
-
-function valuesOf(check: Check): Check {
-  return (value, field) => {
-    anObject(value, field);
-    for (const [name, item] of Object.entries(value as object)) check(item, `${field}.${name}`);
-  };
-}
-
 function parsedPositional(value: unknown, field: string): void {
   fields({ name: aFullText, parse: aFunction })(value, field);
   const { name, parse } = value as Record<string, unknown>;
@@ -182,7 +172,7 @@ function named(tool: unknown, check: () => void): void {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const name = typeof tool === "string" ? tool : "";
-    throw new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${name}": ${error.field} ${error.message}`, {
+    throw new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${name}": ${error.sentence}`, {
       details: { tool: name, field: error.field },
     });
   }

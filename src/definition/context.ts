@@ -4,6 +4,22 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
+  aBoolean,
+  anInteger,
+  anIsolation,
+  aSignal,
+  aText,
+  type Check,
+  describe,
+  distance,
+  listOf,
+  outputBytes,
+  Problem,
+  processTimeout,
+  refuseUnknown,
+} from "./option-checks.ts";
+import { asOptionError } from "./option-table.ts";
+import {
   assertSameVersion,
   isSameVersion,
   OWN_COPY,
@@ -128,8 +144,47 @@ interface Frame {
 // All copies, of whatever version, have one storage: each of them sees that it is inside a run.
 const storage = sharedByCopies("frames.1", () => new AsyncLocalStorage<Frame>());
 
-/** Runs `work` with a context that the tools called inside it see. */
+/** Those fields that a caller may set; what else is there is a capability, and passes as it is. */
+const CONTEXT_CHECKS: Readonly<Record<keyof ToolSettings, Check>> &
+  Readonly<Partial<Record<keyof BaseToolContext, Check>>> = {
+  rootDir: aText,
+  allowNetwork: aBoolean,
+  maxOutputBytes: outputBytes,
+  timeoutMs: processTimeout,
+  isolation: anIsolation,
+  protectedPaths: listOf(aText),
+  sideEffect: aBoolean,
+  idempotent: aBoolean,
+  runId: aText,
+  nodeId: aText,
+  toolName: aText,
+  iteration: anInteger(0),
+  attempt: anInteger(0),
+  seq: anInteger(0),
+  signal: aSignal,
+};
+
+/** Misspelt, such a field would count as left out; other names may be capabilities. */
+const LONG_NAMES = Object.keys(CONTEXT_CHECKS).filter((name) => name.length >= 7);
+
+function checkContext(context: unknown): void {
+  asOptionError("runWithToolContext", () => {
+    if (typeof context !== "object" || context === null)
+      throw new Problem("", `the context must be an object such as { rootDir }, not ${describe(context)}.`);
+    for (const [name, value] of Object.entries(context)) {
+      if (name in CONTEXT_CHECKS) {
+        if (value !== undefined) CONTEXT_CHECKS[name as keyof ToolSettings](value, name);
+      } else if (!(name in BASE_CONTEXT_FIELDS)) {
+        const near = LONG_NAMES.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= 2);
+        if (near !== undefined) refuseUnknown({ [name]: value }, [near]);
+      }
+    }
+  });
+}
+
+/** Runs `work` with a context that the tools called inside it see. @throws TOOL_OPTION_INVALID */
 export function runWithToolContext<T>(context: PartialToolContext, work: () => T): T {
+  checkContext(context);
   const outer = storage.getStore();
   return storage.run({ context, ambient: outer?.ambient, copy: outer?.copy ?? OWN_COPY }, work);
 }

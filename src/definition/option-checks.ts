@@ -1,16 +1,24 @@
-/** Small checks that can be put together: what an option may be, and what is said when it is something else. */
+/** Small checks that can be put together: what an option may be, and what the error says when it is something else. */
 import { encode, UnencodableError } from "../util/encode.ts";
-import { BASE_CONTEXT_FIELDS } from "./context.ts";
+import { isPostgresAddress } from "../store/open-store.ts";
+import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 
 /** Throws a `Problem` that names the field. */
 export type Check = (value: unknown, field: string) => void;
 
 export class Problem extends Error {
   readonly field: string;
+  /** `true` where the message is a whole sentence, which names the field itself. */
+  readonly isWhole: boolean;
 
-  constructor(field: string, problem: string) {
+  constructor(field: string, problem: string, isWhole = field === "") {
     super(problem);
     this.field = field;
+    this.isWhole = isWhole;
+  }
+
+  get sentence(): string {
+    return this.isWhole ? this.message : `${this.field} ${this.message}`;
   }
 }
 
@@ -46,9 +54,10 @@ export function anInteger(least: number): Check {
   return must(isGood, `a whole number of at least ${least}`);
 }
 
-export function oneOf(...values: readonly string[]): Check {
-  const list = values.map((value) => `"${value}"`).join(", ");
-  return must((value) => values.some((one) => one === value), list);
+export function oneOf(...values: readonly (string | boolean)[]): Check {
+  const list = values.map((value) => (typeof value === "string" ? `"${value}"` : String(value)));
+  const wanted = list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} or ${list.at(-1)}`;
+  return must((value) => values.some((one) => one === value), wanted);
 }
 
 export function either(wanted: string, ...checks: readonly Check[]): Check {
@@ -83,19 +92,38 @@ export const storable: Check = (value, field) => {
   }
 };
 
-export function refuseUnknown(
-  options: object,
-  known: readonly string[],
-  inside = "",
-  whole = "a tool",
-): void {
+/** @param whole what has no such option: the name of a function, or nothing for a tool */
+export function refuseUnknown(options: object, known: readonly string[], inside = "", whole = ""): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = known.find((name) => areAlike(name, unknown));
-  const owner = inside === "" ? whole : `"${inside}"`;
-  const suggestion = near === undefined ? "" : ` Did you mean "${near}"?`;
+  const near = nearestName(unknown, known);
+  const of = inside === "" ? "" : ` of "${inside}"`;
+  const rest =
+    near !== undefined
+      ? ` Did you mean "${near}"?`
+      : whole === ""
+        ? ""
+        : ` It takes ${known.length === 0 ? "none" : known.join(", ")}.`;
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
-  throw new Problem(field, `is not an option of ${owner}.${suggestion}`);
+  throw new Problem(field, `unknown option ${JSON.stringify(unknown)}${of}.${rest}`, true);
+}
+
+/** The known name that was probably meant, if one is near. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  const near = known
+    .map((one) => ({ one, apart: distance(one.toLowerCase(), wanted) }))
+    .filter(({ one, apart }) => areAlike(one.toLowerCase(), wanted, apart))
+    .toSorted((a, b) => a.apart - b.apart);
+  return near[0]?.one;
+}
+
+/** A slip of a letter or two, or a name that holds the other one, such as `timeoutMs` for `toolTimeoutMs`. */
+function areAlike(one: string, other: string, apart: number): boolean {
+  const shorter = Math.min(one.length, other.length);
+  if (apart <= Math.min(2, Math.ceil(shorter / 3))) return true;
+  if (shorter >= 3 && (one.startsWith(other) || other.startsWith(one))) return true;
+  return shorter >= 5 && (one.endsWith(other) || other.endsWith(one));
 }
 
 function passes(check: Check, value: unknown): boolean {
@@ -108,20 +136,19 @@ function passes(check: Check, value: unknown): boolean {
   }
 }
 
-function areAlike(one: string, other: string): boolean {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
-  return a.startsWith(b) || b.startsWith(a) || distance(a, b) <= 2;
-}
-
-/** How many letters have to be added, removed or changed. */
+/** How many letters have to be added, removed, changed or swapped with their neighbour. */
 export function distance(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next[j] = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swap = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next[j] = Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
     }
+    before = row;
     row = next;
   }
   return row[other.length] ?? 0;
@@ -132,17 +159,91 @@ export function describe(value: unknown): string {
     return String(value);
   }
   if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "symbol") return "a symbol";
   if (Array.isArray(value)) return "a list";
   return typeof value === "function" ? "a function" : "an object";
 }
 
-/** Names that tools read in `ctx` already: a capability under such a name would never reach a tool. */
-export const noContextFields: Check = (value, field) => {
-  for (const name of Object.keys(value as object)) {
-    if (!(name in BASE_CONTEXT_FIELDS)) continue;
-    throw new Problem(
-      `${field}.${name}`,
-      `cannot be given: every tool's context has its own "${name}". Give the capability another name.`,
-    );
+export const aSignal: Check = must((value) => value instanceof AbortSignal, "an AbortSignal");
+
+export const aList: Check = must((value) => Array.isArray(value), "a list");
+
+export function listOf(check: Check): Check {
+  return (value, field) => {
+    aList(value, field);
+    // Spread, so that a hole in a list is looked at too.
+    for (const [index, item] of [...(value as unknown[])].entries()) check(item, `${field}[${index}]`);
+  };
+}
+
+export function valuesOf(check: Check): Check {
+  return (value, field) => {
+    anObject(value, field);
+    for (const [name, item] of Object.entries(value as object)) check(item, `${field}.${name}`);
+  };
+}
+
+/** Any value at all. */
+export const anything: Check = () => undefined;
+
+/** An object with these methods. */
+export function withMethods(wanted: string, ...methods: readonly string[]): Check {
+  return must(
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function"),
+    wanted,
+  );
+}
+
+export const aRuntime: Check = withMethods("a runtime made by createRuntime", "call", "run");
+
+/** What takes all tools of a program: a list, an object by name, or a registry. */
+export const aToolSource: Check = must(
+  (value) => typeof value === "object" && value !== null,
+  "a list of tools, an object of tools by name, or a registry",
+);
+
+/** An id that every store can hold. */
+export const anId: Check = (value, field) => {
+  aFullText(value, field);
+  if (!isStorableText(value as string))
+    throw new Problem(field, "must not hold U+0000 or half a surrogate pair.");
+  if (isTooLongForId(value as string))
+    throw new Problem(field, `must be at most ${LONGEST_ID_BYTES} bytes long.`);
+};
+
+const anAddress: Check = (value, field) => {
+  aFullText(value, field);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(String(value)) && !isPostgresAddress(String(value))) {
+    throw new Problem(field, "must be a path or a postgres:// address.");
   }
 };
+
+export const aStore: Check = either(
+  "a path, a postgres:// address or an open store",
+  anAddress,
+  withMethods("an open store", "transaction", "read", "close"),
+);
+
+export const aLanguageModel: Check = either(
+  "an AI SDK language model, its name, or an object with invoke()",
+  aFullText,
+  withMethods("a model", "doGenerate"),
+  withMethods("a model", "invoke"),
+);
+
+export const anEmbeddingModel: Check = either("an AI SDK embedding model", (value, field) => {
+  withMethods("a model", "doEmbed")(value, field);
+  aFullText((value as Record<string, unknown>)["modelId"], field);
+});
+
+export const anIsolation: Check = oneOf("require", "auto", "off");
+
+const MAX_OUTPUT_BYTES = 10_485_760;
+const MAX_TIMEOUT_MS = 3_600_000;
+
+export const outputBytes: Check = aNumberIn(Number.MIN_VALUE, MAX_OUTPUT_BYTES);
+export const processTimeout: Check = aNumberIn(Number.MIN_VALUE, MAX_TIMEOUT_MS);

@@ -1,9 +1,10 @@
 /** What a call can reach is what it is given: made for the call where the author gives a function, and disposed after it. */
 import { SharedCapability } from "../definition/context.ts";
-import { describe, noContextFields } from "../definition/option-checks.ts";
+import { describe } from "../definition/option-checks.ts";
+import { asOptionError } from "../definition/option-table.ts";
 import type { CallCapabilities, Host } from "../invoke/host.ts";
 import { type Disposer, disposerOf, isDisposable, runDisposers } from "./dispose-capabilities.ts";
-import { asRefusal, type Capabilities, refusal, type RuntimeOptions } from "./options.ts";
+import { type Capabilities, noContextFields, refusal, type RuntimeOptions } from "./options.ts";
 
 export function createCapabilities(
   given: RuntimeOptions["capabilities"],
@@ -19,7 +20,7 @@ export function createCapabilities(
     const made = checkMade(await given(call));
     const dispose = uses.begin(made);
     try {
-      asRefusal(() => noContextFields(made, "capabilities"));
+      asOptionError("createRuntime", () => noContextFields(made, "capabilities"));
     } catch (error) {
       await dispose();
       throw error;

@@ -3,6 +3,7 @@
  * each in a transaction of its own that looks again before it deletes.
  */
 import { setImmediate } from "node:timers/promises";
+import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
 import {
   deleteExpiredCache,
@@ -19,7 +20,7 @@ import {
 } from "../store/retention.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "../util/process-identity.ts";
-import { checkNames, refusal } from "./options.ts";
+import { GC_OPTIONS } from "./method-options.ts";
 
 export interface GcOptions {
   /** Runs that ended longer ago are deleted. Default 30 days. */
@@ -50,10 +51,8 @@ const SILENT_OWNER_MS = 7 * DAY_MS;
 const UNUSED_RUN_MS = 3_600_000;
 
 export async function collectGarbage(host: GcHost, options: GcOptions): Promise<GcReport> {
-  checkNames(options, "runtime.gc");
+  checkOptions(GC_OPTIONS, options);
   const { olderThanMs = RUN_AGE_MS, replayOlderThanMs = REPLAY_AGE_MS, dryRun = false } = options;
-  checkAge("olderThanMs", olderThanMs);
-  checkAge("replayOlderThanMs", replayOlderThanMs);
   const sweep = new Sweep(host, dryRun);
   await setImmediate();
   const now = host.clock.now();
@@ -199,8 +198,4 @@ class Sweep {
       after = last;
     }
   }
-}
-
-function checkAge(name: string, ms: unknown): void {
-  if (typeof ms !== "number" || !(ms >= 0)) throw refusal(name, "must be a number of milliseconds from 0");
 }

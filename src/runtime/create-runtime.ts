@@ -149,6 +149,8 @@ class LazyRuntime implements Runtime {
   }
 
   subscribe(listener: EventListener): () => void {
+    if (typeof listener !== "function")
+      throw new ToolwrightError("TOOL_OPTION_INVALID", "runtime.subscribe: the listener must be a function.");
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -1,28 +1,33 @@
 /** The options of a runtime, checked: a wrong one is refused when the runtime is made, not when a call fails. */
 import { resolve } from "node:path";
-import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
+import { BASE_CONTEXT_FIELDS, DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
 import {
   aBoolean,
-  aFullText,
   aFunction,
+  aLanguageModel,
   aNumber,
   aNumberIn,
+  anEmbeddingModel,
+  anId,
+  anIsolation,
   anObject,
+  aStore,
   aText,
+  aToolSource,
   type Check,
   either,
   fields,
   oneOf,
+  outputBytes,
   Problem,
-  refuseUnknown,
-  noContextFields,
+  processTimeout,
 } from "../definition/option-checks.ts";
-import { anEmbeddingModel, aLanguageModel, type EmbeddingModelLike } from "../definition/models.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
+import type { EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
-import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { Limits } from "../invoke/host.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
-import type { ToolLike } from "../tool/from-tool.ts";
+import type { ToolSource } from "../tool/offer-tools.ts";
 import type { Clock } from "../util/clock.ts";
 
 export type Capabilities = Readonly<Record<string, unknown>>;
@@ -66,27 +71,9 @@ export interface RuntimeOptions {
   /** What makes context items found by their meaning: an AI SDK embedding model. */
   readonly embeddingModel?: EmbeddingModelLike | undefined;
   /** The tools of the project, for its inventory. Calls need not name any here. */
-  readonly tools?: readonly ToolLike[] | Readonly<Record<string, ToolLike>> | undefined;
+  readonly tools?: ToolSource | undefined;
   readonly clock?: Clock | undefined;
 }
-
-const MAX_OUTPUT_BYTES = 10_485_760;
-const MAX_TIMEOUT_MS = 3_600_000;
-
-const aStorePath: Check = (value, field) => {
-  aFullText(value, field);
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(String(value)) && !isPostgresAddress(String(value))) {
-    throw new Problem(field, "must be a path or a postgres:// address.");
-  }
-};
-
-const anOpenStore: Check = (value, field) => {
-  anObject(value, field);
-  for (const name of ["transaction", "read", "close"])
-    aFunction((value as Record<string, unknown>)[name], field);
-};
-
-const positive = (max: number): Check => aNumberIn(Number.MIN_VALUE, max);
 
 export const LIMIT_CHECKS = {
   maxToolCalls: aNumber(0),
@@ -98,65 +85,52 @@ export const LIMIT_CHECKS = {
   maxTotalOutputTokens: aNumber(0),
 } satisfies Record<keyof Limits, Check>;
 
-const LIMITS = fields(LIMIT_CHECKS);
+export const LIMITS: Check = fields(LIMIT_CHECKS);
 
-const OPTIONS: Readonly<Record<keyof RuntimeOptions, Check>> = {
-  store: either("a path, a postgres:// address or an open store", aStorePath, anOpenStore),
-  rootDir: aText,
-  allowNetwork: aBoolean,
-  maxOutputBytes: positive(MAX_OUTPUT_BYTES),
-  toolTimeoutMs: positive(MAX_TIMEOUT_MS),
-  isolation: oneOf("require", "auto", "off"),
-  durability: oneOf("default", "process", "power"),
-  limits: LIMITS,
-  approvalTtlMs: positive(Infinity),
-  snapshots: oneOf("git", "off"),
-  capabilities: (value, field) => {
-    either("an object or a function", anObject, aFunction)(value, field);
-    if (typeof value !== "function") noContextFields(value, field);
-  },
-  trustMessageApprovals: aBoolean,
-  model: aLanguageModel,
-  embeddingModel: anEmbeddingModel,
-  tools: either("a list of tools, or an object of tools by name", anObject, (value, field) => {
-    if (!Array.isArray(value)) throw new Problem(field, "must be a list.");
-  }),
-  clock: either("an object with now() and sleep()", (value, field) => {
-    anObject(value, field);
-    const clock = value as Record<string, unknown>;
-    for (const name of ["now", "sleep"]) aFunction(clock[name], field);
-    if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
-  }),
-};
-
-export function checkRuntimeOptions(options: RuntimeOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw refusal(
-      "of a runtime",
-      `must be an object such as { store: "app.db" }, not ${JSON.stringify(options)}`,
+/** Names that tools read in `ctx` already: a capability under such a name would never reach a tool. */
+export const noContextFields: Check = (value, field) => {
+  for (const name of Object.keys(value as object)) {
+    if (!(name in BASE_CONTEXT_FIELDS)) continue;
+    throw new Problem(
+      `${field}.${name}`,
+      `cannot be given: every tool's context has its own "${name}". Give the capability another name.`,
     );
   }
-  asRefusal(() => {
-    refuseUnknown(options, Object.keys(OPTIONS), "", "a runtime");
-    for (const [name, check] of Object.entries(OPTIONS) as [keyof RuntimeOptions, Check][]) {
-      if (options[name] !== undefined) check(options[name], name);
-    }
-  });
-}
+};
 
-export function checkSettings(settings: {
-  maxOutputBytes?: number | undefined;
-  timeoutMs?: number | undefined;
-}): void {
-  asRefusal(() => {
-    if (settings.maxOutputBytes !== undefined)
-      OPTIONS.maxOutputBytes(settings.maxOutputBytes, "maxOutputBytes");
-    if (settings.timeoutMs !== undefined) OPTIONS.toolTimeoutMs(settings.timeoutMs, "toolTimeoutMs");
-  });
-}
+export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
+  "createRuntime",
+  {
+    store: aStore,
+    rootDir: aText,
+    allowNetwork: aBoolean,
+    maxOutputBytes: outputBytes,
+    toolTimeoutMs: processTimeout,
+    isolation: anIsolation,
+    durability: oneOf("default", "process", "power"),
+    limits: LIMITS,
+    approvalTtlMs: aNumberIn(Number.MIN_VALUE, Infinity),
+    snapshots: oneOf("git", "off"),
+    capabilities: (value, field) => {
+      either("an object or a function", anObject, aFunction)(value, field);
+      if (typeof value !== "function") noContextFields(value, field);
+    },
+    trustMessageApprovals: aBoolean,
+    model: aLanguageModel,
+    embeddingModel: anEmbeddingModel,
+    tools: aToolSource,
+    clock: either("an object with now() and sleep()", (value, field) => {
+      anObject(value, field);
+      const clock = value as Record<string, unknown>;
+      for (const name of ["now", "sleep"]) aFunction(clock[name], field);
+      if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
+    }),
+  },
+  { example: '{ store: "app.db" }' },
+);
 
-export function checkLimits(limits: Limits | undefined): void {
-  if (limits !== undefined) asRefusal(() => LIMITS(limits, "limits"));
+export function checkRuntimeOptions(options: RuntimeOptions): void {
+  checkOptions(RUNTIME_OPTIONS, options);
 }
 
 export function settingsOf(options: RuntimeOptions): ToolSettings {
@@ -176,19 +150,13 @@ function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
   return path === undefined || path === ":memory:" || isPostgresAddress(path) ? [] : [resolve(path)];
 }
 
-export function asRefusal(check: () => void): void {
+export function checkId(name: string, id: unknown): void {
   try {
-    check();
+    anId(id, name);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    throw refusal(error.field, error.message);
+    throw refusal(name, error.message);
   }
-}
-
-export function checkId(name: string, id: unknown): void {
-  if (typeof id !== "string" || id === "") throw refusal(name, "must be a text that is not empty");
-  if (!isStorableText(id)) throw refusal(name, "must not hold U+0000 or half a surrogate pair");
-  if (isTooLongForId(id)) throw refusal(name, `must be at most ${LONGEST_ID_BYTES} bytes long`);
 }
 
 export function refusal(name: string, problem: string): ToolwrightError {
@@ -196,49 +164,4 @@ export function refusal(name: string, problem: string): ToolwrightError {
   return new ToolwrightError("TOOL_OPTION_INVALID", `Option ${name} ${sentence}`, {
     details: { option: name },
   });
-}
-
-const IDENTITY = ["runId", "nodeId", "iteration", "loopPath", "attempt"];
-
-const KNOWN = {
-  "runtime.call": [...IDENTITY, "callKey", "toolCallId", "signal"],
-  "runtime.run": [...IDENTITY, "turn", "limits", "signal", "settings"],
-  "runtime.run settings": [
-    "rootDir",
-    "allowNetwork",
-    "maxOutputBytes",
-    "timeoutMs",
-    "isolation",
-    "protectedPaths",
-  ],
-  "runtime.gc": ["olderThanMs", "replayOlderThanMs", "dryRun"],
-  "runtime.calls": ["runId", "nodeId", "toolName", "status", "limit"],
-  "runtime.approvals": ["runId", "status", "limit"],
-  "a decision": [
-    "approved",
-    "resolution",
-    "output",
-    "approvedArgs",
-    "decidedBy",
-    "comment",
-    "happened",
-    "argsHash",
-  ],
-} as const;
-
-/** A misspelt option would cost what it was meant to bring: a run id that is not one, arguments that were not edited. */
-export function checkNames(options: unknown, whole: keyof typeof KNOWN): void {
-  if (typeof options !== "object" || options === null) {
-    throw refusal(`of ${whole}`, `must be an object, not ${options === null ? "null" : typeof options}`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!(KNOWN[whole] as readonly string[]).includes(name)) {
-      asRefusal(() => refuseUnknown(options, KNOWN[whole], "", whole));
-    }
-  }
-}
-
-export function checkSignal(signal: unknown): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw refusal("signal", "must be an AbortSignal");
 }

@@ -1,4 +1,5 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
+import { checkOptions } from "../definition/option-table.ts";
 import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { CallsAtWork } from "../invoke/calls-at-work.ts";
@@ -28,7 +29,14 @@ import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
 import { forgetSecretsOfCall, forgetSecretsOfTask } from "./forget-secrets.ts";
 import { readFullOutput } from "./full-output.ts";
-import { checkNames, checkSignal, refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import {
+  APPROVALS_FILTER,
+  CALL_OPTIONS,
+  CALLS_FILTER,
+  DECISION,
+  RETRY_WARNING_OPTIONS,
+} from "./method-options.ts";
+import { refusal, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
@@ -102,11 +110,7 @@ export class StoreRuntime {
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
-    checkNames(options, "runtime.call");
-    checkSignal(options.signal);
-    if (options.callKey !== undefined && (typeof options.callKey !== "string" || options.callKey === "")) {
-      throw refusal("callKey", "must be a text that is not empty");
-    }
+    checkOptions(CALL_OPTIONS, options);
     const spec = specOf(fromTool(tool));
     const { toolCallId, callKey, signal } = options;
     const { scope, close } = this.#scopeFor(options, () => writeArguments(spec.name, args).text);
@@ -193,19 +197,17 @@ export class StoreRuntime {
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
-    checkNames(filter, "runtime.approvals");
-    checkCount("limit", filter.limit);
+    checkOptions(APPROVALS_FILTER, filter);
     return readApprovals(this.#host, filter);
   }
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
-    checkNames(decision, "a decision");
+    checkOptions(DECISION, decision);
     return decideApproval(this.#host, id, decision);
   }
 
   async calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
-    checkNames(filter, "runtime.calls");
-    checkCount("limit", filter.limit);
+    checkOptions(CALLS_FILTER, filter);
     return readCallLog(this.#store, filter, (ownerId) => this.#host.isOwnerAlive(ownerId));
   }
 
@@ -215,6 +217,7 @@ export class StoreRuntime {
   }
 
   async retryWarning(task: TaskIdentity): Promise<string> {
+    checkOptions(RETRY_WARNING_OPTIONS, task);
     const { identity, attempt } = identityOf(task);
     return warnAboutEarlierCalls(this.#host, identity, attempt);
   }
@@ -253,11 +256,6 @@ export class StoreRuntime {
     const scope = isHere ? scopeHere() : undefined;
     return scope === undefined ? this.#bareScopes.open(options, call) : { scope, close: () => undefined };
   }
-}
-
-function checkCount(name: string, value: number | undefined): void {
-  if (value !== undefined && !(Number.isInteger(value) && value >= 0))
-    throw refusal(name, "must be a whole number from 0");
 }
 
 export interface TaskScopeOptions {

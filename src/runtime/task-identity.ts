@@ -1,18 +1,16 @@
 /** Where a call belongs, from what a caller says: the run, the task in it, the round of its loops, the attempt. */
 import type { ScopeIdentity } from "../definition/call-key.ts";
+import { checkOptions } from "../definition/option-table.ts";
 import { pathOf } from "../invoke/scope.ts";
 import { isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
-import { checkId, checkLimits, checkNames, checkSettings, checkSignal, refusal } from "./options.ts";
+import { RUN_OPTIONS } from "./method-options.ts";
+import { checkId, refusal } from "./options.ts";
 import type { RunScopeOptions, TaskIdentity } from "./runtime.ts";
 
 export function checkRunOptions(task: RunScopeOptions, work: unknown): void {
-  checkNames(task, "runtime.run");
-  checkNames(task.settings ?? {}, "runtime.run settings");
-  checkSignal(task.signal);
+  checkOptions(RUN_OPTIONS, task);
   if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
   identityOf(task);
-  checkLimits(task.limits);
-  checkSettings(task.settings ?? {});
 }
 
 export function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attempt: number } {

@@ -2,7 +2,8 @@
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { listSnapshots } from "../store/snapshots.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions } from "../definition/option-table.ts";
+import { LIST_SNAPSHOTS } from "./check-options.ts";
 import { readSnapshotRefs } from "./read-refs.ts";
 import { parseNote } from "./snapshot-message.ts";
 import { runRefs, SNAPSHOT_REFS, snapshotRef } from "./snapshot-ref.ts";
@@ -29,7 +30,7 @@ export interface ListGitSnapshotsOptions {
 
 /** By run, then by number; empty where the root is in no git work tree. */
 export async function listGitSnapshots(options: ListGitSnapshotsOptions): Promise<GitSnapshot[]> {
-  checkOptions("listGitSnapshots", options, []);
+  checkOptions(LIST_SNAPSHOTS, options);
   const { rootDir, runId, store, isolation } = options;
   const prefix = runId === undefined ? SNAPSHOT_REFS : runRefs(runId);
   const found = await withRepository({

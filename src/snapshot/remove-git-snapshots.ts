@@ -2,7 +2,8 @@
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { deleteSnapshots } from "../store/snapshots.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions } from "../definition/option-table.ts";
+import { REMOVE_SNAPSHOTS } from "./check-options.ts";
 import { joinNul } from "./run-git.ts";
 import { runRefs, seqOf } from "./snapshot-ref.ts";
 import { withSnapshotStore } from "./snapshot-store.ts";
@@ -18,7 +19,7 @@ export interface RemoveGitSnapshotsOptions {
 
 /** Counts the snapshots; what restores of this run had put aside goes with them. */
 export async function removeGitSnapshots(options: RemoveGitSnapshotsOptions): Promise<{ removed: number }> {
-  checkOptions("removeGitSnapshots", options, []);
+  checkOptions(REMOVE_SNAPSHOTS, options);
   const { rootDir, runId, store, isolation } = options;
   const removed = await withRepository({
     rootDir,

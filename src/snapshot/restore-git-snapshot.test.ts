@@ -224,8 +224,8 @@ describe("restoreGitSnapshot", () => {
     await take(1);
     const options = { rootDir: repository.root, runId: "run", seq: 1 };
     for (const [wrong, words] of [
-      [{ isolaton: "off" }, 'isolaton is not an option of restoreGitSnapshot. Did you mean "isolation"?'],
-      [{ isolation: "none" }, 'isolation must be "auto", "require", "off", not "none".'],
+      [{ isolaton: "off" }, 'restoreGitSnapshot: unknown option "isolaton". Did you mean "isolation"?'],
+      [{ isolation: "none" }, 'isolation must be "require", "auto" or "off", not "none".'],
       [{ isolation: false }, "not false"],
       [{ store: 1 }, "store must be a path"],
     ] as const) {

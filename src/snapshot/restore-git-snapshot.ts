@@ -9,7 +9,8 @@ import type { StoreOption } from "../store/open-store.ts";
 import { readIndexHash, readSnapshot } from "../store/snapshots.ts";
 import { sha256Hex } from "../util/hash.ts";
 import { applyRestore } from "./apply-restore.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions } from "../definition/option-table.ts";
+import { RESTORE_SNAPSHOT } from "./check-options.ts";
 import { checkRestore } from "./check-restore.ts";
 import { noRepository, type Repository } from "./find-repository.ts";
 import { placeOf } from "./place-of.ts";
@@ -43,7 +44,7 @@ export interface RestoredGitSnapshot {
 }
 
 export async function restoreGitSnapshot(options: RestoreGitSnapshotOptions): Promise<RestoredGitSnapshot> {
-  checkOptions("restoreGitSnapshot", options, ["seq", "signal"]);
+  checkOptions(RESTORE_SNAPSHOT, options);
   const { rootDir, runId, seq, isolation, signal } = options;
   snapshotRef(runId, seq); // Refuses a number that is none, before anything is read.
   const run = (repository: Repository, own: PrivateGitDir) => restore(repository, own, options);

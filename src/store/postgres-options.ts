@@ -30,8 +30,13 @@ const NAMES = ["connectionString", "preparedStatements", ...Object.keys(NUMBERS)
 /** An option wins over the same parameter of the address. */
 export function resolvePostgresOptions(options: PostgresStoreOptions): PostgresSettings {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined)
-    throw invalid(`openPostgresStore has no option "${unknown}"`, `Use one of: ${NAMES.join(", ")}.`);
+  if (unknown !== undefined) {
+    const near = NAMES.find((name) => isNear(name.toLowerCase(), unknown.toLowerCase()));
+    throw invalid(
+      `openPostgresStore: unknown option "${unknown}"${near === undefined ? "" : `. Did you mean "${near}"?`}`,
+      `Use one of: ${NAMES.join(", ")}.`,
+    );
+  }
   if (typeof options.connectionString !== "string")
     throw invalid("connectionString must be a text", 'For example "postgres://user@host/database".');
   const { connectionString, parameters } = splitAddress(options.connectionString);
@@ -66,6 +71,11 @@ function splitAddress(address: string): { connectionString: string; parameters: 
   return { connectionString: address.slice(0, at) + (rest === "" ? "" : `?${rest}`), parameters };
 }
 
+/** The layer that compares names better lies above this one. */
+function isNear(name: string, given: string): boolean {
+  return name.startsWith(given.slice(0, 5)) || given.startsWith(name.slice(0, 5));
+}
+
 function toNumber(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
 }
@@ -77,5 +87,9 @@ function flag(value: unknown): boolean | undefined {
 }
 
 function invalid(message: string, hint: string): ToolwrightError {
-  return new ToolwrightError("TOOL_OPTION_INVALID", `PostgreSQL store: ${message}.`, { hint });
+  return new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `PostgreSQL store: ${/[.?]$/.test(message) ? message : `${message}.`}`,
+    { hint },
+  );
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
+import { describe } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -13,13 +14,21 @@ import { createCallable, specOf } from "./create-callable.ts";
 import { warnAboutKey } from "./define-tool.ts";
 import { readAnyTool } from "./foreign/any-tool.ts";
 import { readSchema } from "./foreign/foreign-schema.ts";
-import { type AnyPolicies, type ForeignTool, read, readPolicies, readText } from "./foreign/foreign-tool.ts";
+import {
+  type AnyPolicies,
+  type ForeignTool,
+  read,
+  readPolicies,
+  readText,
+  refuseTool,
+} from "./foreign/foreign-tool.ts";
 import { isLangChainTool, readLangChainTool } from "./foreign/langchain-tool.ts";
 import {
   isOpenAIAgentsTool,
   readOpenAIAgentsTool,
   refuseOtherOpenAIAgentsThing,
 } from "./foreign/openai-agents-tool.ts";
+import type { Registry } from "./registry.ts";
 import { type AnyTool, getDefinedToolMetadata, originOf, type Tool } from "./tool.ts";
 
 /**
@@ -28,6 +37,9 @@ import { type AnyTool, getDefinedToolMetadata, originOf, type Tool } from "./too
  */
 export type ToolLike = object;
 
+/** A list, an object keyed by name, or a registry. */
+export type ToolSource = readonly ToolLike[] | Readonly<Record<string, ToolLike>> | Registry;
+
 export type ForeignPolicy = ToolPolicies<never, never, never> & {
   readonly name?: string;
   readonly description?: string;
@@ -35,14 +47,24 @@ export type ForeignPolicy = ToolPolicies<never, never, never> & {
   readonly inputJsonSchema?: JsonSchema;
 };
 
-const DEFINITION_PARTS = ["name", "description", "inputSchema", "outputSchema", "execute"];
+const DEFINITION_PARTS = ["name", "description", "outputSchema", "execute"];
 
 /** @param policy what to say about the tool beyond what it says itself; it counts more */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) {
+  if (typeof value !== "object" || value === null) throw notATool(value);
+  if (isRegistry(value)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
-      `A tool is expected, not ${value === null ? "null" : typeof value}.`,
+      "fromTool: the value must be a tool, not a registry.",
+      {
+        hint: "Pass the registry itself in place of the list of tools, or its tools: ...registry.all().",
+      },
+    );
+  }
+  if (typeof policy !== "object" || policy === null) {
+    throw new ToolwrightError(
+      "TOOL_DEFINITION_INVALID",
+      `fromTool: the policy must be an object such as { sideEffect: false }, not ${describe(policy)}.`,
     );
   }
   checkUnknownOptions(policy, policy.name ?? readText(value, "name"), POLICY_PARTS);
@@ -71,12 +93,43 @@ function fromCopy(value: AnyTool): Tool {
 const copies = new WeakMap<object, Tool>();
 const POLICY_PARTS = ["name", "description", "inputJsonSchema"];
 
-/** A list, or an object keyed by name, as tools. */
-export function toTools(tools: readonly ToolLike[] | Readonly<Record<string, ToolLike>>): Tool[] {
-  if (Array.isArray(tools)) return tools.map((tool: ToolLike) => fromTool(tool));
-  return Object.entries(tools).map(([name, tool]) =>
-    carriesSpec(tool) || readText(tool, "name") !== undefined ? fromTool(tool) : fromTool(tool, { name }),
+/** A list, an object keyed by name, or a registry, as tools. */
+export function toTools(tools: ToolSource): Tool[] {
+  if (typeof tools !== "object" || tools === null) {
+    throw new ToolwrightError(
+      "TOOL_DEFINITION_INVALID",
+      `tools must be a list of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
+    );
+  }
+  if (isRegistry(tools)) return tools.all();
+  // Spread, so that a hole in a list is looked at too.
+  const given = Array.isArray(tools) ? [...(tools as readonly ToolLike[])] : tools;
+  return Object.entries(given as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
+    if (typeof tool !== "object" || tool === null) throw notATool(tool, `tools.${name}`);
+    const isNamed = Array.isArray(given) || carriesSpec(tool) || readText(tool, "name") !== undefined;
+    return isNamed ? fromTool(tool) : fromTool(tool, { name });
+  });
+}
+
+/** Told by what it can do: another copy of the package has registries too. */
+export function isRegistry(source: object): source is Registry {
+  return (
+    "all" in source &&
+    typeof source.all === "function" &&
+    "register" in source &&
+    typeof source.register === "function"
   );
+}
+
+function notATool(value: unknown, field = "fromTool: the value"): ToolwrightError {
+  const own = typeof value === "function" && value.name !== "" ? ` ("${value.name}")` : "";
+  const message = `${field} must be a tool, not ${describe(value)}${own}.`;
+  return new ToolwrightError("TOOL_DEFINITION_INVALID", message, {
+    hint:
+      typeof value === "function"
+        ? "Define a tool that calls the function: defineTool({ name, schema, execute }). Leave helper functions out of the tools."
+        : "Pass a tool made by defineTool, or an object with a schema and execute, invoke, call, run or func.",
+  });
 }
 
 // Converted once, so that a plain object is one tool wherever it is used.
@@ -92,28 +145,30 @@ function fromOwn(tool: Tool, policy: ForeignPolicy): Tool {
   );
 }
 
-type Definition = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  readonly inputSchema: z.ZodType;
-};
+type Definition = Readonly<Record<string, unknown>> & { readonly name: string };
 
+/** The options of `defineTool` as a plain object: its schema may be called `schema` or `inputSchema`. */
 function isDefinition(value: object): value is Definition {
   return (
-    "execute" in value &&
-    typeof value.execute === "function" &&
-    "inputSchema" in value &&
-    isZod(value.inputSchema) &&
+    typeof read(value, "execute") === "function" &&
+    schemaFieldOf(value) !== undefined &&
     readText(value, "name") !== undefined
   );
 }
 
+function schemaFieldOf(value: object): "schema" | "inputSchema" | undefined {
+  const [field, ...others] = (["inputSchema", "schema"] as const).filter((name) => isZod(read(value, name)));
+  return others.length === 0 ? field : undefined;
+}
+
 function fromDefinition(value: Definition, policy: ForeignPolicy): Tool {
-  checkUnknownOptions(value, value.name, DEFINITION_PARTS);
+  const schemaField = schemaFieldOf(value) ?? "inputSchema";
+  checkUnknownOptions(value, value.name, [...DEFINITION_PARTS, schemaField]);
   const spec = createToolSpec(
     {
       name: policy.name ?? value.name,
       description: policy.description ?? readText(value, "description"),
-      schema: value.inputSchema,
+      schema: value[schemaField] as z.ZodType,
       inputJsonSchema: policy.inputJsonSchema,
       outputSchema: readOutputSchema(value["outputSchema"], value.name),
       execute: value["execute"] as (args: never, ctx: never) => unknown,
@@ -133,6 +188,15 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
     ...policies
   } = policy;
   const foreign = readForeign(value, name, policies, inputJsonSchema);
+  const said = {
+    sideEffect: metadata?.sideEffect ?? true,
+    idempotent: metadata?.idempotent ?? false,
+    // It was not written for our context, so it cannot be counted on to pass the key on.
+    acceptsIdempotencyKey: false,
+    ...foreign.policies,
+    ...policies,
+  };
+  refuseIdleRetry(name, said);
   const spec = createToolSpec(
     {
       name,
@@ -145,16 +209,22 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
       yields: foreign.yields ?? false,
       sdk: foreign.sdk,
     },
-    {
-      sideEffect: metadata?.sideEffect ?? true,
-      idempotent: metadata?.idempotent ?? false,
-      // It was not written for our context, so it cannot be counted on to pass the key on.
-      acceptsIdempotencyKey: false,
-      ...foreign.policies,
-      ...policies,
-    },
+    said,
   );
   return createCallable(spec);
+}
+
+/** A retry that could never happen: what other makers throw does not say that nothing has happened. */
+function refuseIdleRetry(name: string, policies: AnyPolicies): void {
+  const { retry, sideEffect, idempotent, acceptsIdempotencyKey } = policies;
+  const isUnrepeatable = sideEffect === true && idempotent !== true && acceptsIdempotencyKey !== true;
+  if (!isUnrepeatable || retry?.maxRetries === undefined || retry.maxRetries === 0) return;
+  refuseTool(
+    name,
+    "retry cannot be set on a tool of another maker that counts as a non-idempotent side effect: it would never be retried. " +
+      "If it changes nothing outside, say sideEffect: false; if it may run twice, say idempotent: true.",
+    { field: "retry" },
+  );
 }
 
 /** The AI SDK takes a function of the loop's context. Other loops have none. */

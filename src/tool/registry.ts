@@ -1,7 +1,9 @@
 /** Tools by name. One default registry for those who want a global one, and `createRegistry` for those who do not. */
 import { ToolwrightError } from "../errors.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
-import { fromTool, type ToolLike } from "./from-tool.ts";
+import { aToolSource } from "../definition/option-checks.ts";
+import { asOptionError } from "../definition/option-table.ts";
+import { fromTool, type ToolLike, type ToolSource, toTools } from "./from-tool.ts";
 import type { Tool } from "./tool.ts";
 
 export interface Registry {
@@ -12,8 +14,10 @@ export interface Registry {
   byGroup(group: string): Tool[];
 }
 
-export function createRegistry(tools: readonly ToolLike[] = []): Registry {
-  return registryOn(new Map(), tools);
+/** @param tools what it begins with: a list, an object by name, or another registry */
+export function createRegistry(tools: ToolSource = []): Registry {
+  asOptionError("createRegistry", () => aToolSource(tools, "tools"));
+  return registryOn(new Map(), toTools(tools));
 }
 
 function registryOn(byName: Map<string, Tool>, tools: readonly ToolLike[] = []): Registry {

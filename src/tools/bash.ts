@@ -1,5 +1,7 @@
 /** `bash`: a command with arguments, confined to the sandbox. There is no shell unless the command is one. */
 import { z } from "zod";
+import { aList, aText, either, listOf, Problem } from "../definition/option-checks.ts";
+import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import { lazyModule, loadLazyModules } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
@@ -21,12 +23,7 @@ export async function bashTool(
 ): Promise<string> {
   const { currentSettings, hiddenFiles, reportIsolation, runCommand } = parts.value ?? (await parts.get());
   await loadLazyModules();
-  if (typeof options !== "object" || options === null)
-    throw new ToolwrightError(
-      "TOOL_INPUT_INVALID",
-      `opts has to be an object, such as { cwd: "src" }; it is ${String(options)}.`,
-      { effect: "none" },
-    );
+  checkInput(cmd, args, options);
   const settings = currentSettings();
   try {
     const { output, tier } = await runCommand({
@@ -42,6 +39,28 @@ export async function bashTool(
     if (ToolwrightError.is(error) && typeof error.details["tier"] === "string")
       reportIsolation(error.details["tier"]);
     throw error;
+  }
+}
+
+export const BASH_OPTIONS: OptionTable = optionTable<BashOptions>(
+  "bashTool",
+  { cwd: aText },
+  { example: '{ cwd: "src" }' },
+);
+
+/** What a model sends is checked by the tool's schema; a program calls this function as it is. */
+function checkInput(cmd: unknown, args: unknown, options: unknown): void {
+  try {
+    aText(cmd, "cmd");
+    either('a list of texts such as ["-l", "src"]', aList)(args, "args");
+    listOf(aText)(args, "args");
+    checkAgainst(BASH_OPTIONS, options);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new ToolwrightError("TOOL_INPUT_INVALID", `bashTool: ${error.sentence}`, {
+      hint: 'Call it as bashTool("ls", ["-l"], { cwd: "src" }).',
+      effect: "none",
+    });
   }
 }
 

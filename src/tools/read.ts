@@ -1,5 +1,7 @@
 /** `read`: a UTF-8 file from the sandbox, whole or in parts. */
 import { z } from "zod";
+import { anInteger } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { lazyModule } from "../util/lazy.ts";
 import { defineBuiltInTool } from "../tool/define-tool.ts";
 
@@ -15,7 +17,14 @@ export interface ReadPart {
   readonly limit?: number | undefined;
 }
 
+export const READ_PART: OptionTable = optionTable<ReadPart>(
+  "readFileTool",
+  { offset: anInteger(1), limit: anInteger(1) },
+  { example: "{ offset: 1, limit: 100 }" },
+);
+
 export async function readFileTool(path: string, part: ReadPart = {}): Promise<string> {
+  checkOptions(READ_PART, part);
   const { currentSettings, protectPaths, readTextFile } = parts.value ?? (await parts.get());
   const { rootDir, maxOutputBytes, protectedPaths, signal } = currentSettings();
   const isProtected = protectedPaths.length === 0 ? undefined : protectPaths(protectedPaths);

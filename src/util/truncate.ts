@@ -9,7 +9,7 @@ export function truncateJson(text: string, maxBytes: number): { text: string; tr
   // Every UTF-16 unit takes at most three bytes, so short texts need no counting.
   if (text.length * 3 <= maxBytes) return { text, truncated: false };
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBytes) return { text, truncated: false };
+  if (bytes <= maxBytes || fitsAsText(text, bytes, maxBytes)) return { text, truncated: false };
   const preview = toShownStored(text).slice(0, Math.min(PREVIEW_CHARACTERS, maxBytes)).toWellFormed();
   return { text: JSON.stringify({ truncated: true, bytes, preview }), truncated: true };
 }
@@ -18,6 +18,15 @@ export function truncateJson(text: string, maxBytes: number): { text: string; tr
 export function toShownStored(text: string): string {
   // Without a tag, the two forms are the same.
   return text.includes('"$type"') ? toShownJson(decode(text)) : text;
+}
+
+/**
+ * A tool that keeps its output within the limit counts the bytes of the text itself; quotes and escapes are JSON's, and make
+ * it at most six times as long.
+ */
+function fitsAsText(json: string, bytes: number, maxBytes: number): boolean {
+  if (!json.startsWith('"') || bytes > maxBytes * 6 + 2) return false;
+  return Buffer.byteLength(JSON.parse(json) as string) <= maxBytes;
 }
 
 /** Whether a text of the log is such a preview. A value that looks like one is kept in full elsewhere too. */

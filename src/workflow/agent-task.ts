@@ -38,7 +38,7 @@ export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
     let result: unknown;
     try {
       result = await generate(props, () =>
-        agent.generate({ ...options, messages, abortSignal: signal } as never),
+        agent.generate(questionFor(agent, { ...options, messages, abortSignal: signal }) as never),
       );
       if (isWaiting()) return { kind: "waiting" };
       const output = outputOfAgent(props.id, props.output, result);
@@ -50,6 +50,25 @@ export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
       messages = [...messages, ...answer, { role: "user", content: `${error.message}\nCorrect it.` }];
     }
   }
+}
+
+/**
+ * An agent that was made by hand reads `prompt`, as agents of Smithers do: what is asked now. `messages` is the conversation
+ * up to it. The AI SDK refuses to have both, so `prompt` is not enumerable: an agent that passes `{ ...options }` on to
+ * `generateText` passes the messages.
+ */
+function questionFor<Options extends { readonly messages: readonly unknown[] }>(
+  agent: WorkflowAgent,
+  options: Options,
+): Options {
+  const { version } = agent as { readonly version?: unknown };
+  if (typeof version === "string" && version.startsWith("agent-")) return options;
+  const last = options.messages.at(-1) as { readonly content: unknown };
+  return Object.defineProperty(options, "prompt", {
+    value: last.content,
+    configurable: true,
+    writable: true,
+  });
 }
 
 /** What the agent said where the AI SDK threw it away. */

@@ -1,112 +1,215 @@
 /**
- * What stands in a tree, as it was written. Workflow files are run without a look at their types, so a slip such as
- * `outputs.reslt` or `needsApproval="yes"` has to be noticed here: it would leave an output unchecked, or a task ungated.
+ * The props of each component, as they were written. Workflow files run without a look at their types, so a slip such as
+ * `outputs.reslt`, `needsApproval="yes"` or `<Task approval>` has to be noticed here: it would leave an output unchecked, or a
+ * task ungated.
  */
-import { distance } from "../definition/option-checks.ts";
-import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
-import type { LoopProps, ParallelProps, TaskProps } from "./components.ts";
+import {
+  aBoolean,
+  aFullText,
+  aFunction,
+  anId,
+  anInteger,
+  anObject,
+  anything,
+  aText,
+  aToolSource,
+  aNumber,
+  type Check,
+  describe,
+  either,
+  fields,
+  listOf,
+  nearestName,
+  oneOf,
+  Problem,
+  withMethods,
+} from "../definition/option-checks.ts";
+import type {
+  ApprovalProps,
+  BranchProps,
+  ComponentKind,
+  LoopProps,
+  ParallelProps,
+  TaskProps,
+  WorkflowProps,
+} from "./components.ts";
 import { workflowError } from "./workflow-error.ts";
 
-const TASK_PROPS: Readonly<Record<keyof TaskProps, true>> = {
-  id: true,
-  output: true,
-  agent: true,
-  tools: true,
-  model: true,
-  instructions: true,
-  deps: true,
-  dependsOn: true,
-  skipIf: true,
-  retries: true,
-  retryPolicy: true,
-  timeoutMs: true,
-  continueOnFail: true,
-  needsApproval: true,
-  approvalPrompt: true,
-  onDeny: true,
-  cache: true,
-  children: true,
-  asks: true,
-  prompt: true,
-};
-const GROUP_PROPS: Readonly<Record<keyof (LoopProps & ParallelProps), true>> = {
-  id: true,
-  children: true,
-  maxConcurrency: true,
-  until: true,
-  maxIterations: true,
-  onMaxReached: true,
+/** A condition. Nothing but `true` is a yes; one that is not known yet (`undefined`, `null`) is a no. */
+const aCondition: Check = (value, field) => {
+  if (value === null || typeof value === "boolean") return;
+  throw new Problem(field, `needs true or false for ${field}, not ${describe(value)}.`, true);
 };
 
-const FLAGS = ["skipIf", "needsApproval", "continueOnFail"] as const;
+const anOutput: Check = (value, field) => {
+  if (typeof value === "object" && value !== null && "key" in value && "schema" in value) return;
+  throw new Problem(field, `has an output that is none of the workflow's: ${describe(value)}.`, true);
+};
 
-/** @throws WORKFLOW_INVALID */
-export function checkTaskProps(props: TaskProps): void {
-  const { id } = props;
-  if (typeof id !== "string" || id === "") throw workflowError("a <Task>", "has no id.");
-  if (!isStorableText(id) || isTooLongForId(id)) {
-    throw workflowError(
-      `task "${id.slice(0, 40)}…"`,
-      `has an id that cannot be stored: at most ${LONGEST_ID_BYTES} bytes, without U+0000 and half surrogate pairs.`,
-    );
+const anAgent: Check = either(
+  "an agent with a generate method, or a list of them",
+  withMethods("an agent", "generate"),
+  listOf(withMethods("an agent", "generate")),
+);
+
+const limit: Check = aNumber(1);
+
+type Props<Given> = Readonly<Record<keyof Given & string, Check>>;
+
+/** `asks` and `prompt` are what an `<Approval>` becomes. */
+const TASK: Props<Omit<TaskProps, "asks" | "prompt">> = {
+  id: anId,
+  output: anOutput,
+  agent: anAgent,
+  tools: aToolSource,
+  model: either("an AI SDK model or its name", aFullText, anObject, aFunction),
+  instructions: aText,
+  deps: anObject,
+  dependsOn: listOf(aFullText),
+  skipIf: aCondition,
+  retries: either("a whole number of at least 0, or Infinity", anInteger(0), aNumber(Infinity)),
+  retryPolicy: fields({ backoff: oneOf("fixed", "linear", "exponential"), initialDelayMs: aNumber(0) }),
+  timeoutMs: aNumber(1),
+  continueOnFail: aCondition,
+  needsApproval: aCondition,
+  approvalPrompt: aText,
+  onDeny: oneOf("fail", "continue", "skip"),
+  cache: aBoolean,
+  children: anything,
+};
+
+const APPROVAL: Props<ApprovalProps> = {
+  id: anId,
+  prompt: aText,
+  request: (value, field) => {
+    fields({ title: aFullText, summary: aText })(value, field);
+    if ((value as Record<string, unknown>)["title"] === undefined)
+      throw new Problem(`${field}.title`, "is missing.");
+  },
+  onDeny: oneOf("fail", "continue", "skip"),
+  output: anOutput,
+  dependsOn: listOf(aFullText),
+  skipIf: aCondition,
+  children: anything,
+};
+
+interface Table {
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly required: readonly string[];
+  /** What other systems call it, and what it is called here. */
+  readonly meant?: Readonly<Record<string, string>>;
+}
+
+const CHILDREN = { children: anything };
+
+export const PROPS: Readonly<Record<ComponentKind, Table>> = {
+  workflow: {
+    checks: { name: aFullText, ...CHILDREN } satisfies Props<WorkflowProps>,
+    required: ["name"],
+  },
+  task: {
+    checks: TASK,
+    required: ["id"],
+    meant: {
+      approval: "needsApproval",
+      approve: "needsApproval",
+      requiresApproval: "needsApproval",
+      requireApproval: "needsApproval",
+      if: "skipIf",
+      when: "skipIf",
+      retry: "retries",
+      maxRetries: "retries",
+      maxAttempts: "retries",
+      timeout: "timeoutMs",
+      schema: "output",
+      outputSchema: "output",
+      prompt: "children",
+    },
+  },
+  approval: {
+    checks: APPROVAL,
+    required: ["id"],
+    meant: { title: "request", summary: "request", approvalPrompt: "prompt", if: "skipIf" },
+  },
+  sequence: { checks: CHILDREN, required: [] },
+  fragment: { checks: CHILDREN, required: [] },
+  parallel: {
+    checks: { maxConcurrency: limit, ...CHILDREN } satisfies Props<ParallelProps>,
+    required: [],
+    meant: { concurrency: "maxConcurrency", limit: "maxConcurrency" },
+  },
+  branch: {
+    // oxlint-disable-next-line unicorn/no-thenable -- the name of a prop; nothing awaits this table
+    checks: { if: aCondition, then: anything, else: anything } satisfies Props<BranchProps>,
+    required: ["if"],
+    meant: { condition: "if", when: "if", children: "then" },
+  },
+  loop: {
+    checks: {
+      id: anId,
+      until: aCondition,
+      maxIterations: limit,
+      onMaxReached: oneOf("return-last", "fail"),
+      ...CHILDREN,
+    } satisfies Props<LoopProps>,
+    required: ["until"],
+    meant: { while: "until", max: "maxIterations", maxLoops: "maxIterations", times: "maxIterations" },
+  },
+};
+
+/** @param name how errors call the node @throws WORKFLOW_INVALID */
+export function checkProps(
+  kind: ComponentKind,
+  props: Readonly<Record<string, unknown>>,
+  name: string,
+): void {
+  const { checks, required, meant = {} } = PROPS[kind];
+  for (const prop of required) {
+    // A condition that is there may not be known yet; one that is not there was forgotten.
+    const isThere = checks[prop] === aCondition ? Object.hasOwn(props, prop) : props[prop] !== undefined;
+    if (!isThere) throw workflowError(name, `needs the prop "${prop}".`, wayOf(kind, prop));
   }
-  const name = `task "${id}"`;
-  refuseSlips(props, TASK_PROPS, name);
-  for (const flag of FLAGS) isOn(props[flag], name, flag);
-  oneOf(props.onDeny, name, "onDeny", ["fail", "continue", "skip"]);
-  if ("output" in props && !isOutputToken(props.output)) {
-    throw workflowError(
-      name,
-      `has an output that is none of the workflow's: ${inWords(props.output)}.`,
-      "Use outputs.<key>, with a key that createSmithers() was given, or leave output out.",
-    );
+  for (const [prop, value] of Object.entries(props)) {
+    const check = Object.hasOwn(checks, prop) ? checks[prop] : undefined;
+    if (check === undefined) throw unknownProp(name, prop, Object.keys(checks), meant);
+    // `outputs.reslt` is undefined: an output that is there has to be one.
+    if (value === undefined && check !== anOutput) continue;
+    checkProp(check, value, prop, name);
   }
 }
 
-export function checkGroupProps(props: object, name: string): void {
-  refuseSlips(props, GROUP_PROPS, name);
-}
-
-/** A prop that nobody knows may be the author's own. One that is a known one but for a letter or two is a slip. */
-function refuseSlips(props: object, known: Readonly<Record<string, true>>, name: string): void {
-  for (const prop of Object.keys(props)) {
-    if (Object.hasOwn(known, prop)) continue;
-    const meant = Object.keys(known).find(
-      (one) => distance(one.toLowerCase(), prop.toLowerCase()) <= Math.min(2, one.length / 4),
-    );
-    if (meant !== undefined) throw workflowError(name, `has no prop "${prop}".`, `Did you mean ${meant}?`);
+function checkProp(check: Check, value: unknown, prop: string, name: string): void {
+  try {
+    check(value, prop);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const sentence = error.isWhole ? error.message : `has a prop that cannot be used: ${error.sentence}`;
+    throw workflowError(name, sentence, hintFor(check, prop));
   }
 }
 
-/** Anything but a yes or a no is more likely a slip than either. */
-export function isOn(value: unknown, name: string, prop: string): boolean {
-  if (value === undefined || value === null) return false;
-  if (typeof value === "boolean") return value;
-  throw workflowError(
-    name,
-    `needs true or false for ${prop}, not ${inWords(value)}.`,
-    `Write a comparison, for example ${prop}={value !== undefined}.`,
-  );
-}
-
-export function oneOf<Choice extends string>(
-  value: unknown,
+function unknownProp(
   name: string,
   prop: string,
-  choices: readonly Choice[],
-): Choice | undefined {
-  if (value === undefined) return undefined;
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw workflowError(name, `needs one of ${choices.join(", ")} for ${prop}, not ${inWords(value)}.`);
+  known: readonly string[],
+  meant: Readonly<Record<string, string>>,
+): Error {
+  const near = Object.hasOwn(meant, prop) ? meant[prop] : nearestName(prop, known);
+  const listed = `It takes ${known.join(", ")}.`;
+  if (near === undefined) return workflowError(name, `has no prop "${prop}".`, listed);
+  const instead = near === "children" ? "Write the prompt between the tags." : `Did you mean "${near}"?`;
+  return workflowError(name, `has no prop "${prop}". ${instead}`, listed);
 }
 
-function isOutputToken(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "key" in value && "schema" in value;
+function wayOf(kind: ComponentKind, prop: string): string {
+  if (kind === "loop") return "Say when it ends: until={…}. until={false} runs it maxIterations times.";
+  if (kind === "branch") return "Say which way to go: if={…}.";
+  return `Write <${kind === "workflow" ? "Workflow" : kind === "task" ? "Task" : "Approval"} ${prop}="…">.`;
 }
 
-function inWords(value: unknown): string {
-  if (typeof value === "function") return "a function";
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+function hintFor(check: Check, prop: string): string | undefined {
+  if (check === aCondition) return `Write a comparison, for example ${prop}={value !== undefined}.`;
+  if (check === anOutput)
+    return "Use outputs.<key>, with a key that createSmithers() was given, or leave output out.";
+  return undefined;
 }

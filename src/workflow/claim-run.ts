@@ -1,5 +1,5 @@
 /** Makes a run this process's own: a new one, or one that nobody alive is at work on. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
@@ -102,6 +102,23 @@ export async function takeOverRun(
       }),
     "normal",
   );
+}
+
+/** The file that a run is known by: the one that is given now, else the stored one while it is there. */
+export function fileOf(
+  options: { readonly file?: string | undefined },
+  known: WorkflowRunRow | undefined,
+): string | undefined {
+  if (options.file !== undefined) return options.file;
+  return known?.file != null && existsSync(known.file) ? known.file : undefined;
+}
+
+/**
+ * @param shape of the workflow as it is now. A run that a program started is stored without a file: it is compared by
+ * what the program had, also where a file is given now.
+ */
+export function hasChanged(known: WorkflowRunRow, workflow: WorkflowDefinition, shape: string): boolean {
+  return known.shape !== (known.file === null ? shapeOf(workflow, undefined) : shape);
 }
 
 /** What the run depends on: the file where there is one, since only that tells of all its code. */

@@ -89,9 +89,11 @@ export type TypedTaskProps<
 
 export interface ApprovalProps {
   readonly id: string;
-  /** What the person is asked. */
+  /** The question that is shown. */
   readonly prompt?: string | undefined;
-  /** What a refusal does: the run fails, goes on, or what depends on it is skipped. Default `"fail"`. */
+  /** The same in two parts, as Smithers has it: both are shown. */
+  readonly request?: { readonly title: string; readonly summary?: string | undefined } | undefined;
+  /** What a denial does: the run fails, continues, or what depends on it is skipped. Default `"fail"`. */
   readonly onDeny?: "fail" | "continue" | "skip" | undefined;
   readonly output?: OutputToken | undefined;
   readonly dependsOn?: readonly string[] | undefined;

@@ -5,6 +5,8 @@ import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
 import { isZod } from "../definition/check-options.ts";
+import { aFullText, aStore } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import { workflowError } from "./workflow-error.ts";
 
@@ -13,6 +15,12 @@ export interface SmithersOptions {
   readonly dbPath?: string | undefined;
   readonly store?: StoreOption | undefined;
 }
+
+export const SMITHERS_OPTIONS: OptionTable = optionTable<SmithersOptions>(
+  "createSmithers",
+  { dbPath: aFullText, store: aStore },
+  { example: '{ dbPath: "toolwright.db" }' },
+);
 
 const DEFINITION = Symbol.for("toolwright.workflow");
 
@@ -49,6 +57,9 @@ export function createSmithers<const S extends Schemas>(
   schemas: S,
   options: SmithersOptions = {},
 ): Smithers<S> {
+  if (typeof schemas !== "object" || schemas === null)
+    throw workflowError("createSmithers", "needs an object of schemas, such as { output: z.object({}) }.");
+  checkOptions(SMITHERS_OPTIONS, options);
   for (const [key, schema] of Object.entries(schemas)) {
     if (!isZod(schema)) throw workflowError(`output "${key}"`, "must be a Zod 4 schema.");
   }
@@ -62,8 +73,11 @@ export function createSmithers<const S extends Schemas>(
     Ralph,
     Approval,
     outputs: createOutputTokens(schemas),
-    smithers: (render) =>
-      ({ [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options }) as WorkflowDefinition<S>,
+    smithers: (render) => {
+      if (typeof render !== "function")
+        throw workflowError("smithers()", "needs a function that returns a <Workflow>.");
+      return { [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options } as WorkflowDefinition<S>;
+    },
   };
 }
 

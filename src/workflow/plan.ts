@@ -1,6 +1,6 @@
 /** A rendered tree as a plan: what follows what. Pure: it knows neither what has been done nor how anything is run. */
-import { checkGroupProps, checkTaskProps, isOn, oneOf } from "./check-props.ts";
-import { kindOf, type TaskProps } from "./components.ts";
+import { checkProps } from "./check-props.ts";
+import { type ApprovalProps, type ComponentKind, kindOf, type TaskProps } from "./components.ts";
 import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
 
@@ -48,8 +48,8 @@ export function createPlan(rendered: unknown): Plan {
       "must be a <Workflow>; smithers() was given a function that returns something else.",
     );
   }
-  const { name, children } = element.props;
-  if (typeof name !== "string" || name === "") throw workflowError("<Workflow>", "needs a name.");
+  checkProps("workflow", element.props, "<Workflow>");
+  const { name, children } = element.props as { readonly name: string; readonly children?: unknown };
   const found: Found = { tasks: new Map(), loops: 0 };
   const root: PlanNode = { kind: "sequence", children: nodesOf(children, found) };
   checkDependencies(root, found.tasks);
@@ -66,6 +66,7 @@ function unwrap(node: unknown): unknown {
 }
 
 function callComponent(type: (props: never) => unknown, props: object): unknown {
+  if (typeof type !== "function") throw notAComponent(type);
   const made = type(props as never);
   if (made instanceof Promise) {
     made.catch(() => undefined);
@@ -75,6 +76,23 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
     );
   }
   return made;
+}
+
+/** `<div>` is a text to the JSX runtime, and an import that failed is `undefined`. */
+function notAComponent(type: unknown): Error {
+  const known = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>";
+  if (typeof type === "string") {
+    return workflowError(
+      `<${type}>`,
+      "is not a component of a workflow: a workflow is not a page, and nothing is drawn.",
+      `Use ${known}, or a function that returns them.`,
+    );
+  }
+  return workflowError(
+    "an element",
+    `has ${type === undefined ? "undefined" : typeof type} in place of a component.`,
+    `Check the import of the component. Toolwright has ${known}.`,
+  );
 }
 
 function nodesOf(children: unknown, found: Found): PlanNode[] {
@@ -91,7 +109,7 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
   }
   const { type, props } = children;
   const kind = kindOf(type);
-  if (kind === "parallel" || kind === "loop") checkGroupProps(props, `<${type.name}>`);
+  if (kind !== undefined && kind !== "workflow") checkProps(kind, props, nameOf(kind, type.name, props));
   const list = (): PlanNode[] => nodesOf(props["children"], found);
   switch (kind) {
     case "fragment":
@@ -101,7 +119,7 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     case "task":
       return [taskOf(props as unknown as TaskProps, found)];
     case "approval":
-      return [taskOf({ ...props, asks: true } as unknown as TaskProps, found)];
+      return [taskOf(approvalTask(props as unknown as ApprovalProps), found)];
     case "sequence":
       return [{ kind: "sequence", children: list() }];
     case "parallel":
@@ -109,11 +127,11 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
         {
           kind: "parallel",
           children: list(),
-          maxConcurrency: positive(props["maxConcurrency"], "<Parallel>"),
+          maxConcurrency: (props["maxConcurrency"] as number) ?? Infinity,
         },
       ];
     case "branch":
-      return nodesOf(isOn(props["if"], "<Branch>", "if") ? props["then"] : props["else"], found);
+      return nodesOf(props["if"] === true ? props["then"] : props["else"], found);
     case "loop":
       return [loopOf(props, list(), found)];
     case undefined:
@@ -121,8 +139,32 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
   }
 }
 
+/** How errors call a node. */
+function nameOf(kind: ComponentKind, component: string, { id }: Readonly<Record<string, unknown>>): string {
+  if (typeof id !== "string" || id === "") return `<${component}>`;
+  const shown = id.length <= 40 ? id : `${id.slice(0, 40)}…`;
+  return kind === "task" ? `task "${shown}"` : `<${component} id="${shown}">`;
+}
+
+/** An `<Approval>` is a task that is nothing but its question. */
+function approvalTask(props: ApprovalProps): TaskProps {
+  const { request, prompt, children, ...rest } = props;
+  const said = [
+    prompt,
+    request === undefined ? undefined : [request.title, request.summary].filter(Boolean).join("\n"),
+    typeof children === "string" && children.trim() !== "" ? children.trim() : undefined,
+  ].filter((text) => text !== undefined);
+  if (said.length > 1) {
+    throw workflowError(
+      `<Approval id="${props.id}">`,
+      "says what is asked more than once.",
+      "Give it one of prompt, request={{ title, summary }} and a text between the tags.",
+    );
+  }
+  return { ...rest, asks: true, prompt: said[0] };
+}
+
 function taskOf(props: TaskProps, found: Found): PlanNode {
-  checkTaskProps(props);
   const { id } = props;
   if (found.tasks.has(id))
     throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
@@ -136,9 +178,13 @@ function loopOf(
   found: Found,
 ): PlanNode {
   const name = typeof props["id"] === "string" ? `<Loop id="${props["id"]}">` : "<Loop>";
-  const until = isOn(props["until"], name, "until");
+  const until = props["until"] === true;
   if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
-    throw workflowError(name, "has no end.", "Give it until={…}, maxIterations={…}, or both.");
+    throw workflowError(
+      name,
+      "has no end: until is not known.",
+      "Write a comparison, or set maxIterations={…}.",
+    );
   }
   if (children.length === 0 && !until) throw workflowError(name, "has nothing in it.");
   found.loops += 1;
@@ -149,19 +195,13 @@ function loopOf(
     name,
     body: { kind: "sequence", children },
     until,
-    maxIterations: isDefaultLimit ? DEFAULT_MAX_ITERATIONS : positive(props["maxIterations"], name),
+    maxIterations: isDefaultLimit ? DEFAULT_MAX_ITERATIONS : (props["maxIterations"] as number),
     isDefaultLimit,
     // An author who set no limit did not say that a loop which never met its condition counts as done.
     onMaxReached:
-      oneOf(props["onMaxReached"], name, "onMaxReached", ["return-last", "fail"]) ??
+      (props["onMaxReached"] as "return-last" | "fail" | undefined) ??
       (isDefaultLimit ? "fail" : "return-last"),
   };
-}
-
-function positive(value: unknown, name: string): number {
-  if (value === undefined) return Infinity;
-  if (typeof value === "number" && value >= 1) return value;
-  throw workflowError(name, `needs a number of at least 1, not ${JSON.stringify(value)}.`);
 }
 
 function checkDependencies(node: PlanNode, tasks: ReadonlyMap<string, TaskProps>): void {

@@ -1,27 +1,55 @@
 /** The options of a run: checked at the edge, and those of them that hold for a resume. */
 import { resolve } from "node:path";
 import type { ToolSettings } from "../definition/context.ts";
+import {
+  aBoolean,
+  aFullText,
+  aFunction,
+  anId,
+  anInteger,
+  anIsolation,
+  anything,
+  aRuntime,
+  aSignal,
+  oneOf,
+  outputBytes,
+  processTimeout,
+} from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { Limits } from "../invoke/host.ts";
-import { checkId, checkLimits, checkSettings, checkSignal, refusal } from "../runtime/options.ts";
+import { LIMITS, refusal } from "../runtime/options.ts";
 import type { RunWorkflowOptions } from "./run-workflow.ts";
 
+export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>(
+  "runWorkflow",
+  {
+    input: anything,
+    runId: anId,
+    resume: oneOf(true, false, "auto"),
+    runtime: aRuntime,
+    file: aFullText,
+    acceptChanges: aBoolean,
+    rootDir: aFullText,
+    allowNetwork: aBoolean,
+    maxOutputBytes: outputBytes,
+    toolTimeoutMs: processTimeout,
+    isolation: anIsolation,
+    maxConcurrency: anInteger(1),
+    limits: LIMITS,
+    signal: aSignal,
+    onProgress: aFunction,
+  },
+  { example: "{ input, runId }" },
+);
+
 export function checkRunOptions(options: RunWorkflowOptions): void {
-  const { runId, resume, rootDir, maxConcurrency, signal } = options;
-  if (![undefined, true, false, "auto"].includes(resume))
-    throw refusal("resume", `must be true, false or "auto", not ${JSON.stringify(resume)}`);
+  checkOptions(RUN_WORKFLOW_OPTIONS, options);
+  const { runId, resume } = options;
   if (resume !== undefined && resume !== false && runId === undefined)
     throw refusal("runId", "is needed to resume a run");
-  if (runId !== undefined) checkId("runId", runId);
-  if (rootDir !== undefined && typeof rootDir !== "string") throw refusal("rootDir", "must be a text");
-  if (maxConcurrency !== undefined && !(Number.isInteger(maxConcurrency) && maxConcurrency >= 1)) {
-    throw refusal("maxConcurrency", `must be a whole number from 1, not ${String(maxConcurrency)}`);
-  }
-  checkSettings({ maxOutputBytes: options.maxOutputBytes, timeoutMs: options.toolTimeoutMs });
-  checkLimits(options.limits);
-  checkSignal(signal);
 }
 
-/** Options that are put on record: those that were given last hold for a resume. */
+/** Options that are stored: those that were given last hold for a resume. */
 export type StartOptions = Partial<ToolSettings> & {
   readonly maxConcurrency?: number;
   readonly limits?: Limits;
@@ -35,6 +63,7 @@ export function startOptionsOf(options: RunWorkflowOptions): StartOptions {
     ...(options.allowNetwork === undefined ? {} : { allowNetwork: options.allowNetwork }),
     ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
     ...(options.toolTimeoutMs === undefined ? {} : { timeoutMs: options.toolTimeoutMs }),
+    ...(options.isolation === undefined ? {} : { isolation: options.isolation }),
     ...(options.maxConcurrency === undefined ? {} : { maxConcurrency: options.maxConcurrency }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };

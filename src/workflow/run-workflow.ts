@@ -1,4 +1,5 @@
 /** Runs a workflow. A failed run resolves; what rejects is a workflow that cannot be run at all. */
+import type { ToolSettings } from "../definition/context.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -18,10 +19,12 @@ export interface RunWorkflowOptions {
   readonly file?: string | undefined;
   /** Go on with a run whose workflow has changed since it was started. */
   readonly acceptChanges?: boolean | undefined;
+  /** Default: the folder of `file`, else the runtime's root. Stored: a resume works in the same root unless it is given again. */
   readonly rootDir?: string | undefined;
   readonly allowNetwork?: boolean | undefined;
   readonly maxOutputBytes?: number | undefined;
   readonly toolTimeoutMs?: number | undefined;
+  readonly isolation?: ToolSettings["isolation"] | undefined;
   /** Tasks at a time. Default 4. */
   readonly maxConcurrency?: number | undefined;
   readonly limits?: Limits | undefined;

@@ -12,6 +12,8 @@ import {
   beginRun,
   changedError,
   existsError,
+  fileOf,
+  hasChanged,
   type NewRun,
   shapeOf,
   takeOverRun,
@@ -36,6 +38,7 @@ export async function startRun(
   if (!isWorkflowDefinition(workflow)) {
     throw workflowError("runWorkflow", "was given something that smithers() did not make.");
   }
+  checkRunOptions(options);
   if (options.runtime !== undefined) return runIn(options.runtime, workflow, options);
   const { store, dbPath } = workflow.options;
   const runtime = createRuntime({ store: store ?? dbPath });
@@ -51,7 +54,6 @@ async function runIn(
   workflow: WorkflowDefinition,
   options: RunWorkflowOptions,
 ): Promise<WorkflowResult> {
-  checkRunOptions(options);
   const host = await hostOf(runtime);
   const runId = options.runId ?? randomUUID();
   for (;;) {
@@ -86,13 +88,14 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
   if (known?.status === "finished") return recordedResult(given, known);
   const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
   const start = {
-    ...(options.file === undefined ? {} : { rootDir: dirname(resolve(options.file)) }),
+    // Stored as well where nobody named it: a resume in another folder must not write into a second root.
+    rootDir: options.file === undefined ? host.settings.rootDir : dirname(resolve(options.file)),
     ...(known === undefined ? {} : (decode(known.optionsJson) as StartOptions)),
     ...startOptionsOf(options),
   };
-  const shape = shapeOf(workflow, options.file);
+  const shape = shapeOf(workflow, fileOf(options, known));
   const name = known?.workflow ?? nameOf(workflow, runId, input, options.file);
-  if (known !== undefined && known.shape !== shape && options.acceptChanges !== true)
+  if (known !== undefined && options.acceptChanges !== true && hasChanged(known, workflow, shape))
     throw changedError(known);
   return whileAtWork(host, runId, async () => {
     const claim: TakenRun =

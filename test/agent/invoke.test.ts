@@ -298,7 +298,7 @@ describe("invoke", () => {
     await expect(agent.invoke({ messages: [{ role: "robot", content: "" }] } as never)).rejects.toThrow(
       "message 0 has the role",
     );
-    expect(() => createSmartAgent({ model: {} })).toThrow("Option model must be");
+    expect(() => createSmartAgent({ model: {} })).toThrow("createSmartAgent: model must be");
     expect(() => createSmartAgent({ model: createScriptedModel([]), tols: [] } as never)).toThrow(
       /Did you mean "tools"\?$/,
     );
@@ -307,7 +307,16 @@ describe("invoke", () => {
   });
 
   it.each<[what: string, give: (agent: Loose, state: AgentState) => unknown, said: string | RegExp]>([
-    ["no options", (agent) => agent.invoke(ask("Hi."), null), "of invoke must be an object, not null"],
+    [
+      "no options",
+      (agent) => agent.invoke(ask("Hi."), null),
+      "invoke: the options must be an object such as { … }, not null.",
+    ],
+    [
+      "a misspelt run id",
+      (agent) => agent.invoke({ ...ask("Hi."), runid: "r" }),
+      'unknown field "runid". Did you mean "runId"?',
+    ],
     ["a misspelt option", (agent) => agent.invoke(ask("Hi."), { sginal: 1 }), /Did you mean "signal"\?$/],
     [
       "a listener that is none",

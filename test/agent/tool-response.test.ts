@@ -106,6 +106,19 @@ describe("get_tool_response", () => {
     expect(result.state.toolHistory[0]?.output).toBe(text);
   });
 
+  it.each([50, 999, 1_500])("cuts a result at a limit of %i characters, as it was set", async (limit) => {
+    const world = await createWorld();
+    const text = "x".repeat(5_000);
+    const page = defineTool({ name: "page", schema: z.object({}), execute: () => text });
+    const { agent, model } = await createAgent(world, [[call("page", {}, "c1")], "Read."], {
+      tools: [page],
+      toolResponses: { maxToolResponseChars: limit },
+    });
+    await agent.invoke(ask("Read."));
+    const sent = String(model.requests[1]?.toolResults[0]?.output);
+    expect(sent).toMatch(new RegExp(`^x{${limit}}\\n\\[cut: ${limit} of 5000 characters`));
+  });
+
   it("returns inputs, results that the log truncates, errors, and calls of earlier invokes", async () => {
     const world = await createWorld();
     const big = { rows: Array.from({ length: 20_000 }, (_, index) => ({ index, name: `row ${index}` })) };

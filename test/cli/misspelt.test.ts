@@ -49,16 +49,24 @@ describe("a misspelt command", () => {
 
 describe("commands that need no configuration", () => {
   it.each([
-    [["ps"]],
-    [["approvals"]],
-    [["why", "r"]],
+    [["ps", "--store", "other.db"]],
+    [["approvals", "--store", "other.db"]],
+    [["why", "r", "--store", "other.db"]],
+    [["doctor", "--store", "other.db"]],
     [["--help"]],
     [["help", "up"]],
-    [["doctor"]],
+    [["ps", "--help"]],
     [["--version"]],
   ])("%j does not run it", async (args) => {
     expect((await run(args)).hasRun).toBe(false);
   });
+
+  it.each([[["ps"]], [["approvals"]], [["doctor"]]])(
+    "%j runs it, because it may name the store",
+    async (args) => {
+      expect((await run(args)).hasRun).toBe(true);
+    },
+  );
 
   it("capabilities does not run it where there is a file to show", async () => {
     const said = await run(["capabilities"], (folder) => {

@@ -336,7 +336,9 @@ test("a strict tool is offered as strict, and one that cannot be is refused by n
 
 test("wrong options are refused by name", () => {
   const look = defineTool({ name: "look", schema, execute: () => "" });
-  expect(() => toOpenAIAgentTool(look, { strikt: true } as never)).toThrow(/strikt is not an option/);
+  expect(() => toOpenAIAgentTool(look, { strikt: true } as never)).toThrow(
+    /unknown option "strikt"\. Did you mean "strict"\?/,
+  );
   expect(() => toOpenAIAgentTool(look, { strict: "true" as never })).toThrow(/strict must be true or false/);
   expect(() => toOpenAIAgentTool(look, { isEnabled: "false" as never })).toThrow(/isEnabled must be/);
   expect(() => toOpenAIAgentTool(look, { errorFunction: "no" as never })).toThrow(/errorFunction must be/);

@@ -115,11 +115,8 @@ describe("fromTool", () => {
 
   it("is handed a signal and a tool call id, as the AI SDK would", async () => {
     const seen: Record<string, unknown>[] = [];
-    const tool = fromTool({
-      name: "f",
-      schema,
-      execute: (_args: unknown, options: Record<string, unknown>) => void seen.push(options),
-    });
+    const execute = (_args: unknown, options: Record<string, unknown>): void => void seen.push(options);
+    const tool = fromTool({ schema, execute }, { name: "f" });
     await tool.execute({ q: "a" }, { toolCallId: "t1" });
     expect(seen[0]).toMatchObject({ toolCallId: "t1", messages: [] });
     expect(seen[0]?.["abortSignal"]).toBeInstanceOf(AbortSignal);

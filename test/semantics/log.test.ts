@@ -286,14 +286,24 @@ describe("large values", () => {
     const tool = defineTool({
       name: "sized",
       schema: z.object({ n: z.number() }),
-      execute: ({ n }) => "x".repeat(n - 2),
+      execute: ({ n }) => "x".repeat(n),
     });
     const runtime = await world.runtime({ maxOutputBytes: 100 });
     await runtime.call(tool, { n: 100 }, task);
     await runtime.call(tool, { n: 101 }, task);
     const outputs = (await world.log("r1")).map((row) => String(row["output_json"]));
-    expect(outputs[0]).toBe(`"${"x".repeat(98)}"`);
-    expect(JSON.parse(outputs[1] ?? "")).toMatchObject({ truncated: true, bytes: 101 });
+    expect(outputs[0]).toBe(`"${"x".repeat(100)}"`);
+    expect(JSON.parse(outputs[1] ?? "")).toMatchObject({ truncated: true, bytes: 103 });
+  });
+
+  it("of just maxOutputBytes are shown whole where JSON needs more for their line breaks", async () => {
+    const world = await createWorld();
+    const text = '"\n'.repeat(50);
+    const tool = defineTool({ name: "lines", schema: z.object({}), execute: () => text });
+    const runtime = await world.runtime({ maxOutputBytes: 100 });
+    await runtime.call(tool, {}, task);
+    const [row] = await world.log("r1");
+    expect(JSON.parse(String(row?.["output_json"]))).toBe(text);
   });
 
   it("are whole from the cache as well", async () => {

@@ -32,10 +32,12 @@ describe("options", () => {
     ["store", { store: 5 }],
     ["store", { store: "" }],
   ])("%s is refused in words: %j", (option, options) => {
+    const name = option.split(".").at(-1);
     expect(() => createRuntime(options as RuntimeOptions)).toThrow(
       expect.objectContaining({
         code: "TOOL_OPTION_INVALID",
-        message: expect.stringContaining(`Option ${option} `),
+        message: expect.stringMatching(new RegExp(`^createRuntime: .*\\b${name}\\b`)),
+        details: { option },
       }),
     );
   });
@@ -51,7 +53,7 @@ describe("options", () => {
     const runtime = await world.runtime();
     await expect(runtime.call(createCharge().charge, args, ids)).rejects.toMatchObject({
       code: "TOOL_OPTION_INVALID",
-      message: expect.stringContaining(`Option ${option} `),
+      message: expect.stringContaining(`runtime.call: ${option} must be `),
     });
     await expect(runtime.run(ids as { runId: string }, () => 1)).rejects.toMatchObject({
       code: "TOOL_OPTION_INVALID",

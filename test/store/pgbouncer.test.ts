@@ -78,7 +78,8 @@ test("a direct connection prepares by name, until the server refuses a name", as
 });
 
 test.each([
-  [{ preparedStatement: false }, /no option "preparedStatement"/],
+  [{ preparedStatement: false }, /unknown option "preparedStatement"\. Did you mean "preparedStatements"\?/],
+  [{ poolsize: 5 }, /unknown option "poolsize"\. Did you mean "poolSize"\?/],
   [{ retryMs: -1 }, /retryMs must be a whole number from 0/],
   [{ poolSize: 0 }, /poolSize must be a whole number from 1/],
   [{ preparedStatements: "no" }, /preparedStatements must be true or false/],

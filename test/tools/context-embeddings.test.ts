@@ -138,7 +138,7 @@ it("takes a model of the AI SDK as it is, and refuses what is none", async () =>
   await ok(context_write, { drive: "n", path: "/a", content: "a" });
   expect((await ok(search_semantic, { query: "b" })).method).toBe("embedding");
   expect(() => createRuntime({ embeddingModel: {} as never })).toThrow(
-    "Option embeddingModel must be an AI SDK embedding model",
+    "createRuntime: embeddingModel must be an AI SDK embedding model",
   );
 });
 

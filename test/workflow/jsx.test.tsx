@@ -147,7 +147,7 @@ describe("an error", () => {
     expect(loop).toMatch(/<Loop id="l"> needs true or false for until/);
   });
 
-  it("names a group whose bound is misspelt, and leaves props of one's own alone", async () => {
+  it("names a group whose bound is misspelt", async () => {
     const bound = { maxConcurency: 1 };
     const parallel = await messageOf(() => (
       <Workflow name="w">
@@ -156,16 +156,7 @@ describe("an error", () => {
         </Parallel>
       </Workflow>
     ));
-    expect(parallel).toMatch(/<Parallel> has no prop "maxConcurency"/);
-    const own = { label: "mine", cacheKey: "k" };
-    const workflow = create().smithers(() => (
-      <Workflow name="w">
-        <Task id="t" {...own}>
-          {1}
-        </Task>
-      </Workflow>
-    ));
-    expect((await runWorkflow(workflow)).status).toBe("finished");
+    expect(parallel).toMatch(/<Parallel> has no prop "maxConcurency". Did you mean "maxConcurrency"\?/);
   });
 
   it("names a loop without an end", async () => {

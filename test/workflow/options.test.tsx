@@ -129,7 +129,11 @@ it("what a resume was given is on record when it begins", async () => {
     maxOutputBytes: 7_000,
   });
   const [row] = await rowsOf(dbPath, "SELECT options_json FROM toolwright_workflow_runs");
-  expect(JSON.parse(String(row?.["options_json"]))).toEqual({ maxConcurrency: 3, maxOutputBytes: 7_000 });
+  expect(JSON.parse(String(row?.["options_json"]))).toEqual({
+    rootDir: process.cwd(),
+    maxConcurrency: 3,
+    maxOutputBytes: 7_000,
+  });
 });
 
 it("the signal of the run reaches a tool that is at work, and ends it", async () => {

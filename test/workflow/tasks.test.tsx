@@ -528,3 +528,32 @@ describe("values", () => {
     expect((await runWorkflow(workflow)).output).toEqual({ last: true });
   });
 });
+
+it("asks an agent that was made by hand with a prompt, as agents of Smithers are, and with messages", async () => {
+  const { Workflow, Task, smithers, outputs } = createSmithers(
+    { output: z.object({ n: z.number() }) },
+    { dbPath: createStorePath() },
+  );
+  const asked: { prompt: unknown; messages: unknown[]; spread: string[] }[] = [];
+  const byHand = {
+    generate: async (options: { prompt: string; messages: unknown[] }) => {
+      asked.push({ prompt: options.prompt, messages: options.messages, spread: Object.keys({ ...options }) });
+      return { text: asked.length === 1 ? '{"n": "one"}' : '{"n": 1}' };
+    },
+  };
+  const workflow = smithers(() => (
+    <Workflow name="by-hand">
+      <Task id="count" agent={byHand} output={outputs.output}>
+        Count.
+      </Task>
+    </Workflow>
+  ));
+  expect(await runWorkflow(workflow)).toMatchObject({ status: "finished", output: { n: 1 } });
+  expect(asked[0]?.prompt).toMatch(/^Count\./);
+  expect(asked[0]?.messages).toEqual([{ role: "user", content: asked[0]?.prompt }]);
+  // What is asked now, not the first question once more.
+  expect(asked[1]?.prompt).toMatch(/Correct it\.$/);
+  expect(asked[1]?.messages).toHaveLength(3);
+  // The AI SDK refuses a prompt beside messages: an agent that passes its options on passes the messages.
+  expect(asked[0]?.spread).not.toContain("prompt");
+});

@@ -3,10 +3,26 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import type { MessageCreateParamsBase, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Approval } from "../../invoke/approval.ts";
 import type { Limits } from "../../invoke/host.ts";
-import { checkLimits, checkSignal, refusal } from "../../runtime/options.ts";
+import {
+  aBoolean,
+  aFullText,
+  aFunction,
+  anId,
+  anInteger,
+  anObject,
+  aRuntime,
+  aSignal,
+  aToolSource,
+  aList,
+  aText,
+  type Check,
+  either,
+  Problem,
+} from "../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
+import { LIMITS, refusal } from "../../runtime/options.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { ToolSource } from "../../tool/offer-tools.ts";
-import { isStorableText, isTooLongForId } from "../../util/storable-text.ts";
 import type { Container } from "./container.ts";
 import type { AgentLoopEvent } from "./events.ts";
 
@@ -88,59 +104,54 @@ export const DEFAULTS = {
   maxParallelTools: 8,
 } as const;
 
-const KNOWN = new Set<string>([
-  "client",
-  "model",
-  "system",
-  "messages",
-  "tools",
-  "maxTurns",
-  "runtime",
-  "runId",
-  "signal",
-  "onEvent",
-  "stream",
-  "maxContextTokens",
-  "maxTokens",
-  "limits",
-  "steer",
-  "params",
-] satisfies (keyof AgentLoopOptions)[]);
+const aClient: Check = (value, field) => {
+  if (typeof (value as AnthropicClient | null)?.messages?.create !== "function")
+    throw new Problem(field, "must be an Anthropic client: new Anthropic().");
+};
 
-export function checkLoopOptions(options: AgentLoopOptions): void {
-  const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
-  if (unknown !== undefined) {
-    throw refusal(unknown, `is not one of a loop. It takes ${[...KNOWN].join(", ")}`);
-  }
-  if (typeof options.client?.messages?.create !== "function") {
-    throw refusal("client", "must be an Anthropic client: new Anthropic()");
-  }
-  if (typeof options.model !== "string" || options.model === "") {
-    throw refusal("model", "must be the name of a model");
-  }
-  checkMessages(options.messages, "messages");
-  if (options.messages.length === 0) throw refusal("messages", "must hold at least one message");
-  for (const name of ["maxTurns", "maxTokens", "maxContextTokens"] as const) {
-    const value = options[name];
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      throw refusal(name, "must be a whole number from 1");
-    }
-  }
-  const { runId } = options;
-  if (runId !== undefined && (typeof runId !== "string" || runId === "" || !isStorableText(runId))) {
-    throw refusal("runId", "must be a text that is not empty");
-  }
-  if (runId !== undefined && isTooLongForId(runId)) throw refusal("runId", "is too long");
-  for (const name of ["onEvent", "steer"] as const) {
-    if (options[name] !== undefined && typeof options[name] !== "function") {
-      throw refusal(name, "must be a function");
-    }
-  }
-  checkSignal(options.signal);
-  checkLimits(options.limits);
+const loopTable = (surface: string): OptionTable =>
+  optionTable<AgentLoopOptions>(
+    surface,
+    {
+      client: aClient,
+      model: aFullText,
+      system: either("a text or a list of text blocks", aText, aList),
+      messages: (value, field) => {
+        messagesIn(value, field);
+        if ((value as unknown[]).length === 0) throw new Problem(field, "must hold at least one message.");
+      },
+      tools: aToolSource,
+      maxTurns: anInteger(1),
+      runtime: aRuntime,
+      runId: anId,
+      signal: aSignal,
+      onEvent: aFunction,
+      stream: aBoolean,
+      maxContextTokens: anInteger(1),
+      maxTokens: anInteger(1),
+      limits: LIMITS,
+      steer: aFunction,
+      params: anObject,
+    },
+    { required: ["client", "model", "messages"], example: "{ client, model, messages }" },
+  );
+
+export const LOOP_OPTIONS = { loop: loopTable("runAgentLoop"), chat: loopTable("runChatTurn") };
+
+export function checkLoopOptions(kind: LoopKind, options: AgentLoopOptions): void {
+  checkOptions(LOOP_OPTIONS[kind], options);
 }
 
+/** @throws TOOL_OPTION_INVALID */
 export function checkMessages(messages: unknown, name: string): asserts messages is readonly MessageParam[] {
+  try {
+    messagesIn(messages, name);
+  } catch (error) {
+    throw error instanceof Problem ? refusal(name, error.message) : error;
+  }
+}
+
+function messagesIn(messages: unknown, field: string): void {
   const isGood = (message: unknown): boolean =>
     typeof message === "object" &&
     message !== null &&
@@ -149,6 +160,6 @@ export function checkMessages(messages: unknown, name: string): asserts messages
     "content" in message &&
     (typeof message.content === "string" || Array.isArray(message.content));
   if (!Array.isArray(messages) || !messages.every(isGood)) {
-    throw refusal(name, 'must be a list of messages such as { role: "user", content: "Hello" }');
+    throw new Problem(field, 'must be a list of messages such as { role: "user", content: "Hello" }.');
   }
 }

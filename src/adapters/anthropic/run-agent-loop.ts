@@ -34,10 +34,10 @@ const loopOptions = lazyModule(() => import("./options.ts"));
 const loops = lazyModule(() => import("./start-loop.ts"));
 
 async function run(kind: LoopKind, options: AgentLoopOptions): Promise<AgentLoopResult> {
-  const { runtime } = options;
+  const { runtime } = options ?? {};
   const start = async (opened?: OpenRuntime): Promise<AgentLoopResult> => {
     const { checkLoopOptions } = await loopOptions.get();
-    checkLoopOptions(options);
+    checkLoopOptions(kind, options);
     const { startLoop } = await loops.get();
     return startLoop(kind, options, opened);
   };

@@ -1,5 +1,7 @@
 /** `registerToolsAsCLI`: a command for every tool of a registry, on a Commander program of yours. */
 import type { Command } from "commander";
+import { aRuntime, withMethods } from "../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import { createRuntime } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { defaultRegistry, type Registry } from "../../tool/registry.ts";
@@ -15,6 +17,12 @@ export interface RegisterToolsOptions {
   readonly runtime?: Runtime | undefined;
 }
 
+export const REGISTER_TOOLS_OPTIONS: OptionTable = optionTable<RegisterToolsOptions>(
+  "registerToolsAsCLI",
+  { registry: withMethods("a registry, such as createRegistry(tools)", "all"), runtime: aRuntime },
+  { example: "{ registry, runtime }" },
+);
+
 /**
  * Adds `<group> <name>` for each tool, with positionals and options from its schema.
  *
@@ -25,6 +33,7 @@ export interface RegisterToolsOptions {
  * // shop place-order apple --quantity 2 --json
  */
 export function registerToolsAsCLI(program: Command, options: RegisterToolsOptions = {}): void {
+  checkOptions(REGISTER_TOOLS_OPTIONS, options);
   const { registry = defaultRegistry, runtime } = options;
   const settings: CommandSettings = {
     // Commander takes a program's own options wherever they stand.

@@ -1,6 +1,7 @@
 /** What `toLangChainTools` takes. A wrong option is refused when the tools are made. */
 import type { Approval } from "../../invoke/approval.ts";
-import { refusal } from "../../runtime/options.ts";
+import { aFunction, oneOf } from "../../definition/option-checks.ts";
+import { optionTable, type OptionTable } from "../../definition/option-table.ts";
 
 export interface LangChainToolOptions {
   /**
@@ -18,26 +19,8 @@ export interface LangChainToolOptions {
   readonly responseFormat?: "content" | "content_and_artifact" | undefined;
 }
 
-const CHOICES = {
-  errors: ["message", "throw"],
-  responseFormat: ["content", "content_and_artifact"],
-} as const;
-
-const NAMES = ["onPending", "errors", "responseFormat"] satisfies (keyof LangChainToolOptions)[];
-
-export function checkToolOptions(options: LangChainToolOptions): void {
-  const unknown = Object.keys(options).find((name) => !(NAMES as string[]).includes(name));
-  if (unknown !== undefined) {
-    throw refusal(unknown, `is not an option of toLangChainTools. It takes ${NAMES.join(", ")}`);
-  }
-  if (options.onPending !== undefined && typeof options.onPending !== "function") {
-    throw refusal("onPending", "must be a function");
-  }
-  for (const name of ["errors", "responseFormat"] as const) {
-    const value: unknown = options[name];
-    const choices: readonly unknown[] = CHOICES[name];
-    if (value !== undefined && !choices.includes(value)) {
-      throw refusal(name, `must be ${CHOICES[name].map((choice) => `"${choice}"`).join(" or ")}`);
-    }
-  }
-}
+export const LANGCHAIN_OPTIONS: OptionTable = optionTable<LangChainToolOptions>("toLangChainTools", {
+  onPending: aFunction,
+  errors: oneOf("message", "throw"),
+  responseFormat: oneOf("content", "content_and_artifact"),
+});

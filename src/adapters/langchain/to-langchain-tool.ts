@@ -9,6 +9,7 @@ import { patchConfig, pickRunnableConfigKeys } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { DynamicStructuredTool, ToolRuntime } from "@langchain/core/tools";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
+import { checkOptions } from "../../definition/option-table.ts";
 import type { CallOptions } from "../../invoke/call.ts";
 import { callHere } from "../../invoke/call-here.ts";
 import type { HostLoop } from "../../invoke/host-loop.ts";
@@ -21,7 +22,7 @@ import { defaultRegistry } from "../../tool/registry.ts";
 import { type Tool, withOrigin } from "../../tool/tool.ts";
 import { commandIn, isControlFlow, isDirect, packOutput, unpackOutput } from "./graph-objects.ts";
 import { Interrupts, type LoopConfig, placeOf, WAITING } from "./graph-task.ts";
-import { checkToolOptions, type LangChainToolOptions } from "./options.ts";
+import { LANGCHAIN_OPTIONS, type LangChainToolOptions } from "./options.ts";
 import { contentAndArtifact, toContent } from "./tool-content.ts";
 import { UncheckedTool } from "./unchecked-tool.ts";
 
@@ -49,7 +50,7 @@ export function toLangChainTools(
   source: ToolSource = defaultRegistry,
   options: LangChainToolOptions = {},
 ): DynamicStructuredTool[] {
-  checkToolOptions(options);
+  checkOptions(LANGCHAIN_OPTIONS, options);
   return [...offerTools(source)].map(([name, tool]) => convert(name, tool, options));
 }
 

@@ -1,6 +1,7 @@
 /** What `toOpenAIAgentTools` takes: what the SDK's own `tool()` takes beside the definition. */
 import type { FunctionTool, RunContext, tool } from "@openai/agents";
-import { refusal } from "../../runtime/options.ts";
+import { aBoolean, aFunction, aList, anObject, either } from "../../definition/option-checks.ts";
+import { optionTable, type OptionTable } from "../../definition/option-table.ts";
 import type { ToolwrightError } from "../../errors.ts";
 
 type SdkOptions = Parameters<typeof tool>[0];
@@ -28,35 +29,16 @@ export interface OpenAIAgentToolOptions {
   readonly customDataExtractor?: SdkOptions["customDataExtractor"];
 }
 
-const CHECKS: Readonly<Record<keyof OpenAIAgentToolOptions, readonly [(value: unknown) => boolean, string]>> =
-  {
-    strict: [isBoolean, "must be true or false"],
-    errorFunction: [(value) => value === null || typeof value === "function", "must be a function or null"],
-    inputGuardrails: [Array.isArray, "must be a list of guardrails"],
-    outputGuardrails: [Array.isArray, "must be a list of guardrails"],
-    isEnabled: [
-      (value) => isBoolean(value) || typeof value === "function",
-      "must be true, false or a function",
-    ],
-    deferLoading: [isBoolean, "must be true or false"],
-    allowedCallers: [Array.isArray, "must be a list"],
-    providerData: [(value) => typeof value === "object" && value !== null, "must be an object"],
-    customDataExtractor: [(value) => typeof value === "function", "must be a function"],
-  };
-
-export function checkToolOptions(options: OpenAIAgentToolOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(CHECKS, name)) {
-      throw refusal(
-        name,
-        `is not an option of toOpenAIAgentTools. It takes ${Object.keys(CHECKS).join(", ")}`,
-      );
-    }
-    const [isGood, problem] = CHECKS[name as keyof OpenAIAgentToolOptions];
-    if (value !== undefined && !isGood(value)) throw refusal(name, problem);
-  }
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === "boolean";
-}
+export const OPENAI_AGENTS_OPTIONS: OptionTable = optionTable<OpenAIAgentToolOptions>("toOpenAIAgentTools", {
+  strict: aBoolean,
+  errorFunction: (value, field) => {
+    if (value !== null) either("a function or null", aFunction)(value, field);
+  },
+  inputGuardrails: aList,
+  outputGuardrails: aList,
+  isEnabled: either("true, false or a function", aBoolean, aFunction),
+  deferLoading: aBoolean,
+  allowedCallers: aList,
+  providerData: anObject,
+  customDataExtractor: aFunction,
+});

@@ -4,6 +4,7 @@
  */
 import { type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
+import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
 import type { CallOptions } from "../../invoke/call.ts";
 import { callHere, needsApprovalHere } from "../../invoke/call-here.ts";
@@ -14,7 +15,7 @@ import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import { type Tool, withOrigin } from "../../tool/tool.ts";
 import { toAgentOutput } from "./agent-output.ts";
-import { checkToolOptions, type OpenAIAgentToolOptions } from "./options.ts";
+import { OPENAI_AGENTS_OPTIONS, type OpenAIAgentToolOptions } from "./options.ts";
 import { toStrictSchema } from "./strict-schema.ts";
 
 /** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
@@ -50,7 +51,7 @@ export function toOpenAIAgentTools(
   source: ToolSource = defaultRegistry,
   options: OpenAIAgentToolOptions = {},
 ): OpenAIAgentTool[] {
-  checkToolOptions(options);
+  checkOptions(OPENAI_AGENTS_OPTIONS, options);
   return [...offerTools(source, NAME_RULE)].map(([name, tool]) => convert(name, tool, options));
 }
 

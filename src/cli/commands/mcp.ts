@@ -1,6 +1,6 @@
 /** `toolwright mcp`: serves the tools of this folder's config to MCP clients. */
 import { type Command, Option } from "commander";
-import { type Acting, acting, examples } from "../command.ts";
+import { type Acting, acting, examples, STORE_HELP } from "../command.ts";
 import { CliError } from "../cli-error.ts";
 import { wholeNumber } from "../parse-options.ts";
 
@@ -20,7 +20,7 @@ export function addMcpCommand(program: Command): void {
     )
     .option("--http [port]", "serve over HTTP, with a bearer token (default: a free port)", wholeNumber(0))
     .option("--host <address>", "where HTTP listens (default: 127.0.0.1)")
-    .option("--store <path>", "a SQLite file, or postgres://… (default: the config's, else toolwright.db)")
+    .option("--store <path>", STORE_HELP)
     .addOption(
       new Option("--approvals <who>", "who approves: the client's person, or only those who have the store")
         .choices(["elicit", "wait"])
@@ -35,10 +35,13 @@ The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is
 printed on stderr.`,
     )
     .action(
-      acting(async ({ options }: Acting<McpOptions>) => {
-        const { serveMcp } = await import("../serve-mcp.ts").catch(asMissingPackage);
-        return serveMcp(process.cwd(), options);
-      }),
+      acting(
+        async ({ options }: Acting<McpOptions>) => {
+          const { serveMcp } = await import("../serve-mcp.ts").catch(asMissingPackage);
+          return serveMcp(process.cwd(), options);
+        },
+        { isStoreOpened: false },
+      ),
     );
 }
 

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT_HELP, examples, withCommonOptions } from "../command.ts";
 import { readJson } from "../parse-options.ts";
-import { assertCanAsk, type RunOptions, toRunOptions, withRunOptions } from "../run-options.ts";
+import { loadSettingsFor } from "../project-settings.ts";
+import { assertCanAsk, type RunOptions, toStartOptions, withRunOptions } from "../run-options.ts";
 
 interface UpOptions extends RunOptions {
   readonly input?: string;
@@ -14,8 +15,10 @@ export function addUpCommand(program: Command): void {
   const command = program
     .command("up")
     .summary("start a run of a workflow")
-    .description("Starts a run of the workflow that a file exports by default (.ts, .tsx, .js, .jsx, .mjs).")
-    .argument("<file>", "the file of the workflow")
+    .description(
+      "Starts a run of the workflow that a file exports by default (.ts, .tsx, .js, .jsx, .mjs), or of one that the config names.",
+    )
+    .argument("<file>", "the file of the workflow, or its name among the workflows of toolwright.config")
     .option("--input <json>", "the input: JSON, @file, or - for stdin")
     .option("--run-id <id>", "the id of the run (default: a new one)")
     .option("--resume", "resume the run of --run-id");
@@ -30,9 +33,12 @@ export function addUpCommand(program: Command): void {
       ) + EXIT_HELP,
     )
     .action(
-      acting(async ({ screen, options }: Acting<UpOptions>, file: string) => {
+      acting(async ({ screen, options }: Acting<UpOptions>, given: string) => {
         assertCanAsk(options);
         const { runFile } = await import("../run-file.ts");
+        const { findWorkflowFile } = await import("../load-workflow.ts");
+        const config = await loadSettingsFor(screen);
+        const file = findWorkflowFile(given, config?.workflows);
         if (options.resume === true) {
           const { resumeRun } = await import("../resume-run.ts");
           return resumeRun(screen, options.runId, { ...options, file });
@@ -44,7 +50,8 @@ export function addUpCommand(program: Command): void {
           runId: options.runId,
           resume: false,
           ask: options.ask,
-          run: { input, ...toRunOptions(options) },
+          config,
+          run: { input, ...toStartOptions(options, config) },
         });
       }),
     );

@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ScriptedModelOptions, turnAt } from "../model/script.ts";
+import { checkOptions } from "../../definition/option-table.ts";
+import { SCRIPTED_ANTHROPIC_OPTIONS, type ScriptedModelOptions, turnAt } from "../model/script.ts";
 import {
   type AnthropicAnswer,
   createMessageSpeaker,
@@ -56,6 +57,7 @@ export async function createScriptedAnthropic(
   script: readonly AnthropicTurn[],
   options: Pick<ScriptedModelOptions, "atEnd"> = {},
 ): Promise<ScriptedAnthropic> {
+  checkOptions(SCRIPTED_ANTHROPIC_OPTIONS, options);
   const requests: AnthropicRequest[] = [];
   const refused: string[] = [];
   const speak = createMessageSpeaker();

@@ -1,8 +1,10 @@
 /** Runs a program in a process of its own, lets it die at a named point or after a delay, and runs it again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { aNumber, anInteger, aText, listOf, oneOf, valuesOf } from "../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import { preloadFlags } from "../../load/preload.ts";
-import { CRASH_VARIABLE, type CrashPoint } from "./crash-point.ts";
+import { CRASH_POINTS, CRASH_VARIABLE, type CrashPoint } from "./crash-point.ts";
 
 export interface CrashProgramOptions {
   readonly args?: readonly string[] | undefined;
@@ -35,6 +37,19 @@ export interface CrashProgram {
   run(options?: CrashRunOptions): Promise<ProgramRun>;
 }
 
+export const CRASH_PROGRAM_OPTIONS: OptionTable = optionTable<CrashProgramOptions>("createCrashProgram", {
+  args: listOf(aText),
+  env: valuesOf(aText),
+  timeoutMs: aNumber(1),
+});
+
+export const CRASH_RUN_OPTIONS: OptionTable = optionTable<CrashRunOptions>("program.run", {
+  crashAt: oneOf(...CRASH_POINTS),
+  occurrence: anInteger(1),
+  killAfterMs: aNumber(0),
+  args: listOf(aText),
+});
+
 /**
  * @param file a program that makes its runtime with `createCrashableRuntime`; `.ts` and `.tsx` files need no build
  * @example
@@ -44,9 +59,11 @@ export interface CrashProgram {
  * expect(shop.orders).toHaveLength(1);
  */
 export function createCrashProgram(file: string | URL, options: CrashProgramOptions = {}): CrashProgram {
+  checkOptions(CRASH_PROGRAM_OPTIONS, options);
   const path = file instanceof URL ? fileURLToPath(file) : file;
   return {
-    run: (run = {}) => {
+    run: async (run = {}) => {
+      checkOptions(CRASH_RUN_OPTIONS, run);
       const { crashAt, occurrence = 1 } = run;
       const child = spawn(process.execPath, [...flagsFor(path), path, ...(run.args ?? options.args ?? [])], {
         stdio: ["ignore", "pipe", "pipe", "ipc"],

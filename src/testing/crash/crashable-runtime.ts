@@ -1,7 +1,7 @@
 /** A runtime that knows the named points of its calls. Everything else about it is the runtime as it is. */
 import { createRuntime } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { RuntimeOptions } from "../../runtime/options.ts";
+import { checkRuntimeOptions, type RuntimeOptions } from "../../runtime/options.ts";
 import { LazyStore } from "../../store/lazy-store.ts";
 import { openStore } from "../../store/open-store.ts";
 import type { SqlValue, Statement } from "../../store/statement.ts";
@@ -17,6 +17,7 @@ import { reachCrashPoint } from "./crash-point.ts";
  * await runtime.call(placeOrder, { sku: "A-1" }, { runId: "run-1" });
  */
 export function createCrashableRuntime(options: RuntimeOptions = {}): Runtime {
+  checkRuntimeOptions(options);
   const given = options.store;
   const isPostgres =
     typeof given === "string" ? /^postgres(ql)?:/.test(given) : given?.dialect === "postgres";

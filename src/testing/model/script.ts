@@ -1,4 +1,6 @@
 /** What a scripted model says, turn by turn. Knows no provider's shape: the models beside it translate. */
+import { aFullText, oneOf } from "../../definition/option-checks.ts";
+import { optionTable, type OptionTable } from "../../definition/option-table.ts";
 
 export interface ScriptedToolCall {
   readonly toolName: string;
@@ -53,6 +55,18 @@ export interface ScriptedModelOptions {
   /** What happens when the script is used up. Default `"fail"`. */
   readonly atEnd?: "fail" | "repeat-last" | undefined;
 }
+
+const atEnd = oneOf("fail", "repeat-last");
+
+export const SCRIPTED_MODEL_OPTIONS: OptionTable = optionTable<ScriptedModelOptions>("createScriptedModel", {
+  modelId: aFullText,
+  atEnd,
+});
+
+export const SCRIPTED_ANTHROPIC_OPTIONS: OptionTable = optionTable<Pick<ScriptedModelOptions, "atEnd">>(
+  "createScriptedAnthropic",
+  { atEnd },
+);
 
 /** An answer with nothing left open. */
 export interface SpokenTurn {

@@ -2,9 +2,11 @@
  * A model that says what a test wrote down, in the shape of the AI SDK (LanguageModelV4). Nothing of `ai` is
  * imported: it is an optional peer, and the shape is all that it takes.
  */
+import { checkOptions } from "../../definition/option-table.ts";
 import { readPrompt } from "./read-prompt.ts";
 import {
   playScript,
+  SCRIPTED_MODEL_OPTIONS,
   type ScriptedMessage,
   type ScriptedModelOptions,
   type ScriptedRequest,
@@ -78,6 +80,7 @@ export function createScriptedModel(
   script: readonly ScriptedTurn[],
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
+  checkOptions(SCRIPTED_MODEL_OPTIONS, options);
   const player = playScript(script, options);
   const answer = (
     mode: ScriptedRequest["mode"],

@@ -1,4 +1,6 @@
 /** The shared suite: what every store must do, as cases that any test runner can run. */
+import { aBoolean, aFunction } from "../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import type { Store } from "../../store/store.ts";
 import { approvalCases } from "./approval-cases.ts";
 import { callCases } from "./call-cases.ts";
@@ -28,6 +30,12 @@ export interface ContractCase {
   readonly run: () => Promise<void>;
 }
 
+export const STORE_CONTRACT_OPTIONS: OptionTable = optionTable<StoreContractOptions>(
+  "storeContract",
+  { createDatabase: aFunction, isShared: aBoolean },
+  { required: ["createDatabase"], example: "{ createDatabase }" },
+);
+
 /**
  * @example
  * const cases = storeContract({
@@ -38,7 +46,9 @@ export interface ContractCase {
  * });
  * for (const { name, run } of cases) test(name, run);
  */
-export function storeContract({ createDatabase, isShared = true }: StoreContractOptions): ContractCase[] {
+export function storeContract(options: StoreContractOptions): ContractCase[] {
+  checkOptions(STORE_CONTRACT_OPTIONS, options);
+  const { createDatabase, isShared = true } = options;
   const cases: readonly StoreCase[] = [
     ...transactionCases,
     ...scopeCases,

@@ -3,9 +3,18 @@
  * before and after a call, and what it says nothing about is a side effect that must not be repeated.
  */
 import type { z } from "zod";
-import { checkUnknownOptions } from "../../../definition/check-options.ts";
+import { POLICIES } from "../../../definition/check-options.ts";
 import type { BaseToolContext } from "../../../definition/context.ts";
-import { describe } from "../../../definition/option-checks.ts";
+import {
+  aFullText,
+  anInteger,
+  aSignal,
+  aText,
+  type Check,
+  fields,
+  valuesOf,
+} from "../../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { createToolSpec } from "../../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -20,9 +29,9 @@ import { changeOf } from "./pins.ts";
 import { toZod } from "./remote-schema.ts";
 
 /** Policies for all tools of a server, and for single ones, by the names that the server gives them. */
-export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description"> & {
+export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description" | "inputJsonSchema"> & {
   /** `false` leaves a tool out. */
-  readonly tools?: Readonly<Record<string, ForeignPolicy | false>> | undefined;
+  readonly tools?: Readonly<Record<string, Omit<ForeignPolicy, "inputJsonSchema"> | false>> | undefined;
   /** From `pinMcpTools`. A tool that has changed since, or is new, is refused at each call. */
   readonly pins?: Readonly<Record<string, string>> | undefined;
   /** Put before every name, to keep the tools of several servers apart. */
@@ -45,7 +54,7 @@ const CALL_TIMEOUT_MS = 60_000;
  * const tools = await importMcpTools(client, { tools: { get_weather: { sideEffect: false } } });
  */
 export async function importMcpTools(client: McpClient, policy: McpImportPolicy = {}): Promise<Tool[]> {
-  checkPolicy(policy);
+  checkOptions(MCP_IMPORT_POLICY, policy);
   const { tools, unusable } = await listRemoteTools(client, {
     timeoutMs: policy.listTimeoutMs,
     maxTools: policy.maxTools,
@@ -99,24 +108,21 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
   );
 }
 
-const OPTIONS = ["pins", "prefix", "listTimeoutMs", "maxTools", "maxAnswerBytes", "signal"];
+const ofOneTool: Check = fields({ ...POLICIES, name: aFullText, description: aText });
 
-function checkPolicy(policy: McpImportPolicy): void {
-  const { tools = {}, ...forAll } = policy;
-  checkUnknownOptions(forAll, "of an MCP server", OPTIONS);
-  for (const name of ["listTimeoutMs", "maxTools", "maxAnswerBytes"] as const) {
-    const value: unknown = policy[name];
-    if (value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)) continue;
-    throw new ToolwrightError(
-      "TOOL_OPTION_INVALID",
-      `Option ${name} of an MCP server must be a whole number from 1 on; it is ${describe(value)}.`,
-      { details: { option: name }, effect: "none" },
-    );
-  }
-  for (const [name, own] of Object.entries(tools)) {
-    if (own !== false) checkUnknownOptions(own, name, ["name", "description"]);
-  }
-}
+/** Checked as a whole: a wrong policy must not cost single tools, or their gates. */
+export const MCP_IMPORT_POLICY: OptionTable = optionTable<McpImportPolicy>("importMcpTools", {
+  ...POLICIES,
+  tools: valuesOf((value, field) => {
+    if (value !== false) ofOneTool(value, field);
+  }),
+  pins: valuesOf(aText),
+  prefix: aText,
+  listTimeoutMs: anInteger(1),
+  maxTools: anInteger(1),
+  maxAnswerBytes: anInteger(1),
+  signal: aSignal,
+});
 
 /** An output that cannot be checked is still only somebody's word. */
 function toZodIfPossible(schema: RemoteTool["inputSchema"]): z.ZodType | undefined {

@@ -3,11 +3,13 @@
  * is one of the imported tool, with its validation, its policies and its own record: nothing is passed by.
  */
 import { z } from "zod";
+import { anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
+import { asOptionError, checkOptions } from "../../../definition/option-table.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { defineBuiltInTool, defineTool } from "../../../tool/define-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { importTool, type McpImportPolicy } from "./import-tools.ts";
+import { importTool, MCP_IMPORT_POLICY, type McpImportPolicy } from "./import-tools.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";
 import { pinOf } from "./pins.ts";
@@ -28,6 +30,12 @@ export function mcpTools(
   clients: Readonly<Record<string, McpClient>>,
   policies: Readonly<Record<string, McpImportPolicy>> = {},
 ): McpTools {
+  asOptionError("mcpTools", () => {
+    valuesOf(anObject)(clients, "clients");
+    anObject(policies, "policies");
+    refuseUnknown(policies, Object.keys(clients), "", "mcpTools");
+  });
+  for (const policy of Object.values(policies)) checkOptions(MCP_IMPORT_POLICY, policy);
   const find = new Servers(clients, policies);
   const reading = { group: "mcp", sideEffect: false } as const;
   return {

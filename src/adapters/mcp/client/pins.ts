@@ -1,8 +1,17 @@
 /** What a server's tools looked like when somebody agreed to use them: a tool that has changed since is refused. */
+import { anInteger, aSignal } from "../../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { canonicalText } from "../../../util/canonical.ts";
 import { digest } from "../../../util/hash.ts";
 import { listRemoteTools, type ListOptions } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";
+
+export const PIN_OPTIONS: OptionTable = optionTable<ListOptions>("pinMcpTools", {
+  timeoutMs: anInteger(1),
+  maxTools: anInteger(1),
+  maxAnswerBytes: anInteger(1),
+  signal: aSignal,
+});
 
 /** In the order in which they stand in a pin. */
 const PARTS = ["description", "inputSchema", "outputSchema"] as const;
@@ -19,8 +28,9 @@ export function pinOf(tool: RemoteTool): string {
  */
 export async function pinMcpTools(
   client: McpClient,
-  options?: ListOptions,
+  options: ListOptions = {},
 ): Promise<Readonly<Record<string, string>>> {
+  checkOptions(PIN_OPTIONS, options);
   const { tools } = await listRemoteTools(client, options);
   return Object.fromEntries(tools.map((tool) => [tool.name, pinOf(tool)]));
 }

@@ -3,9 +3,19 @@ import { randomUUID } from "node:crypto";
 import { unchecked } from "../../../definition/sdk-schema.ts";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
+import {
+  aFullText,
+  aRuntime,
+  aText,
+  aToolSource,
+  type Check,
+  oneOf,
+  withMethods,
+} from "../../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
-import { toTools, type ToolLike } from "../../../tool/from-tool.ts";
+import type { ToolSource } from "../../../tool/from-tool.ts";
 import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
@@ -14,8 +24,8 @@ import { SharedRequests } from "./shared-requests.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 export interface McpServerOptions {
-  /** A list, or an object keyed by name. */
-  readonly tools?: readonly ToolLike[] | Readonly<Record<string, ToolLike>> | undefined;
+  /** A list, an object keyed by name, or a registry. */
+  readonly tools?: ToolSource | undefined;
   /** Default: the global one. */
   readonly registry?: Pick<Registry, "all"> | undefined;
   /** Default: one on `toolwright.db`, opened and closed by each request. */
@@ -31,6 +41,23 @@ export interface McpServerOptions {
   readonly approvals?: "elicit" | "wait" | undefined;
 }
 
+/** Those that every way to serve tools takes. */
+export const MCP_SERVER_CHECKS = {
+  tools: aToolSource,
+  registry: withMethods("a registry made by createRegistry", "all"),
+  runtime: aRuntime,
+  name: aFullText,
+  version: aFullText,
+  instructions: aText,
+  approvals: oneOf("elicit", "wait"),
+} satisfies Record<keyof McpServerOptions, Check>;
+
+export const MCP_SERVER_OPTIONS: OptionTable = optionTable<McpServerOptions>(
+  "createMcpServer",
+  MCP_SERVER_CHECKS,
+  { example: "{ tools, runtime }" },
+);
+
 /**
  * A server of the official package with these tools; connect it to a transport, or return it from the factory of
  * `serveStdio` or `createMcpHandler`.
@@ -40,6 +67,7 @@ export interface McpServerOptions {
  * await server.connect(new StdioServerTransport());
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
+  checkOptions(MCP_SERVER_OPTIONS, options);
   return createServerFactory(options)();
 }
 
@@ -47,7 +75,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 export function createServerFactory(options: McpServerOptions): () => McpServer {
   const { registry, tools } = options;
   // Two tools of one name are refused here, when the program starts.
-  const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(toTools(tools));
+  const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(tools);
   const waiting = new WaitingCalls();
   const shared = new SharedRequests();
   const warned = new Set<string>();

@@ -9,9 +9,10 @@ import {
   localhostAllowedOrigins,
   type McpHttpHandler,
 } from "@modelcontextprotocol/server";
-import { ToolwrightError } from "../../../errors.ts";
+import { aFullText, type Check, describe, listOf, Problem } from "../../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { type Refusal, refusalOf, type RequestRules } from "./check-request.ts";
-import { createServerFactory, type McpServerOptions } from "./create-server.ts";
+import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
 import { sendWebResponse, toWebRequest } from "./node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
@@ -36,8 +37,29 @@ export interface McpHttpServer extends AsyncDisposable {
 
 const PATH = "/mcp";
 
+/** Other characters do not get through a header as they are: nobody could ever come in. */
+const aToken: Check = (value, field) => {
+  if (value === false || (typeof value === "string" && /^[\x21-\x7e]+$/.test(value))) return;
+  throw new Problem(field, "must be a text of ASCII characters without spaces, or false to ask for none.");
+};
+
+const aPort: Check = (value, field) => {
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return;
+  throw new Problem(field, `must be a whole number from 0 to 65535, not ${describe(value)}.`);
+};
+
+export const MCP_HTTP_OPTIONS: OptionTable = optionTable<McpHttpOptions>("serveMcpHttp", {
+  ...MCP_SERVER_CHECKS,
+  port: aPort,
+  host: aFullText,
+  token: aToken,
+  allowedHosts: listOf(aFullText),
+  allowedOrigins: listOf(aFullText),
+});
+
 /** @throws where the port cannot be had */
 export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
+  checkOptions(MCP_HTTP_OPTIONS, options);
   const { host = "127.0.0.1", port = 0 } = options;
   const rules = rulesOf(options, host);
   const handler = createMcpHandler(createServerFactory(options), { onerror: complain });
@@ -63,14 +85,6 @@ export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
 
 function rulesOf(options: McpHttpOptions, host: string): RequestRules {
   const { token, allowedHosts, allowedOrigins } = options;
-  // Other characters do not get through a header as they are: nobody could ever come in.
-  const isSendable = typeof token === "string" && /^[\x21-\x7e]+$/.test(token);
-  if (token !== undefined && token !== false && !isSendable) {
-    throw new ToolwrightError(
-      "TOOL_OPTION_INVALID",
-      "Option token must be a text of ASCII characters without spaces, or false to ask for none.",
-    );
-  }
   return {
     token: token === false ? undefined : (token ?? randomBytes(32).toString("base64url")),
     hosts: allowedHosts ?? [...localhostAllowedHostnames(), host.includes(":") ? `[${host}]` : host],

@@ -2,7 +2,9 @@
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import type { Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { createServerFactory, type McpServerOptions } from "./create-server.ts";
+import { withMethods } from "../../../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
+import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
 import { keepStdout } from "./keep-stdout.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
@@ -16,7 +18,14 @@ export interface McpStdioServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+export const MCP_STDIO_OPTIONS: OptionTable = optionTable<McpStdioOptions>("serveMcpStdio", {
+  ...MCP_SERVER_CHECKS,
+  output: withMethods("a writable stream", "write"),
+});
+
 export function serveMcpStdio(options: McpStdioOptions): McpStdioServer {
+  // Before stdout is taken: a refused call leaves it as it was.
+  checkOptions(MCP_STDIO_OPTIONS, options);
   const kept = options.output === undefined ? keepStdout() : undefined;
   const transport = new WatchedTransport(process.stdin, options.output ?? kept?.stream);
   const handle = serveStdio(createServerFactory(options), { transport, onerror: complain });

@@ -1,0 +1,13 @@
+/** The settings of this folder's config, for commands that run workflows. */
+import { findConfig } from "./find-config.ts";
+import type { ConfigSettings } from "./load-config.ts";
+import type { Screen } from "./screen.ts";
+
+/** With --json, stdout is for the answer: what the config prints goes to stderr. */
+export async function loadSettingsFor(screen: Screen): Promise<ConfigSettings | undefined> {
+  if (findConfig(process.cwd()) === undefined) return undefined;
+  const { loadSettings } = await import("./load-config.ts");
+  const { keepOutputApart } = await import("../util/keep-output-apart.ts");
+  const restore = screen.isJson ? keepOutputApart() : () => undefined;
+  return loadSettings(process.cwd()).finally(restore);
+}

@@ -1,0 +1,105 @@
+/** The options of a runtime's methods, one table each. Loaded with the first use of a runtime. */
+import type { ToolSettings } from "../definition/context.ts";
+import {
+  aBoolean,
+  aFullText,
+  anId,
+  anInteger,
+  anIsolation,
+  anything,
+  aSignal,
+  aText,
+  type Check,
+  fields,
+  listOf,
+  oneOf,
+  outputBytes,
+  Problem,
+  processTimeout,
+} from "../definition/option-checks.ts";
+import { optionTable, type OptionTable } from "../definition/option-table.ts";
+import { APPROVAL_RESOLUTIONS, type ApprovalDecision } from "../invoke/approvals/decision.ts";
+import { APPROVAL_STATUSES, type ApprovalFilter } from "../store/approvals.ts";
+import type { CallFilter } from "../store/call-log.ts";
+import { CALL_STATUSES } from "../store/calls.ts";
+import type { GcOptions } from "./collect-garbage.ts";
+import { LIMITS } from "./options.ts";
+import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+
+const SETTINGS: Check = fields({
+  rootDir: aText,
+  allowNetwork: aBoolean,
+  maxOutputBytes: outputBytes,
+  timeoutMs: processTimeout,
+  isolation: anIsolation,
+  protectedPaths: listOf(aText),
+} satisfies Record<keyof ToolSettings, Check>);
+
+const IDENTITY = {
+  runId: anId,
+  nodeId: anId,
+  iteration: anInteger(0),
+  loopPath: listOf(anInteger(0)),
+  attempt: anInteger(1),
+} satisfies Record<keyof TaskIdentity, Check>;
+
+const TASK = { required: ["runId"], example: '{ runId: "order-17" }' } as const;
+
+export const CALL_OPTIONS: OptionTable = optionTable<RuntimeCallOptions>("runtime.call", {
+  ...IDENTITY,
+  callKey: aFullText,
+  toolCallId: aText,
+  signal: aSignal,
+});
+
+export const RUN_OPTIONS: OptionTable = optionTable<RunScopeOptions>(
+  "runtime.run",
+  { ...IDENTITY, turn: anInteger(1), limits: LIMITS, signal: aSignal, settings: SETTINGS },
+  TASK,
+);
+
+export const RETRY_WARNING_OPTIONS: OptionTable = optionTable<TaskIdentity>(
+  "runtime.retryWarning",
+  IDENTITY,
+  TASK,
+);
+
+const milliseconds: Check = (value, field) => {
+  if (typeof value === "number" && value >= 0) return;
+  throw new Problem(field, "must be a number of milliseconds from 0.");
+};
+
+export const GC_OPTIONS: OptionTable = optionTable<GcOptions>("runtime.gc", {
+  olderThanMs: milliseconds,
+  replayOlderThanMs: milliseconds,
+  dryRun: aBoolean,
+});
+
+export const CALLS_FILTER: OptionTable = optionTable<CallFilter>("runtime.calls", {
+  runId: aText,
+  nodeId: aText,
+  toolName: aText,
+  status: oneOf(...CALL_STATUSES),
+  limit: anInteger(0),
+});
+
+export const APPROVALS_FILTER: OptionTable = optionTable<ApprovalFilter>("runtime.approvals", {
+  runId: aText,
+  status: oneOf(...APPROVAL_STATUSES),
+  limit: anInteger(0),
+});
+
+const DECISION_CHECKS = {
+  approved: aBoolean,
+  resolution: oneOf(...APPROVAL_RESOLUTIONS),
+  output: anything,
+  approvedArgs: anything,
+  decidedBy: aText,
+  comment: aText,
+  happened: fields({ output: anything }),
+  argsHash: aText,
+} satisfies Record<keyof ApprovalDecision, Check>;
+
+export const DECISION: OptionTable = optionTable<ApprovalDecision>("resolveToolApproval", DECISION_CHECKS, {
+  example: "{ approved: true }",
+});
