@@ -116,13 +116,25 @@ export interface ToolDefinition<
   readonly execute: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<z.input<Output>>;
 }
 
-/** The options of `defineTool`. */
+/** What `execute` may return: what the output schema takes, or anything where there is none (`Output` is `never`). */
+export type ResultFor<Output extends z.ZodType> = [Output] extends [never] ? unknown : z.input<Output>;
+
+/** What a caller gets: what the output schema makes of the result, or the result itself. */
+export type OutputFor<Output extends z.ZodType, Result> = [Output] extends [never]
+  ? Awaited<Result>
+  : z.output<Output>;
+
+/**
+ * The options of `defineTool`.
+ * @typeParam Result what `execute` returns
+ * @typeParam Output the output schema, `never` where there is none
+ */
 export interface DefineToolOptions<
   Input extends z.ZodType,
-  Result,
-  Output extends z.ZodType = z.ZodType<Result>,
+  Result = unknown,
+  Output extends z.ZodType = never,
   Capabilities = ToolCapabilities,
-> extends ToolPolicies<z.output<Input>, z.output<Output>, Capabilities> {
+> extends ToolPolicies<z.output<Input>, NoInfer<OutputFor<Output, Result>>, Capabilities> {
   readonly name: string;
   readonly description?: string | undefined;
   readonly schema: Input;

@@ -95,7 +95,7 @@ function createToolContext(
   const settings = settingsOf(call, outer);
   let joined: AbortSignal | undefined;
   const context: Mutable<BaseToolContext> = {
-    idempotencyKey: call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey,
+    idempotencyKey: call.idempotencyKey,
     toolName: spec.name,
     sideEffect: spec.sideEffect,
     idempotent: spec.idempotent,

@@ -24,7 +24,6 @@ export async function callRemoteTool(
   maxAnswerBytes: number = MAX_ANSWER_BYTES,
 ): Promise<unknown> {
   if (isDisconnected(client)) throw unsent(tool);
-  const key = ctx.idempotencyKey;
   const { outputSchema: _checkedByUs, ...definition } = tool;
   let answer: unknown;
   try {
@@ -32,7 +31,7 @@ export async function callRemoteTool(
       {
         name: tool.name,
         arguments: args,
-        ...(key === null ? {} : { _meta: { [MCP_IDEMPOTENCY_KEY]: key } }),
+        _meta: { [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
       },
       {
         signal: ctx.signal,
