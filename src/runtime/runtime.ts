@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** What a runtime is to those who use it. */
 import type { ToolSettings } from "../definition/context.ts";
 import type { Approval } from "../invoke/approval.ts";
@@ -42,13 +43,18 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A tool of another maker. The second form is for objects that are written in place. */
+type ForeignTool =
+  | (ToolLike & { readonly [TOOL_SPEC]?: never })
+  | { readonly [TOOL_SPEC]?: never; readonly [name: string]: unknown };
+
 export interface Runtime extends AsyncDisposable {
   /**
    * Calls a tool, which is logged. One signature, so that a mistake is reported at the argument. The arguments of tools
    * of other makers are `unknown`: they are checked when the tool is called.
    */
   call<Args = unknown, Output = unknown>(
-    tool: TypedTool<Args, Output> | (ToolLike & { readonly [TOOL_SPEC]?: never }),
+    tool: TypedTool<Args, Output> | ForeignTool,
     args: NoInfer<Args>,
     options?: RuntimeCallOptions,
   ): Promise<Outcome<Output>>;

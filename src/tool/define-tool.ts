@@ -2,8 +2,8 @@
 import { toTerminalLine } from "../util/terminal-text.ts";
 import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
-import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
-import type { Awaitable, DefineToolOptions, OutputFor, ResultFor, ToolPolicies } from "../definition/tool-options.ts";
+import type { ToolCapabilities } from "../definition/context.ts";
+import type { DefineToolOptions, ExecuteFor, OutputFor, ToolPolicies } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
 import {
   createBuiltInSpec,
@@ -31,7 +31,7 @@ import type { AnyTool, Tool } from "./tool.ts";
 export function defineTool<
   Input extends z.ZodType,
   Output extends z.ZodType = never,
-  Result extends ResultFor<Output> = ResultFor<Output>,
+  Result = unknown,
   Capabilities = ToolCapabilities,
 >(
   // One signature: a mistake is reported at its field, not as "no overload matches".
@@ -50,13 +50,13 @@ export type CreateToolOptions<
   Output extends z.ZodType = never,
   Capabilities = ToolCapabilities,
 > = Omit<DefineToolOptions<Input, Result, Output, Capabilities>, "execute"> & {
-  readonly func: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>;
+  readonly func: ExecuteFor<Input, Result, Output, Capabilities>;
 };
 
 export function createTool<
   Input extends z.ZodType,
   Output extends z.ZodType = never,
-  Result extends ResultFor<Output> = ResultFor<Output>,
+  Result = unknown,
   Capabilities = ToolCapabilities,
 >(
   options: CreateToolOptions<Input, Result, Output, Capabilities>,
