@@ -19,7 +19,7 @@ import { printedWord } from "../../../util/terminal-text.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
-import { reportProgress } from "./report-progress.ts";
+import { reportCall } from "./report-call.ts";
 import { toFailure, toSuccess } from "./to-result.ts";
 import { clientOf } from "./client-of.ts";
 import type { SharedRequests } from "./shared-requests.ts";
@@ -50,12 +50,12 @@ export async function answerCall(
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     const key = await keyOf(desk, request);
-    const progress = reportProgress(desk.runtime, runIdOf(key), request.ctx);
+    const report = reportCall(desk.runtime, runIdOf(key), request.ctx);
     try {
       return await answerUnder(desk, request, key);
     } finally {
       desk.waiting.release(repeatable(desk, request), key);
-      await progress.end();
+      await report.end();
     }
   } catch (error) {
     return toFailure(toToolwrightError(error, request.tool.name));

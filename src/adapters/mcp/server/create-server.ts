@@ -56,7 +56,8 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
     const server = new McpServer(
       { name: options.name ?? "toolwright", version: options.version ?? "0.0.0" },
       {
-        capabilities: { tools: { listChanged: false } },
+        // Tools that the program itself adds to the server later are announced.
+        capabilities: { tools: { listChanged: true }, logging: {} },
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );

@@ -1,7 +1,8 @@
 /** How a call ended, as a result of MCP. Errors have the one shape that models read everywhere. */
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
+import { contentOf } from "./content-of.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
@@ -9,18 +10,30 @@ type Success = Extract<Outcome, { status: "success" }>;
 /** @param isPromised the client was shown a schema of the output, and expects structured content */
 export function toSuccess(outcome: Success, key: string, isPromised: boolean): CallToolResult {
   const { output, note, replayed } = outcome;
-  const structured = toPlainJson(output);
-  const isText = typeof output === "string";
-  const text = isText ? output : structured === undefined ? "" : JSON.stringify(structured);
+  const { content, structuredContent, isError } = contentOf(output) ?? plainContent(output, isPromised);
   return {
-    content: [
-      { type: "text", text },
-      ...(note === undefined ? [] : [{ type: "text" as const, text: `[${note}]` }]),
-    ],
-    ...(isPromised || (!isText && structured !== undefined) ? { structuredContent: structured ?? null } : {}),
-    ...(saysItFailed(output) ? { isError: true } : {}),
+    content: note === undefined ? content : [...content, { type: "text", text: `[${note}]` }],
+    ...(structuredContent === undefined && !isPromised
+      ? {}
+      : { structuredContent: structuredContent ?? null }),
+    ...(isError || saysItFailed(output) ? { isError: true } : {}),
     _meta: { [MCP_IDEMPOTENCY_KEY]: key, "toolwright/replayed": replayed },
   };
+}
+
+interface Content {
+  readonly content: ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+/** A text, or a value as JSON in both forms. */
+function plainContent(output: unknown, isPromised: boolean): Content {
+  if (typeof output === "string" && !isPromised) return { content: [{ type: "text", text: output }] };
+  const structured = toPlainJson(output);
+  const text =
+    typeof output === "string" ? output : structured === undefined ? "" : JSON.stringify(structured);
+  return { content: [{ type: "text", text }], structuredContent: structured };
 }
 
 export function toFailure(
