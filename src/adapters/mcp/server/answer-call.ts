@@ -20,6 +20,7 @@ import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
 import { reportCall } from "./report-call.ts";
+import { toRequestState } from "./request-state.ts";
 import { toFailure, toSuccess } from "./to-result.ts";
 import { clientOf } from "./client-of.ts";
 import type { SharedRequests } from "./shared-requests.ts";
@@ -95,7 +96,9 @@ async function ask(
   const questions = await questionsOf(runtime, runIdOf(key));
   const answers = await takeAnswers(runtime, questions, server, ctx);
   if (answers === "settled") return "settled";
-  return answers === "put off" || questions.length === 0 ? undefined : askClient(questions, key);
+  return answers === "put off" || questions.length === 0
+    ? undefined
+    : askClient(questions, await toRequestState(runtime, key));
 }
 
 function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest): RepeatableCall {
@@ -140,10 +143,7 @@ function pending(tool: Tool, approval: Approval, key: string): ToolwrightError {
 
 const LONGEST_KEY = 500;
 
-/**
- * The client's own key, or that of the call which this request goes on with, or a new one. What comes back as state is
- * the client's word like the key itself: it names a call and grants nothing.
- */
+/** The client's own key, or that of the call that this request continues, or a new one. */
 async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
   const { tool, ctx } = request;
   const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();

@@ -1,6 +1,6 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
 import { randomUUID } from "node:crypto";
-import { unchecked } from "../../../definition/sdk-schema.ts";
+import { type SdkSchema, toSdkSchema } from "../../../definition/sdk-schema.ts";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
@@ -10,6 +10,7 @@ import { createRegistry, defaultRegistry, type Registry } from "../../../tool/re
 import type { Tool } from "../../../tool/tool.ts";
 import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
 import { describeTool, unservable } from "./describe-tool.ts";
+import { readRequestState } from "./request-state.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -40,11 +41,14 @@ export interface McpServerOptions {
  * await server.connect(new StdioServerTransport());
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
-  return createServerFactory(options)();
+  return createServerFactory(options, true)();
 }
 
-/** Servers for many connections, or many requests, that are one to their clients. */
-export function createServerFactory(options: McpServerOptions): () => McpServer {
+/**
+ * Servers for many connections, or many requests, that are one to their clients.
+ * @param listChanged whether the program has the server, and may add tools to it that clients hear of
+ */
+export function createServerFactory(options: McpServerOptions, listChanged = false): () => McpServer {
   const { registry, tools } = options;
   // Two tools of one name are refused here, when the program starts.
   const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(toTools(tools));
@@ -56,8 +60,10 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
     const server = new McpServer(
       { name: options.name ?? "toolwright", version: options.version ?? "0.0.0" },
       {
-        // Tools that the program itself adds to the server later are announced.
-        capabilities: { tools: { listChanged: true }, logging: {} },
+        capabilities: { tools: { listChanged }, logging: {} },
+        requestState: {
+          verify: (state) => withRuntime(options.runtime, (runtime) => readRequestState(runtime, state)),
+        },
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );
@@ -92,11 +98,21 @@ function offer(
       description,
       annotations,
       // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
-      inputSchema: unchecked(tool.inputSchema),
-      ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
+      inputSchema: listed(tool.inputSchema),
+      ...(outputSchema === undefined ? {} : { outputSchema: listed(outputSchema) }),
       ...(_meta === undefined ? {} : { _meta }),
     },
     (args, ctx) => answer({ tool, args, ctx, isPromised: outputSchema !== undefined }),
+  );
+}
+
+/** The dialect of our own schemas, and what MCP takes a schema for that names none. */
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+function listed<Value>({ jsonSchema }: SdkSchema<Value>): SdkSchema<Value> {
+  return toSdkSchema(
+    () => ({ $schema: DIALECT, ...jsonSchema }),
+    () => Promise.resolve(undefined),
   );
 }
 
