@@ -21,7 +21,7 @@ import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
 import { reportCall } from "./report-call.ts";
 import { toRequestState } from "./request-state.ts";
-import { toFailure, toSuccess } from "./to-result.ts";
+import { type Promised, toFailure, toSuccess } from "./to-result.ts";
 import { clientOf } from "./client-of.ts";
 import type { SharedRequests } from "./shared-requests.ts";
 import type { RepeatableCall, WaitingCalls } from "./waiting-calls.ts";
@@ -41,8 +41,7 @@ export interface ToolRequest {
   readonly tool: Tool;
   readonly args: unknown;
   readonly ctx: ServerContext;
-  /** The client was shown a schema of the output. */
-  readonly isPromised: boolean;
+  readonly promised: Promised;
 }
 
 export async function answerCall(
@@ -68,7 +67,7 @@ async function answerUnder(
   request: ToolRequest,
   key: string,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { tool, args, ctx, isPromised } = request;
+  const { tool, args, ctx, promised } = request;
   const name = JSON.stringify([key, textOfCall(specOf(tool), args, "")]);
   for (;;) {
     const outcome = await desk.shared.join(name, ctx.mcpReq.signal, (signal) =>
@@ -76,7 +75,7 @@ async function answerUnder(
     );
     if (outcome.status !== "pending") {
       desk.waiting.forget(repeatable(desk, request), key);
-      if (outcome.status === "success") return toSuccess(outcome, key, isPromised);
+      if (outcome.status === "success") return toSuccess(outcome, key, promised);
       return toFailure(outcome.error, { [MCP_IDEMPOTENCY_KEY]: key });
     }
     const answer = await ask(desk, ctx, key);

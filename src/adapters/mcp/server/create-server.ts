@@ -9,7 +9,7 @@ import { toTools, type ToolLike } from "../../../tool/from-tool.ts";
 import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
-import { describeTool, unservable } from "./describe-tool.ts";
+import { describeTool, promisedBy, unservable } from "./describe-tool.ts";
 import { readRequestState } from "./request-state.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
@@ -91,18 +91,21 @@ function offer(
   tool: Tool,
   answer: (request: ToolRequest) => ReturnType<typeof answerCall>,
 ): void {
-  const { name, description, annotations, outputSchema, _meta } = describeTool(tool);
+  const described = describeTool(tool);
+  const { name, title, description, annotations, icons, outputSchema, _meta } = described;
   server.registerTool(
     name,
     {
+      ...(title === undefined ? {} : { title }),
       description,
       annotations,
+      ...(icons === undefined ? {} : { icons }),
       // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
       inputSchema: listed(tool.inputSchema),
       ...(outputSchema === undefined ? {} : { outputSchema: listed(outputSchema) }),
       ...(_meta === undefined ? {} : { _meta }),
     },
-    (args, ctx) => answer({ tool, args, ctx, isPromised: outputSchema !== undefined }),
+    (args, ctx) => answer({ tool, args, ctx, promised: promisedBy(tool, described) }),
   );
 }
 

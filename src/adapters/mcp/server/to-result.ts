@@ -1,39 +1,38 @@
 /** How a call ended, as a result of MCP. Errors have the one shape that models read everywhere. */
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
-import { contentOf } from "./content-of.ts";
+import { contentOf, type OutputContent } from "./content-of.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
-/** @param isPromised the client was shown a schema of the output, and expects structured content */
-export function toSuccess(outcome: Success, key: string, isPromised: boolean): CallToolResult {
+/**
+ * What the client was shown a schema of, and expects as structured content: the output of a tool of ours, or the structured
+ * content in the output of an imported one.
+ */
+export type Promised = "nothing" | "output" | "structured-content";
+
+export function toSuccess(outcome: Success, key: string, promised: Promised): CallToolResult {
   const { output, note, replayed } = outcome;
-  const { content, structuredContent, isError } = contentOf(output) ?? plainContent(output, isPromised);
+  const { content, structuredContent, isError } = contentOf(output) ?? plainContent(output);
+  const structured = promised === "output" ? toPlainJson(output) : structuredContent;
+  const isText = typeof output === "string" && promised === "nothing";
   return {
     content: note === undefined ? content : [...content, { type: "text", text: `[${note}]` }],
-    ...(structuredContent === undefined && !isPromised
+    ...(isText || (structured === undefined && promised === "nothing")
       ? {}
-      : { structuredContent: structuredContent ?? null }),
-    ...(isError || saysItFailed(output) ? { isError: true } : {}),
+      : { structuredContent: structured ?? null }),
+    ...(isError === true || saysItFailed(output) ? { isError: true } : {}),
     _meta: { [MCP_IDEMPOTENCY_KEY]: key, "toolwright/replayed": replayed },
   };
 }
 
-interface Content {
-  readonly content: ContentBlock[];
-  readonly structuredContent?: unknown;
-  readonly isError?: boolean | undefined;
-}
-
-/** A text, or a value as JSON in both forms. */
-function plainContent(output: unknown, isPromised: boolean): Content {
-  if (typeof output === "string" && !isPromised) return { content: [{ type: "text", text: output }] };
-  const structured = toPlainJson(output);
-  const text =
-    typeof output === "string" ? output : structured === undefined ? "" : JSON.stringify(structured);
-  return { content: [{ type: "text", text }], structuredContent: structured };
+/** A text as it is, another value as JSON in both forms. */
+function plainContent(output: unknown): OutputContent {
+  const structuredContent = toPlainJson(output);
+  const text = typeof output === "string" ? output : (JSON.stringify(structuredContent) ?? "");
+  return { content: [{ type: "text", text }], structuredContent };
 }
 
 export function toFailure(
