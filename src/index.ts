@@ -38,6 +38,7 @@ export type {
   ToolCapabilities,
   ToolContext,
   ToolLog,
+  ToolProgress,
   ToolSettings,
 } from "./definition/context.ts";
 export type { EmbeddingModelLike } from "./definition/models.ts";

@@ -137,6 +137,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolDefinition",
       "ToolLike",
       "ToolLog",
+      "ToolProgress",
       "ToolMetadata",
       "ToolPolicies",
       "ToolSettings",

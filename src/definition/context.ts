@@ -44,6 +44,17 @@ export interface ToolLog {
   error(message: string, data?: Readonly<Record<string, unknown>>): void;
 }
 
+/**
+ * Reports progress to listeners, the command line and MCP clients: in words, with any data, or as a number of a total.
+ * @example
+ * ctx.progress("reading page 3", { progress: 3, total: 10 });
+ * ctx.progress(3, 10, "reading page 3");
+ */
+export interface ToolProgress {
+  (message: string, data?: Readonly<Record<string, unknown>>): void;
+  (progress: number, total?: number, message?: string): void;
+}
+
 /** The limits and places that tools work within. */
 export interface ToolSettings {
   /** Sandbox root. Default: the working directory. */
@@ -78,14 +89,7 @@ export interface BaseToolContext extends ToolSettings {
   /** Fires when the call is to stop: timeout, abort, lost ownership. */
   readonly signal: AbortSignal;
   readonly log: ToolLog;
-  /**
-   * Reports progress to listeners, the command line and MCP clients: in words, with any data, or as a number of a total.
-   * @example
-   * ctx.progress("reading page 3", { progress: 3, total: 10 });
-   * ctx.progress(3, 10, "reading page 3");
-   */
-  progress(message: string, data?: Readonly<Record<string, unknown>>): void;
-  progress(progress: number, total?: number, message?: string): void;
+  readonly progress: ToolProgress;
   reportCost(usd: number): void;
   durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
 }

@@ -23,7 +23,7 @@ const ENV = {
 interface Connected {
   readonly client: Client;
   /** Resolves when the program has written this line to stderr. */
-  heard(line: string): Promise<void>;
+  readonly heard: (line: string) => Promise<void>;
   readonly logs: unknown[];
   readonly logged: () => Promise<void>;
   /** The official handler serves requests of the 2025 protocol one by one: a notification reaches none of the others. */

@@ -28,7 +28,7 @@ function resultOf(output: unknown): OutputContent | undefined {
     content.every((block) => isSpecType.ContentBlock(block));
   if (!isResult) return undefined;
   return {
-    content: content as ContentBlock[],
+    content: content,
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(isError === true ? { isError } : {}),
   };

@@ -24,6 +24,7 @@ export class OpenRequests {
   watch(): void {
     const transport = this.#transport;
     const { onmessage } = transport;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
     transport.onmessage = (message, extra) => {
       if ("method" in message && "id" in message) this.#begin(message.id, extra?.request?.signal);
       onmessage?.(message, extra);

@@ -41,8 +41,8 @@ export function withSessions(
     });
     const session: Session = { transport, open: new OpenRequests(transport) };
     const server = createServer();
-    server.server.onclose = () => sessions.delete(transport.sessionId ?? "");
-    server.server.onerror = onError;
+    const onclose = (): boolean => sessions.delete(transport.sessionId ?? "");
+    Object.assign(server.server, { onclose, onerror: onError });
     await server.connect(transport);
     session.open.watch();
     const response = await transport.handleRequest(request, { parsedBody: body });
@@ -76,10 +76,10 @@ export function withSessions(
 }
 
 async function closeIdle(sessions: Map<string, Session>): Promise<void> {
-  for (const { transport, open } of [...sessions.values()]) {
-    if (sessions.size <= MOST_SESSIONS) return;
-    if (open.size === 0) await transport.close();
-  }
+  const surplus = sessions.size - MOST_SESSIONS;
+  if (surplus <= 0) return;
+  const idle = Array.from(sessions.values()).filter(({ open }) => open.size === 0);
+  await Promise.all(idle.slice(0, surplus).map(({ transport }) => transport.close()));
 }
 
 /** The body of a request that starts a session; `undefined` for every other request, whose body is left unread. */
