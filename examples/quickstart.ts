@@ -9,7 +9,7 @@ process.chdir(folder);
 
 const placed: string[] = [];
 const shop = {
-  order: async ({ sku, quantity }: { sku: string; quantity: number; idempotencyKey: string | null }) => {
+  order: async ({ sku, quantity }: { sku: string; quantity: number; idempotencyKey: string }) => {
     placed.push(sku);
     return { orderId: `order-${placed.length}`, sku, quantity };
   },
@@ -29,8 +29,12 @@ const placeOrder = defineTool({
 });
 
 async function buyApples() {
-  await using runtime = createRuntime({ store: "orders.db" });
-  return runtime.call(placeOrder, { sku: "apple" }, { runId: "monday" });
+  const runtime = createRuntime({ store: "orders.db" });
+  try {
+    return await runtime.call(placeOrder, { sku: "apple" }, { runId: "monday" });
+  } finally {
+    await runtime.close();
+  }
 }
 
 console.log(await buyApples()); // { status: "success", output: { orderId: "order-1", … }, replayed: false, … }

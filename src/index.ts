@@ -38,6 +38,7 @@ export type {
   ToolCapabilities,
   ToolContext,
   ToolLog,
+  ToolProgress,
   ToolSettings,
 } from "./definition/context.ts";
 export type { EmbeddingModelLike } from "./definition/models.ts";
@@ -70,8 +71,7 @@ export type { Clock } from "./util/clock.ts";
 
 export { runAgentLoop, runChatTurn } from "./adapters/anthropic/run-agent-loop.ts";
 export { toAnthropicTool, toAnthropicTools } from "./adapters/anthropic/to-anthropic-tool.ts";
-export type { AgentLoopOptions, AgentLoopResult } from "./adapters/anthropic/options.ts";
-export type { AgentLoopEvent } from "./adapters/anthropic/events.ts";
+export type { AgentLoopEvent, AgentLoopOptions, AgentLoopResult } from "./adapters/anthropic/loop-types.ts";
 
 export { createSmartAgent } from "./agent/create-smart-agent.ts";
 export type { AgentSnapshot, SmartAgent } from "./agent/create-smart-agent.ts";

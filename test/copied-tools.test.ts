@@ -58,7 +58,7 @@ const CONSUMERS: Readonly<Record<string, (tool: Pay, runtime: Runtime) => Promis
     runtime.call(fromTool(tool, { timeoutMs: 5_000 }), ARGS, { runId: "r" }),
   "a registry": (tool, runtime) =>
     runtime.call(createRegistry([tool]).get("pay") as Tool, ARGS, { runId: "r" }),
-  "the AI SDK": (tool, runtime) => inAISDK({ pay: tool as Tool }, runtime),
+  "the AI SDK": (tool, runtime) => inAISDK({ pay: tool }, runtime),
   toAISDKTools: (tool, runtime) => inAISDK(toAISDKTools([tool]), runtime),
   "toAISDKTools of a record": (tool, runtime) => inAISDK(toAISDKTools({ pay: tool }), runtime),
   LangChain: async (tool, runtime) => {

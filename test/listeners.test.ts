@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";
-import { reportProgress } from "../src/adapters/mcp/server/report-progress.ts";
+import { reportCall } from "../src/adapters/mcp/server/report-call.ts";
 
 const PROGRAM = fileURLToPath(new URL("programs/bad-listeners.ts", import.meta.url));
 
@@ -45,7 +45,7 @@ it("progress that an MCP client does not take leaves the result of the call alon
     sent += 1;
     throw new Error("the connection is closed");
   };
-  const progress = reportProgress(runtime, "r", {
+  const progress = reportCall(runtime, "r", {
     mcpReq: { _meta: { progressToken: 1 }, notify },
   } as never);
   await runtime.call(tool, {}, { runId: "r" });

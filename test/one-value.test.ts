@@ -128,7 +128,7 @@ const SHOWN = {
 
 function showing(output: unknown): Tool {
   const tool = defineTool({ name: "show", schema: z.object({}), execute: () => output });
-  return tool as Tool;
+  return tool;
 }
 
 describe("a value has one form", () => {
@@ -178,7 +178,7 @@ describe("an error has one text, which is JSON", () => {
       execute(): unknown {
         throw thrown;
       },
-    }) as Tool;
+    });
 
   test.each(Object.keys(MODELS))("for %s", async (name) => {
     const declined = Object.assign(new Error("The card was declined."), {

@@ -39,7 +39,7 @@ const search = defineTool({
   execute: (args, ctx) => {
     expectTypeOf(args).toEqualTypeOf<Parsed>();
     expectTypeOf(ctx).toEqualTypeOf<ToolContext>();
-    expectTypeOf(ctx.idempotencyKey).toEqualTypeOf<string | null>();
+    expectTypeOf(ctx.idempotencyKey).toEqualTypeOf<string>();
     expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
     return { hits: [args.text] };
   },
@@ -181,8 +181,8 @@ describe("mistakes", () => {
       defineTool({
         name: "x",
         schema,
-        // @ts-expect-error the output does not fit its schema
         outputSchema: z.object({ id: z.string() }),
+        // @ts-expect-error the output does not fit its schema
         execute: () => ({ id: 5 }),
       });
       // @ts-expect-error func belongs to createTool

@@ -23,7 +23,7 @@ const placeOrder = defineTool({
   async execute(order, ctx) {
     const response = await fetch(shop, {
       method: "POST",
-      headers: { "idempotency-key": String(ctx.idempotencyKey) },
+      headers: { "idempotency-key": ctx.idempotencyKey },
       body: JSON.stringify(order),
     });
     reachCrashPoint("in-effect");

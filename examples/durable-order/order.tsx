@@ -20,7 +20,7 @@ const placeOrder = defineTool({
   async execute({ item, quantity }, ctx) {
     const response = await fetch(String(process.env["SHOP_URL"]), {
       method: "POST",
-      headers: { "idempotency-key": String(ctx.idempotencyKey) },
+      headers: { "idempotency-key": ctx.idempotencyKey },
       body: JSON.stringify({ item, quantity }),
     });
     return (await response.json()) as { number: number };

@@ -3,6 +3,7 @@
  * Only data and capabilities: how a call is made is none of this file's business.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { digest } from "../util/hash.ts";
 import {
   aBoolean,
   anInteger,
@@ -59,6 +60,17 @@ export interface ToolLog {
   error(message: string, data?: Readonly<Record<string, unknown>>): void;
 }
 
+/**
+ * Reports progress to listeners, the command line and MCP clients: in words, with any data, or as a number of a total.
+ * @example
+ * ctx.progress("reading page 3", { progress: 3, total: 10 });
+ * ctx.progress(3, 10, "reading page 3");
+ */
+export interface ToolProgress {
+  (message: string, data?: Readonly<Record<string, unknown>>): void;
+  (progress: number, total?: number, message?: string): void;
+}
+
 /** The limits and places that tools work within. */
 export interface ToolSettings {
   /** Sandbox root. Default: the working directory. */
@@ -73,8 +85,11 @@ export interface ToolSettings {
 }
 
 export interface BaseToolContext extends ToolSettings {
-  /** The same for this call in every retry and resume. `null` outside any run. Pass it to services that take one. */
-  readonly idempotencyKey: string | null;
+  /**
+   * The same for this call in every retry and resume. Pass it to services that take one. Outside any run it is a fresh
+   * text for each call, unless the context around the call has a key or a run id.
+   */
+  readonly idempotencyKey: string;
   readonly toolName: string;
   readonly sideEffect: boolean;
   readonly idempotent: boolean;
@@ -90,7 +105,7 @@ export interface BaseToolContext extends ToolSettings {
   /** Fires when the call is to stop: timeout, abort, lost ownership. */
   readonly signal: AbortSignal;
   readonly log: ToolLog;
-  progress(message: string, data?: Readonly<Record<string, unknown>>): void;
+  readonly progress: ToolProgress;
   reportCost(usd: number): void;
   durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
 }
@@ -227,18 +242,26 @@ export function otherCopyAround(): PackageCopy | undefined {
   return isOther ? frame.copy : undefined;
 }
 
-/** The idempotency key of a context, by default of the one that is running now. */
+/**
+ * The idempotency key of a context, by default of the one that is running now. A context without a key of its own, such as
+ * `{ runId, nodeId, iteration }`, has one that is built from these ids: the same in every process. `null` without a run id.
+ */
 export function getToolIdempotencyKey(
   context: PartialToolContext | undefined = getToolContext(),
 ): string | null {
-  return context?.idempotencyKey ?? null;
+  if (context === undefined) return null;
+  const { idempotencyKey = "", runId = "", nodeId = "main", iteration = 0 } = context;
+  if (idempotencyKey !== "") return idempotencyKey;
+  return runId === "" ? null : digest(["task", runId, nodeId, iteration]);
 }
 
 const counters = sharedByCopies("call numbers.1", () => new WeakMap<object, number>());
 
-/** The next number of a task-local count of calls: 1, 2, 3, … for each context object. */
+/** The next number of a task-local count of calls, for each context object: `ctx.seq` + 1, + 2, …; from 1 without one. */
 export function nextToolSeq(context: object): number {
-  const next = (counters.get(context) ?? 0) + 1;
+  const { seq } = context as { readonly seq?: unknown };
+  const start = typeof seq === "number" && Number.isSafeInteger(seq) ? seq : 0;
+  const next = Math.max(counters.get(context) ?? start, start) + 1;
   counters.set(context, next);
   return next;
 }

@@ -58,11 +58,3 @@ export function toSdkSchema<Value>(
   } as const;
   return schema;
 }
-
-/** The same for loops that call the tool in any case: it accepts every value, since our own pipeline checks. */
-export function unchecked<Value>(schema: SdkSchema<Value>): SdkSchema<Value> {
-  return toSdkSchema(
-    () => schema.jsonSchema,
-    () => Promise.resolve(undefined),
-  );
-}

@@ -2,7 +2,8 @@
 import type { z } from "zod";
 import type { ToolCapabilities, ToolContext } from "./context.ts";
 
-export type Awaitable<T> = T | PromiseLike<T>;
+// `Promise` beside `PromiseLike`: the compiler then compares what they hold, and reports that instead of `then`.
+export type Awaitable<T> = T | Promise<T> | PromiseLike<T>;
 
 export interface CacheOptions<Args> {
   /** What makes two calls equal. Default: the arguments. */
@@ -116,16 +117,35 @@ export interface ToolDefinition<
   readonly execute: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<z.input<Output>>;
 }
 
-/** The options of `defineTool`. */
+/**
+ * The function of a tool. It returns what the output schema takes, or anything where there is none (`Output` is `never`).
+ * The condition is about the whole function: the compiler infers a union of results through it.
+ */
+export type ExecuteFor<Input extends z.ZodType, Result, Output extends z.ZodType, Capabilities> = [
+  Output,
+] extends [never]
+  ? (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>
+  : (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<z.input<Output>>;
+
+/** What a caller gets: what the output schema makes of the result, or the result itself. */
+export type OutputFor<Output extends z.ZodType, Result> = [Output] extends [never]
+  ? Awaited<Result>
+  : z.output<Output>;
+
+/**
+ * The options of `defineTool`.
+ * @typeParam Result what `execute` returns, where there is no output schema
+ * @typeParam Output the output schema, `never` where there is none
+ */
 export interface DefineToolOptions<
   Input extends z.ZodType,
-  Result,
-  Output extends z.ZodType = z.ZodType<Result>,
+  Result = unknown,
+  Output extends z.ZodType = never,
   Capabilities = ToolCapabilities,
-> extends ToolPolicies<z.output<Input>, z.output<Output>, Capabilities> {
+> extends ToolPolicies<z.output<Input>, NoInfer<OutputFor<Output, Result>>, Capabilities> {
   readonly name: string;
   readonly description?: string | undefined;
   readonly schema: Input;
   readonly outputSchema?: Output | undefined;
-  readonly execute: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>;
+  readonly execute: ExecuteFor<Input, Result, Output, Capabilities>;
 }

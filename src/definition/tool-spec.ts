@@ -30,6 +30,14 @@ export const SDK_PARTS = [
 
 export type SdkParts = Readonly<Partial<Record<(typeof SDK_PARTS)[number] | "description", unknown>>>;
 
+/** What an MCP server says about a tool beside its schemas. Hints for clients: nothing here depends on them. */
+export interface McpParts {
+  readonly title?: string | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly icons?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface ToolSpec {
   readonly [MADE_BY]: PackageCopy;
   readonly name: string;
@@ -37,6 +45,9 @@ export interface ToolSpec {
   readonly schema: z.ZodType;
   readonly outputSchema: z.ZodType | undefined;
   readonly inputJsonSchema: JsonSchema;
+  /** Given where the output schema was made from this JSON Schema. */
+  readonly outputJsonSchema: JsonSchema | undefined;
+  readonly mcp: McpParts;
   readonly execute: (args: unknown, ctx: ToolContext<object>) => unknown;
   readonly sideEffect: boolean;
   readonly idempotent: boolean;
@@ -87,6 +98,8 @@ export interface ToolParts {
   readonly outputSchema?: z.ZodType | undefined;
   /** Given where the schema was made from this JSON Schema. */
   readonly inputJsonSchema?: JsonSchema | undefined;
+  readonly outputJsonSchema?: JsonSchema | undefined;
+  readonly mcp?: McpParts | undefined;
   readonly execute: (args: never, ctx: never) => unknown;
   readonly parsesInput?: boolean | undefined;
   readonly yields?: boolean | undefined;
@@ -146,6 +159,8 @@ function resolve(
     name: parts.name,
     description: parts.description ?? parts.name,
     outputSchema: parts.outputSchema,
+    outputJsonSchema: parts.outputJsonSchema,
+    mcp: parts.mcp ?? {},
     execute: parts.execute as ToolSpec["execute"],
     sideEffect,
     idempotent,

@@ -7,8 +7,7 @@ import {
   type ToolContext,
 } from "../definition/context.ts";
 import { OWN_COPY } from "../definition/package-copy.ts";
-import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
-import { toTerminalLine } from "../util/terminal-text.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
 import { currentAmbient } from "./ambient.ts";
 import { type CallOptions, innerScopeOf } from "./call.ts";
 import { createDetachedScope } from "./detached.ts";
@@ -47,7 +46,6 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
   if (scope === undefined) {
     const context = getToolContext();
     const seq = context === undefined ? 1 : nextToolSeq(context);
-    warnOutsideRuns(spec);
     return invokeDetached(createDetachedScope(context), spec, args, { ...options, seq });
   }
   return invoke(scope, spec, args, options);
@@ -86,19 +84,6 @@ async function runBase(spec: ToolSpec, args: unknown): Promise<unknown> {
   let last: unknown;
   for await (const item of value as AsyncIterable<unknown>) last = item;
   return last;
-}
-
-// Once per name and process: a program may call a tool a million times.
-const warned = new Set<string>();
-
-/** Almost always a mistake: the effect is not logged, and a crash or a retry repeats it. */
-function warnOutsideRuns(spec: ToolSpec): void {
-  if (!isUnrepeatable(spec) || warned.has(spec.name)) return;
-  warned.add(spec.name);
-  console.warn(
-    `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect and was called outside any run: ` +
-      "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
-  );
 }
 
 export async function needsApprovalHere(

@@ -1,8 +1,13 @@
 /** A place for calls outside any run: the settings of the surrounding context, no store, no memory. */
-import { DEFAULT_SETTINGS, type PartialToolContext } from "../definition/context.ts";
+import { randomUUID } from "node:crypto";
+import { DEFAULT_SETTINGS, getToolIdempotencyKey, type PartialToolContext } from "../definition/context.ts";
+import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../util/clock.ts";
+import { digest } from "../util/hash.ts";
+import { toTerminalLine } from "../util/terminal-text.ts";
+import type { Call } from "./call.ts";
 import { CallsAtWork } from "./calls-at-work.ts";
 import type { Host } from "./host.ts";
 import { RunBudgets } from "./run-budgets.ts";
@@ -22,6 +27,35 @@ export function createDetachedScope(context: PartialToolContext | undefined): Sc
     attempt: context?.attempt ?? 1,
     detached: true,
   });
+}
+
+/**
+ * The idempotency key of a call outside any run: the one that it was given, else one that is derived from what is around
+ * the call, else a new one. Two calls never share a derived key, and every try of a call has the same one.
+ */
+export function keyOutsideRuns(call: Call, context: PartialToolContext | undefined): string {
+  const given: unknown = call.capabilities?.["idempotencyKey"];
+  if (typeof given === "string") return given;
+  const { caller, likeness, seq } = call;
+  const around = context?.idempotencyKey ?? "";
+  // The key of the tool that makes this call is for the effect of that tool.
+  if (around !== "" && around === caller?.idempotencyKey) return digest(["inside", around, seq, likeness]);
+  if (around !== "") return around;
+  const task = getToolIdempotencyKey(context);
+  return task === null ? randomUUID() : digest(["call", task, seq, likeness]);
+}
+
+// Once per name and process: a program may call a tool a million times.
+const warned = new Set<string>();
+
+/** Almost always a mistake: the effect is not logged, and a crash or a retry repeats it. */
+export function warnOutsideRuns(spec: ToolSpec): void {
+  if (!isUnrepeatable(spec) || warned.has(spec.name)) return;
+  warned.add(spec.name);
+  console.warn(
+    `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect and was called outside any run: ` +
+      "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
+  );
 }
 
 const noStore: Store = {

@@ -12,6 +12,8 @@ import {
   inFlightName,
   leavePlaces,
 } from "./call.ts";
+import { getToolContext } from "../definition/context.ts";
+import { keyOutsideRuns, warnOutsideRuns } from "./detached.ts";
 import { cleanError, copyError, toldCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
@@ -52,6 +54,8 @@ export async function invokeDetached(
   options: CallOptions = {},
 ): Promise<Outcome> {
   const call = createCall(scope, spec, args, "run", options);
+  warnOutsideRuns(spec);
+  call.idempotencyKey = keyOutsideRuns(call, getToolContext());
   try {
     return await handOver(call, toOutcome(call, await runDetachedPipeline(call)));
   } finally {

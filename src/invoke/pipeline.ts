@@ -5,7 +5,7 @@ import { approve, approveDetached } from "./policies/approve.ts";
 import { begin } from "./policies/begin.ts";
 import { breaker } from "./policies/breaker.ts";
 import { cache } from "./policies/cache.ts";
-import { claim } from "./policies/claim.ts";
+import { claim, nameClaim } from "./policies/claim.ts";
 import { execute } from "./policies/execute.ts";
 import { journal } from "./policies/journal.ts";
 import { limit } from "./policies/limit.ts";
@@ -31,7 +31,7 @@ const pipeline: readonly Policy[] = [
 ];
 
 /** A tool that is called outside any run: the same policies, as far as they need no store. */
-const detachedPipeline: readonly Policy[] = [validate, approveDetached, retry, timeout, execute];
+const detachedPipeline: readonly Policy[] = [validate, nameClaim, approveDetached, retry, timeout, execute];
 
 export const runPipeline: (call: Call) => Promise<Result> = compose(pipeline);
 export const runDetachedPipeline: (call: Call) => Promise<Result> = compose(detachedPipeline);

@@ -7,6 +7,7 @@ import {
   type ToolLog,
   type ToolSettings,
 } from "../definition/context.ts";
+import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
 import { createScrubber } from "./scrub.ts";
@@ -96,7 +97,7 @@ function createToolContext(
   const settings = settingsOf(call, outer);
   let joined: AbortSignal | undefined;
   const context: Mutable<BaseToolContext> = {
-    idempotencyKey: call.idempotencyKey === "" ? (outer?.idempotencyKey ?? null) : call.idempotencyKey,
+    idempotencyKey: call.idempotencyKey,
     toolName: spec.name,
     sideEffect: spec.sideEffect,
     idempotent: spec.idempotent,
@@ -120,7 +121,7 @@ function createToolContext(
       return joined;
     },
     log: new CallLog(call),
-    progress: (message, data) => tell(call, { type: "call-progress", ...scrubbed(call, message, data) }),
+    progress: (...said: readonly unknown[]) => reportProgress(call, said),
     reportCost: (usd) => {
       if (!Number.isFinite(usd) || usd <= 0) return;
       call.costUsd += usd;
@@ -189,6 +190,37 @@ function scrubbed(call: Call, message: string, data: unknown): { message: string
     message: clean(message),
     data: data === undefined ? undefined : (JSON.parse(clean(toShownJson(data))) as unknown),
   };
+}
+
+/** A report that cannot be understood fails no call: the effect may have happened. It is said once. */
+function reportProgress(call: Call, said: readonly unknown[]): void {
+  const progress = readProgress(said);
+  if (typeof progress === "string") {
+    call.host.warnOnce(`progress ${call.spec.name}`, `tool "${call.spec.name}": ${progress}`);
+    return;
+  }
+  tell(call, { type: "call-progress", ...scrubbed(call, progress.message, progress.data) });
+}
+
+/** @returns in words, what is wrong with it */
+function readProgress([first, second, third]: readonly unknown[]):
+  | { message: string; data: unknown }
+  | string {
+  if (
+    typeof first === "string" &&
+    (second === undefined || (typeof second === "object" && second !== null))
+  ) {
+    return { message: first, data: second };
+  }
+  const isTotal = second === undefined || second === null || Number.isFinite(second);
+  const isMessage = third === undefined || third === null || typeof third === "string";
+  if (!Number.isFinite(first) || !isTotal || !isMessage) {
+    return `ctx.progress takes (message, data?) or (progress, total?, message?), not (${[first, second, third]
+      .flatMap((value) => (value === undefined ? [] : [describe(value)]))
+      .join(", ")}). The report was dropped.`;
+  }
+  const total = typeof second === "number" ? { total: second } : {};
+  return { message: third ?? "", data: { progress: first, ...total } };
 }
 
 class CallLog implements ToolLog {

@@ -86,7 +86,7 @@ class LazyRuntime implements Runtime {
   readonly #inner: Lazy<StoreRuntime>;
   #active = 0;
   #onIdle: (() => void) | undefined;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions) {
     this.#inner = new Lazy(async () => {
@@ -155,10 +155,16 @@ class LazyRuntime implements Runtime {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Waits for everything that was asked for before, and for what that asks for. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Waits for all calls that began before, and for those that they make. */
+  async #close(): Promise<void> {
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -169,8 +175,8 @@ class LazyRuntime implements Runtime {
 
   async #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
     // A call in flight may finish what it does inside.
-    if (this.#closed && this.#inner.value?.isInside() !== true) {
-      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was disposed and takes no more calls.", {
+    if (this.#closing !== undefined && this.#inner.value?.isInside() !== true) {
+      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was closed and takes no more calls.", {
         effect: "none",
       });
     }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** What a runtime is to those who use it. */
 import type { ToolSettings } from "../definition/context.ts";
 import type { Approval } from "../invoke/approval.ts";
@@ -6,7 +7,7 @@ import type { Limits } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { ApprovalFilter } from "../store/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
-import type { Tool, TOOL_SPEC } from "../tool/tool.ts";
+import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/call-log.ts";
@@ -42,18 +43,21 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A tool of another maker. The second form is for objects that are written in place. */
+type ForeignTool =
+  | (ToolLike & { readonly [TOOL_SPEC]?: never })
+  | { readonly [TOOL_SPEC]?: never; readonly [name: string]: unknown };
+
 export interface Runtime extends AsyncDisposable {
-  call<Args, Output>(
-    tool: Tool<Args, Output>,
-    args: Args,
+  /**
+   * Calls a tool, which is logged. One signature, so that a mistake is reported at the argument. The arguments of tools
+   * of other makers are `unknown`: they are checked when the tool is called.
+   */
+  call<Args = unknown, Output = unknown>(
+    tool: TypedTool<Args, Output> | ForeignTool,
+    args: NoInfer<Args>,
     options?: RuntimeCallOptions,
   ): Promise<Outcome<Output>>;
-  /** For tools of other makers, whose arguments are only known when they are parsed. */
-  call(
-    tool: ToolLike & { readonly [TOOL_SPEC]?: never },
-    args: unknown,
-    options?: RuntimeCallOptions,
-  ): Promise<Outcome>;
   /** Tools called inside `work` are on record under these ids. Equal calls are counted anew in each `run`. */
   run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;
@@ -69,4 +73,9 @@ export interface Runtime extends AsyncDisposable {
   subscribe(listener: EventListener): () => void;
   /** Opens the store now, to learn at once that it cannot be opened. */
   ready(): Promise<void>;
+  /**
+   * Waits for the calls that have begun, then closes the store. The same as `[Symbol.asyncDispose]()`, for programs
+   * without `await using`. Closing twice is harmless.
+   */
+  close(): Promise<void>;
 }

@@ -45,7 +45,7 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
       ? {}
       : {
           outputSchema: toSdkSchema<Output>(
-            () => toOutputJsonSchema(outputSchema),
+            () => spec.outputJsonSchema ?? toOutputJsonSchema(outputSchema),
             async (value) => (await checking.get()).problemWithOutput(spec, value),
           ),
         }),

@@ -2,8 +2,8 @@
 import { toTerminalLine } from "../util/terminal-text.ts";
 import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
-import type { ToolCapabilities, ToolContext } from "../definition/context.ts";
-import type { Awaitable, DefineToolOptions, ToolPolicies } from "../definition/tool-options.ts";
+import type { ToolCapabilities } from "../definition/context.ts";
+import type { DefineToolOptions, ExecuteFor, OutputFor, ToolPolicies } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
 import {
   createBuiltInSpec,
@@ -30,16 +30,13 @@ import type { AnyTool, Tool } from "./tool.ts";
  */
 export function defineTool<
   Input extends z.ZodType,
-  Output extends z.ZodType,
+  Output extends z.ZodType = never,
+  Result = unknown,
   Capabilities = ToolCapabilities,
 >(
-  options: DefineToolOptions<Input, z.input<Output>, Output, Capabilities> & {
-    readonly outputSchema: Output;
-  },
-): Tool<z.input<Input>, z.output<Output>>;
-export function defineTool<Input extends z.ZodType, Result, Capabilities = ToolCapabilities>(
-  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
-): Tool<z.input<Input>, Awaited<Result>>;
+  // One signature: a mistake is reported at its field, not as "no overload matches".
+  options: DefineToolOptions<Input, Result, Output, Capabilities>,
+): Tool<z.input<Input>, OutputFor<Output, Result>>;
 export function defineTool(options: object): AnyTool {
   const given = optionsOf("defineTool", options) as AnyOptions;
   checkUnknownOptions(given, given.name, ["name", "description", "schema", "outputSchema", "execute"]);
@@ -49,25 +46,21 @@ export function defineTool(options: object): AnyTool {
 /** The options of `createTool`: `func` in place of `execute`. */
 export type CreateToolOptions<
   Input extends z.ZodType,
-  Result,
-  Output extends z.ZodType = z.ZodType<Result>,
+  Result = unknown,
+  Output extends z.ZodType = never,
   Capabilities = ToolCapabilities,
 > = Omit<DefineToolOptions<Input, Result, Output, Capabilities>, "execute"> & {
-  readonly func: (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>;
+  readonly func: ExecuteFor<Input, Result, Output, Capabilities>;
 };
 
 export function createTool<
   Input extends z.ZodType,
-  Output extends z.ZodType,
+  Output extends z.ZodType = never,
+  Result = unknown,
   Capabilities = ToolCapabilities,
 >(
-  options: CreateToolOptions<Input, z.input<Output>, Output, Capabilities> & {
-    readonly outputSchema: Output;
-  },
-): Tool<z.input<Input>, z.output<Output>>;
-export function createTool<Input extends z.ZodType, Result, Capabilities = ToolCapabilities>(
-  options: Omit<CreateToolOptions<Input, Result, z.ZodType<Awaited<Result>>, Capabilities>, "outputSchema">,
-): Tool<z.input<Input>, Awaited<Result>>;
+  options: CreateToolOptions<Input, Result, Output, Capabilities>,
+): Tool<z.input<Input>, OutputFor<Output, Result>>;
 export function createTool(options: object): AnyTool {
   const given = optionsOf("createTool", options) as Omit<AnyOptions, "execute"> & {
     readonly func: AnyOptions["execute"];
@@ -78,7 +71,7 @@ export function createTool(options: object): AnyTool {
 
 /** For tools of our own. */
 export function defineBuiltInTool<Input extends z.ZodType, Result>(
-  options: Omit<DefineToolOptions<Input, Result, z.ZodType<Awaited<Result>>>, "schema" | "outputSchema"> & {
+  options: Omit<DefineToolOptions<Input, Result>, "schema" | "outputSchema"> & {
     readonly schema: () => Input;
     readonly digestInput?: (keyof z.output<Input> & string) | undefined;
   },

@@ -59,6 +59,16 @@ export type ModelContent =
 
 export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
 
+declare const TOOL_TYPES: unique symbol;
+
+/** Holds no value, only types: inferring from a tool's methods would also match tools of other makers. */
+interface TypesOf<Args, Output> {
+  readonly [TOOL_TYPES]?: { readonly args: Args; readonly output: Output };
+}
+
+/** A tool as far as its types matter to a caller. */
+export type TypedTool<Args, Output> = AnyTool & TypesOf<Args, Output>;
+
 /** What every tool is, whatever it takes and returns. */
 export interface AnyTool {
   readonly name: string;
@@ -71,7 +81,7 @@ export interface AnyTool {
   readonly [TOOL_SPEC]: ToolSpec;
 }
 
-export interface Tool<Args = unknown, Output = unknown> extends AnyTool {
+export interface Tool<Args = unknown, Output = unknown> extends AnyTool, TypesOf<Args, Output> {
   readonly inputSchema: SdkSchema<Args>;
   readonly outputSchema?: SdkSchema<Output>;
   /** Returns the plain output. @throws ToolwrightError */
@@ -80,7 +90,8 @@ export interface Tool<Args = unknown, Output = unknown> extends AnyTool {
   call(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   run(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   func(args: Args, options?: ToolCallOptions | object): Promise<Output>;
-  needsApproval?: (args: Args, options: ToolCallOptions) => Promise<boolean>;
+  // A method, not a function property: a tool of any arguments is a `Tool`.
+  needsApproval?(args: Args, options: ToolCallOptions): Promise<boolean>;
   toModelOutput(options: {
     toolCallId: string;
     input: unknown;

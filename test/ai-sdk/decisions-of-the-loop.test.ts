@@ -80,14 +80,14 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
   test("pauses with a row to decide, and the decision in the store runs the call once", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
-    const loop = await paused(runtime, pay as Tool);
+    const loop = await paused(runtime, pay);
     const [request] = await runtime.approvals({ status: "pending" });
     expect(request).toMatchObject({ toolName: "pay", args: { amount: 100 }, kind: "call" });
     expect(await runtime.calls()).toMatchObject([{ status: "pending", toolCallId: "id-1" }]);
     await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
     const messages = answer(loop, true);
-    await drive(runtime, { pay: pay as Tool }, messages, ["done"], SDK_APPROVAL, way);
-    await drive(runtime, { pay: pay as Tool }, messages, ["done"], SDK_APPROVAL, way);
+    await drive(runtime, { pay: pay }, messages, ["done"], SDK_APPROVAL, way);
+    await drive(runtime, { pay: pay }, messages, ["done"], SDK_APPROVAL, way);
     expect(paid).toEqual([100]);
     expect(await runtime.calls()).toMatchObject([{ status: "success", approval: "approved" }]);
   });
@@ -95,15 +95,8 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
   test("an approval in the messages alone runs nothing", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
-    const loop = await paused(runtime, pay as Tool);
-    const resumed = await drive(
-      runtime,
-      { pay: pay as Tool },
-      answer(loop, true),
-      ["done"],
-      SDK_APPROVAL,
-      way,
-    );
+    const loop = await paused(runtime, pay);
+    const resumed = await drive(runtime, { pay: pay }, answer(loop, true), ["done"], SDK_APPROVAL, way);
     expect(paid).toEqual([]);
     expect(resumed.answers).toContain("approval_pending");
     expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
@@ -112,16 +105,16 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
   test("a denial in the messages settles the row, and nothing can approve it later", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
-    const loop = await paused(runtime, pay as Tool);
+    const loop = await paused(runtime, pay);
     const [request] = await runtime.approvals({ status: "pending" });
-    await drive(runtime, { pay: pay as Tool }, answer(loop, false), ["not done"], SDK_APPROVAL, way);
+    await drive(runtime, { pay: pay }, answer(loop, false), ["not done"], SDK_APPROVAL, way);
     expect(await runtime.approvals()).toMatchObject([
       { status: "denied", decidedBy: "message history", comment: "because" },
     ]);
     await expect(runtime.resolveToolApproval(request?.id ?? "", { approved: true })).rejects.toMatchObject({
       code: "TOOL_APPROVAL_SETTLED",
     });
-    await drive(runtime, { pay: pay as Tool }, answer(loop, true), ["done"], SDK_APPROVAL, way);
+    await drive(runtime, { pay: pay }, answer(loop, true), ["done"], SDK_APPROVAL, way);
     expect(paid).toEqual([]);
   });
 });
@@ -130,20 +123,20 @@ describe.each(WAYS)("needsApproval in %s", (way) => {
   test("a denial in the messages settles the row as denied", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay(true);
-    const loop = await drive(runtime, { pay: pay as Tool }, begin, [callPay("id-1")], {}, way);
+    const loop = await drive(runtime, { pay: pay }, begin, [callPay("id-1")], {}, way);
     const [request] = await runtime.approvals({ status: "pending" });
-    const denied = await drive(runtime, { pay: pay as Tool }, answer(loop, false), ["not done"], {}, way);
+    const denied = await drive(runtime, { pay: pay }, answer(loop, false), ["not done"], {}, way);
     expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
     expect(await runtime.calls()).toMatchObject([{ status: "denied", toolCallId: "id-1" }]);
     await expect(runtime.resolveToolApproval(request?.id ?? "", { approved: true })).rejects.toThrow(
       /denied/,
     );
     // The same history again, now with a yes: what was denied stays denied.
-    await drive(runtime, { pay: pay as Tool }, answer(loop, true), ["done"], {}, way);
+    await drive(runtime, { pay: pay }, answer(loop, true), ["done"], {}, way);
     expect(paid).toEqual([]);
     // An old denial that is further up in the history concerns no later request.
     const later: ModelMessage[] = [...denied.messages, { role: "user", content: "Then pay now." }];
-    await drive(runtime, { pay: pay as Tool }, later, [callPay("id-2")], {}, way);
+    await drive(runtime, { pay: pay }, later, [callPay("id-2")], {}, way);
     expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
   });
 });
@@ -152,7 +145,7 @@ test("two equal calls of one response have a row each", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   for (const options of [SDK_APPROVAL, {}]) {
     const { pay } = createPay(options === SDK_APPROVAL ? undefined : true);
-    await drive(runtime, { pay: pay as Tool }, begin, [callPay("id-1", "id-2")], options);
+    await drive(runtime, { pay: pay }, begin, [callPay("id-1", "id-2")], options);
     expect(await runtime.approvals({ status: "pending" })).toHaveLength(2);
   }
 });
@@ -198,7 +191,7 @@ test("what the SDK approves or denies by itself waits for nobody", async () => {
     ["approved", "id-2"],
   ] as const) {
     const options = { toolApproval: { pay: status } } as unknown as Options;
-    await drive(runtime, { pay: pay as Tool }, begin, [callPay(id), "done"], options);
+    await drive(runtime, { pay: pay }, begin, [callPay(id), "done"], options);
   }
   expect(paid).toEqual([100]);
   expect(await runtime.approvals()).toEqual([]);
@@ -208,9 +201,9 @@ test("without telemetry the loop pauses without a row, and still nothing runs be
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createPay();
   const silent: Options = { ...SDK_APPROVAL, telemetry: { isEnabled: false } };
-  const loop = await drive(runtime, { pay: pay as Tool }, begin, [callPay("id-1")], silent);
+  const loop = await drive(runtime, { pay: pay }, begin, [callPay("id-1")], silent);
   expect(await runtime.approvals()).toEqual([]);
-  await drive(runtime, { pay: pay as Tool }, answer(loop, true), ["?"], silent);
+  await drive(runtime, { pay: pay }, answer(loop, true), ["?"], silent);
   expect(paid).toEqual([]);
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
 });
@@ -219,6 +212,6 @@ test("with integrations of its own a call names ours, and has its row", async ()
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay } = createPay();
   const own: Options = { ...SDK_APPROVAL, telemetry: { integrations: [toolwrightTelemetry] } };
-  await drive(runtime, { pay: pay as Tool }, begin, [callPay("id-1")], own);
+  await drive(runtime, { pay: pay }, begin, [callPay("id-1")], own);
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
 });

@@ -161,9 +161,7 @@ describe.each(Object.entries(SHAPES))("%s", (_name, [field, make]) => {
     count: z.int().optional(),
     last_value: field,
   });
-  const mine = recorder(
-    (execute) => defineTool({ name: "t", schema, execute: (args) => execute(args) }) as unknown as Tool,
-  );
+  const mine = recorder((execute) => defineTool({ name: "t", schema, execute: (args) => execute(args) }));
   const jsonSchema = mine.tool.inputSchema.jsonSchema;
   const foreign = recorder((invoke) =>
     fromTool({ name: "t", schema: jsonSchema, invoke }, { sideEffect: false }),

@@ -49,7 +49,7 @@ function createPay(options: object = {}): { pay: Tool; paid: number[] } {
     },
     ...options,
   });
-  return { pay: pay as Tool, paid };
+  return { pay: pay, paid };
 }
 
 type Calls = readonly [name: string, args: Record<string, unknown>, id: string][];

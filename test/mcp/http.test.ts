@@ -113,15 +113,18 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
   });
 });
 
-it("asks the person of a client that can, and tells the one that cannot how to go on", async () => {
-  const folder = createServerFolder();
-  const served = await serve(folder);
-  const risky = { name: "risky_order", arguments: { sku: "gold" } };
-  const asking = await connectTo(served, { era: "modern", onElicit: () => ({ action: "accept" }) });
-  expect((await asking.callTool(risky)).structuredContent).toEqual({ sku: "gold", orders: 1 });
-  const other = await connectTo(served, { era: "legacy", onElicit: () => ({ action: "accept" }) });
-  expect(errorOf(await other.callTool(risky))["error_type"]).toBe("approval_pending");
-});
+it.each<Era>(["legacy", "modern"])(
+  "asks the user of a %s client that can ask, and tells the one that cannot how to continue",
+  async (era) => {
+    const folder = createServerFolder();
+    const served = await serve(folder);
+    const risky = { name: "risky_order", arguments: { sku: "gold" } };
+    const asking = await connectTo(served, { era, onElicit: () => ({ action: "accept" }) });
+    expect((await asking.callTool(risky)).structuredContent).toEqual({ sku: "gold", orders: 1 });
+    const other = await connectTo(served, { era });
+    expect(errorOf(await other.callTool(risky))["error_type"]).toBe("approval_pending");
+  },
+);
 
 it("lets in nobody without the token, under another name, or from a page of the web", async () => {
   const served = await serve(createServerFolder());

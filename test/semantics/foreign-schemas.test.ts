@@ -74,7 +74,7 @@ describe("a schema's own checks count", () => {
     const refused = await runtime.call(tool, { from: 3, to: 1 }, { runId: "r" });
     expect(refused).toMatchObject({ error: { code: "TOOL_INPUT_INVALID" } });
     expect(JSON.stringify(refused)).toMatch(/to|ends before|after the beginning/);
-    expect(await runtime.call(tool, { from: "x" } as never, { runId: "r" })).toMatchObject({
+    expect(await runtime.call(tool, { from: "x" }, { runId: "r" })).toMatchObject({
       error: { code: "TOOL_INPUT_INVALID" },
     });
     expect(seen).toEqual([{ from: 1, to: 3 }]);

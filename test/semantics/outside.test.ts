@@ -1,13 +1,14 @@
 /** Tools outside any run, and the ambient context. */
 import {
   defineTool,
+  fromTool,
   getToolContext,
   getToolIdempotencyKey,
   nextToolSeq,
   type PartialToolContext,
   runWithToolContext,
 } from "toolwright";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { createWorld } from "./harness.ts";
 import { createCharge } from "./tools.ts";
@@ -37,9 +38,9 @@ const look = defineTool({
 });
 
 describe("outside any run", () => {
-  it("a tool works with the documented defaults: no run, no key", async () => {
+  it("a tool works with the documented defaults: no run, a fresh key", async () => {
     expect(await look.execute({})).toEqual({
-      idempotencyKey: null,
+      idempotencyKey: expect.stringMatching(/^[\w-]{20,64}$/),
       toolName: "look",
       sideEffect: false,
       idempotent: true,
@@ -61,7 +62,8 @@ describe("outside any run", () => {
     const { charge, effects } = createCharge();
     for (const method of ["execute", "invoke", "call", "run", "func"] as const)
       await charge[method]({ amount: 1 });
-    expect(effects).toEqual(Array.from({ length: 5 }, () => ({ amount: 1, key: null })));
+    expect(effects).toHaveLength(5);
+    expect(new Set(effects.map(({ key }) => key)).size).toBe(5);
   });
 
   it("nothing is logged, also while a runtime is open", async () => {
@@ -107,6 +109,66 @@ describe("outside any run", () => {
     await runtime.run({ runId: "r1" }, () => charge.execute({ amount: 1 }, { idempotencyKey: "forged" }));
     const [row] = await runtime.calls();
     expect(effects).toEqual([{ amount: 1, key: row?.key }]);
+  });
+
+  it("every try of a call has the same key, and each call inside it has one of its own", async () => {
+    const keys: string[] = [];
+    const inner = defineTool({
+      name: "inner",
+      schema: z.object({ n: z.number() }),
+      execute: (_args, ctx) => ctx.idempotencyKey,
+    });
+    const outer = defineTool({
+      name: "outer",
+      schema: z.object({}),
+      retry: { maxRetries: 1, backoffMs: 0 },
+      execute: async (_args, ctx) => {
+        keys.push(ctx.idempotencyKey, await inner.execute({ n: 1 }), await inner.execute({ n: 1 }));
+        if (keys.length < 6) throw new Error("down");
+      },
+    });
+    await outer.execute({});
+    expect(keys.slice(3)).toEqual(keys.slice(0, 3));
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  it("a context that names a run gives its calls keys that are found again, and two calls never share one", async () => {
+    const context = { runId: "theirs", nodeId: "n", iteration: 2 };
+    const keysOf = (ids: PartialToolContext) =>
+      runWithToolContext({ ...ids }, async () => [
+        (await look.execute({}))["idempotencyKey"],
+        (await look.execute({}))["idempotencyKey"],
+      ]);
+    const keys = await keysOf(context);
+    expect(await keysOf(context)).toEqual(keys);
+    expect(new Set([...keys, ...(await keysOf({ ...context, iteration: 3 }))]).size).toBe(4);
+  });
+
+  it("a business key is passed on", async () => {
+    const tool = defineTool({
+      name: "pays",
+      schema: z.object({ order: z.string() }),
+      idempotencyKey: ({ order }) => order,
+      execute: (_args, ctx) => ctx.idempotencyKey,
+    });
+    const key = await tool.execute({ order: "a" });
+    expect(await tool.execute({ order: "a" })).toBe(key);
+    expect(await tool.execute({ order: "b" })).not.toBe(key);
+    const world = await createWorld();
+    expect(await (await world.runtime()).call(tool, { order: "a" }, { runId: "r1" })).toMatchObject({
+      output: key,
+    });
+  });
+
+  it("a non-idempotent side effect warns once that nothing is logged", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    onTestFinished(() => warn.mockRestore());
+    const charge = fromTool(createCharge().charge, { name: "charge_outside" });
+    await charge.execute({ amount: 1 });
+    await charge.execute({ amount: 2 });
+    expect(warn.mock.calls.flat()).toEqual([
+      expect.stringMatching(/"charge_outside".* outside any run.*runtime\.run\(task, work\)/),
+    ]);
   });
 
   it("a breaker, a cache and a limit do no harm there", async () => {
@@ -224,6 +286,24 @@ describe("inside a tool", () => {
     expect(two).toMatchObject({ output: ["two", "r2", 1, two.key, two.key] });
     expect(getToolContext()).toBeUndefined();
     expect(getToolIdempotencyKey()).toBeNull();
+    expect(getToolIdempotencyKey({ seq: 5 })).toBeNull();
+    expect(getToolIdempotencyKey({ runId: "" })).toBeNull();
+  });
+
+  it("getToolIdempotencyKey builds a key from the ids of a task, the same in every process", () => {
+    const ids = { runId: "r", nodeId: "n", iteration: 2 };
+    const key = getToolIdempotencyKey(ids);
+    expect(key).toBe("veULLAFImHGG078WhaImMg75Vi3g3A57LUEpv0ad9z4");
+    expect(runWithToolContext(ids, () => getToolIdempotencyKey())).toBe(key);
+    expect(getToolIdempotencyKey({ ...ids, attempt: 3, seq: 9 })).toBe(key);
+    const others = [
+      { ...ids, iteration: 3 },
+      { ...ids, nodeId: "m" },
+      { runId: "r:n", nodeId: "2", iteration: 0 },
+      { runId: "r", nodeId: "n:2", iteration: 0 },
+      { runId: "r" },
+    ].map((other) => getToolIdempotencyKey(other));
+    expect(new Set([key, ...others]).size).toBe(6);
   });
 
   it("reading the key that way counts as reading it", async () => {
@@ -242,5 +322,13 @@ describe("inside a tool", () => {
   it("nextToolSeq counts for each context object on its own", () => {
     const [one, other] = [{}, {}];
     expect([nextToolSeq(one), nextToolSeq(one), nextToolSeq(other), nextToolSeq(one)]).toEqual([1, 2, 1, 3]);
+  });
+
+  it("nextToolSeq counts on from ctx.seq", () => {
+    const context = { seq: 5 };
+    expect([nextToolSeq(context), nextToolSeq(context)]).toEqual([6, 7]);
+    context.seq = 20;
+    expect(nextToolSeq(context)).toBe(21);
+    expect(nextToolSeq({ seq: undefined })).toBe(1);
   });
 });

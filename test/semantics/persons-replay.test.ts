@@ -261,7 +261,7 @@ async function interruptedWith(world: World, outputSchema: z.ZodType | undefined
     idempotent: false,
     acceptsIdempotencyKey: false,
     execute: () => ((runs += 1), never()),
-  } as Parameters<typeof defineTool>[0]);
+  });
   void (await world.runtime()).call(tool, args, task).catch(() => undefined);
   await until(() => runs === 1);
   await world.killAll();

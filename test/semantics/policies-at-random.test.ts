@@ -87,7 +87,7 @@ class Round {
         if (this.below(2) === 0) await new Promise((resolve) => setTimeout(resolve, this.below(4)));
         if (fate === 0) throw new Error("lost");
         if (fate === 1) throw Object.assign(new Error("refused"), { effect: "none" });
-        if (name === "pay") this.paid.push(`${ctx.idempotencyKey}`);
+        if (name === "pay") this.paid.push(ctx.idempotencyKey);
         const make = (part: Step): Promise<unknown> => this.#tools[part.tool].execute(part);
         if (args.together) await Promise.allSettled(args.parts.map(make));
         else for (const part of args.parts) await make(part).catch(() => undefined);

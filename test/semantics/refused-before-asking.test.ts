@@ -31,7 +31,7 @@ function createPay(policies: ToolPolicies<{ amount: number }, string, object> = 
 
 async function expectRefused(runtime: Runtime, tool: object, code: string): Promise<void> {
   const before = await runtime.approvals();
-  const outcome = await runtime.call(tool as never, { amount: 50 } as never, task);
+  const outcome = await runtime.call(tool, { amount: 50 }, task);
   expect(outcome).toMatchObject({ status: "error", error: { code } });
   expect(await runtime.approvals()).toEqual(before);
 }

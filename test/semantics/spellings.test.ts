@@ -44,7 +44,7 @@ const spellings: Record<string, Spell> = {
       outputSchema: output,
       execute: execute as typeof answer,
       ...parts,
-    }) as Tool,
+    }),
   createTool: ({ execute = answer, name = "pay", ...parts }) =>
     createTool({
       name,
@@ -52,7 +52,7 @@ const spellings: Record<string, Spell> = {
       outputSchema: output,
       func: execute as typeof answer,
       ...parts,
-    }) as Tool,
+    }),
   ToolDefinition: ({ execute = answer, name = "pay", ...parts }) =>
     fromTool({
       name,

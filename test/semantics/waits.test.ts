@@ -14,7 +14,7 @@ function patience(): AbortSignal {
 }
 
 function call(runtime: Runtime, tool: ToolLike, args: unknown, options: object = {}) {
-  return runtime.call(tool as never, args as never, { ...task, signal: patience(), ...options });
+  return runtime.call(tool, args, { ...task, signal: patience(), ...options });
 }
 
 describe("a place", () => {

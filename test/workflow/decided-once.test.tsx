@@ -87,7 +87,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
         </Task>
         <Parallel>
           <Task id="pay" output={outputs.result} retries={0}>
-            {async () => String(await pay.invoke({ amount: 1 }))}
+            {async () => pay.invoke({ amount: 1 })}
           </Task>
           <Task id="held" output={outputs.result} needsApproval>
             {() => "held"}

@@ -1,8 +1,13 @@
 /** `toolwright/anthropic`: tools and loops for the Anthropic SDK, whose client is passed in. */
 
 export { runAgentLoop, runChatTurn } from "./run-agent-loop.ts";
-export type { AgentLoopOptions, AgentLoopResult, AnthropicClient, LoopStop } from "./options.ts";
-export type { AgentLoopEvent } from "./events.ts";
+export type {
+  AgentLoopEvent,
+  AgentLoopOptions,
+  AgentLoopResult,
+  AnthropicClient,
+  LoopStop,
+} from "./loop-types.ts";
 export { findAnthropicTool, toAnthropicTool, toAnthropicTools } from "./to-anthropic-tool.ts";
 export { toAnthropicRunnableTool, toAnthropicRunnableTools } from "./to-runnable-tool.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";

@@ -20,9 +20,8 @@ import { decode } from "../../util/encode.ts";
 import { sha256 } from "../../util/hash.ts";
 import type { Container } from "./container.ts";
 import { driveLoop, type LoopEnd } from "./drive-loop.ts";
-import type { AgentLoopEvent } from "./events.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
-import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
+import type { AgentLoopEvent, AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
 import { withInventory } from "./system-prompt.ts";
 

@@ -1,5 +1,6 @@
 /** One line on a terminal that says what a long call is at. It is drawn over, and gone when the call has ended. */
 import type { EventListener } from "../../invoke/events.ts";
+import { progressText } from "../../invoke/progress-text.ts";
 import { LiveArea } from "../../util/live-area.ts";
 import { toTerminalLine, toTerminalName } from "../../util/terminal-text.ts";
 
@@ -26,7 +27,7 @@ export function showProgressLine(toolName: string): ProgressLine {
   timer.unref();
   return {
     onEvent: (event) => {
-      if (event.type === "call-progress") message = event.message;
+      if (event.type === "call-progress") message = progressText(event);
       if (event.type === "call-retried") message = `tried again after ${event.errorCode}`;
       draw();
     },

@@ -1,4 +1,5 @@
 /** Progress as plain lines, for logs. */
+import { progressText } from "../../invoke/progress-text.ts";
 import type { RuntimeEvent } from "../../invoke/events.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
@@ -63,7 +64,7 @@ function callLine(event: RuntimeEvent): string | undefined {
     case "call-retried":
       return `${call} is tried again (${event.errorCode})`;
     case "call-progress":
-      return `${call}: ${event.message}`;
+      return `${call}: ${progressText(event)}`;
     case "approval-requested":
       return `${call} asks for approval ${event.approvalId}`;
     default:

@@ -1,5 +1,6 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
 import type { EndedTask } from "../../store/tasks.ts";
+import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline } from "../../workflow/plan-outline.ts";
 import type { TaskStatus } from "../../workflow/task-state.ts";
 import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
@@ -70,7 +71,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     onCall: (event) => {
       if (event.type === "call-started") change(event.nodeId, { call: event.toolName });
       if (event.type === "call-progress")
-        change(event.nodeId, { call: toShortText(`${event.toolName}: ${event.message}`) });
+        change(event.nodeId, { call: toShortText(`${event.toolName}: ${progressText(event)}`) });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
     note: (text) => area.print(screen.harmless(text)),

@@ -21,18 +21,28 @@ import { effectOf } from "../record/effect.ts";
 export const claim: Policy = (call, next) =>
   call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);
 
+/** Outside any run nothing is claimed, and the service still gets the key. */
+export const nameClaim: Policy = async (call, next) =>
+  call.spec.idempotencyKey === undefined ? next() : (takeKey(call, call.spec.idempotencyKey) ?? next());
+
+function takeKey(call: Call, idempotencyKey: (args: unknown) => string): Result | undefined {
+  try {
+    const key: unknown = idempotencyKey(call.input);
+    if (typeof key !== "string" || key === "") throw new Error("it must return a text that is not empty");
+    call.idempotencyKey = businessKey(call.spec.name, key);
+    return undefined;
+  } catch (error) {
+    return refuse(keyError(call, error));
+  }
+}
+
 async function claimKey(
   call: Call,
   idempotencyKey: (args: unknown) => string,
   next: () => Promise<Result>,
 ): Promise<Result> {
-  try {
-    const key: unknown = idempotencyKey(call.input);
-    if (typeof key !== "string" || key === "") throw new Error("it must return a text that is not empty");
-    call.idempotencyKey = businessKey(call.spec.name, key);
-  } catch (error) {
-    return refuse(keyError(call, error));
-  }
+  const refusal = takeKey(call, idempotencyKey);
+  if (refusal !== undefined) return refusal;
   for (;;) {
     const found = await call.host.store.read(() => readClaimedCall(call.idempotencyKey));
     if (found === undefined) return nextWith(call, undefined, next);

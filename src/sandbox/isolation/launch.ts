@@ -19,9 +19,9 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Written to the filter's descriptor. */
-  readonly filter: Buffer | undefined;
+  readonly filter: Uint8Array | undefined;
   /** Written to the descriptor of options: bubblewrap's, or the launcher's plan. */
-  readonly options: Buffer | undefined;
+  readonly options: Uint8Array | undefined;
   /** Descriptors of this process that the sandbox binds, from FIRST_HELD_DESCRIPTOR on. */
   readonly held: readonly number[];
   /** What has to be mounted before the command may start; it waits at the gate until that was looked at. */

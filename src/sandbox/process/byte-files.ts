@@ -8,14 +8,14 @@ import { join } from "node:path";
 
 export interface ByteFiles {
   /** A descriptor at the first byte, for the caller to close; undefined where no such file can be had. */
-  open(bytes: Buffer): number | undefined;
+  open(bytes: Uint8Array): number | undefined;
 }
 
 export function createByteFiles(): ByteFiles {
   const files = new Map<string, number>();
   return {
     open(bytes) {
-      const key = bytes.toString("latin1");
+      const key = Buffer.from(bytes).toString("latin1");
       try {
         const file = files.get(key) ?? createNameless(bytes);
         // The one used longest ago is the first in the map.
@@ -39,7 +39,7 @@ export const byteFiles = createByteFiles();
 
 const MAX_FILES = 16;
 
-function createNameless(bytes: Buffer): number {
+function createNameless(bytes: Uint8Array): number {
   const path = join(tmpdir(), `toolwright-${process.pid}-${process.hrtime.bigint()}`);
   const file = openSync(path, "wx+", 0o600);
   unlinkSync(path);

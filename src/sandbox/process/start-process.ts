@@ -64,7 +64,7 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
   }
 }
 
-function handOver(bytes: Buffer | undefined): Stdio {
+function handOver(bytes: Uint8Array | undefined): Stdio {
   return bytes === undefined ? "ignore" : (byteFiles.open(bytes) ?? "pipe");
 }
 
@@ -77,7 +77,7 @@ function shellPrefix(joinStreams: boolean, stdio: readonly Stdio[]): string[] {
   return ["/bin/sh", "-c", `${joinStreams ? "exec 2>&1; " : ""}${unused.join("")}exec "$@"`, "sh"];
 }
 
-function feed(child: ChildProcess, descriptor: number, bytes: Buffer | undefined): void {
+function feed(child: ChildProcess, descriptor: number, bytes: Uint8Array | undefined): void {
   const stream = child.stdio[descriptor] as Writable | null | undefined;
   if (stream === null || stream === undefined || bytes === undefined) return;
   stream.end(bytes);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A server on loopback that speaks the Messages API and says what a test wrote down. The real client is pointed at it, so
  * that its retries, its streams and its errors are the real ones too. Refuses the requests that the API would refuse.

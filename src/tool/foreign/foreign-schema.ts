@@ -42,7 +42,9 @@ export function readSchema(
   if (isObject(found) && "~standard" in found) return readStandardSchema(found, tool, field, shown);
   if (typeof found === "function")
     return readSchema(evaluate(found as () => unknown, tool, field), tool, field, shown);
-  if (isObject(found) && "then" in found) return refuseSchema(tool, field, "is a promise. Await it first.");
+  // `then` is also a keyword of JSON Schema.
+  if (isObject(found) && typeof found["then"] === "function")
+    return refuseSchema(tool, field, "is a promise. Await it first.");
   return readJsonSchema(found, tool, field);
 }
 

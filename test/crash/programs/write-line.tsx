@@ -13,7 +13,7 @@ const writeLine = defineTool({
   sideEffect: true,
   idempotent: false,
   execute: ({ text }, ctx) => {
-    ctx.log.info(String(ctx.idempotencyKey));
+    ctx.log.info(ctx.idempotencyKey);
     appendFileSync(join(folder, "lines.txt"), `${text}\n`);
     return { text };
   },

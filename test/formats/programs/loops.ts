@@ -1,7 +1,14 @@
 /** Agent loops outside of workflows: the AI SDK in `runtime.run`, the Anthropic loop and chat, the smart agent. */
 import Anthropic from "@anthropic-ai/sdk";
 import { ToolLoopAgent } from "ai";
-import { type AgentSnapshot, createRuntime, createSmartAgent, runAgentLoop, runChatTurn } from "toolwright";
+import {
+  type AgentLoopOptions,
+  type AgentSnapshot,
+  createRuntime,
+  createSmartAgent,
+  runAgentLoop,
+  runChatTurn,
+} from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import { createScriptedAnthropic, createScriptedModel, type ScriptedAnswer } from "toolwright/testing";
 import type { ProgramInput } from "./calls.ts";
@@ -98,7 +105,7 @@ export async function anthropicChat(
     { atEnd: "repeat-last" },
   );
   await using runtime = createRuntime({ store });
-  let messages: Parameters<typeof runChatTurn>[0]["messages"] = [];
+  let messages: AgentLoopOptions<Anthropic>["messages"] = [];
   let text = "";
   for (const content of inputs) {
     const result = await runChatTurn({

@@ -1,4 +1,5 @@
 /** One call of a server's tool: our key goes with it, its progress comes back, and what it answers is checked. */
+import { isDeepStrictEqual } from "node:util";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -24,7 +25,6 @@ export async function callRemoteTool(
   maxAnswerBytes: number = MAX_ANSWER_BYTES,
 ): Promise<unknown> {
   if (isDisconnected(client)) throw unsent(tool);
-  const key = ctx.idempotencyKey;
   const { outputSchema: _checkedByUs, ...definition } = tool;
   let answer: unknown;
   try {
@@ -32,7 +32,7 @@ export async function callRemoteTool(
       {
         name: tool.name,
         arguments: args,
-        ...(key === null ? {} : { _meta: { [MCP_IDEMPOTENCY_KEY]: key } }),
+        _meta: { [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
       },
       {
         signal: ctx.signal,
@@ -51,10 +51,34 @@ export async function callRemoteTool(
   return outputOf(parsed.data);
 }
 
-/** Structured content as it is; else the text; else all there is. */
+/**
+ * The structured content alone where the content only repeats it, else both. Without structured content, the text, or all
+ * blocks where there are others.
+ */
 function outputOf({ structuredContent, content }: CallResult): unknown {
-  if (structuredContent !== undefined) return structuredContent;
-  return content.every(isText) ? textOf(content) : { content };
+  if (structuredContent === undefined) return content.every(isText) ? textOf(content) : { content };
+  const repeats = content.every((block) => isText(block) && isJsonOf(block["text"], structuredContent));
+  return repeats ? structuredContent : { content, structuredContent };
+}
+
+/** What of an output the server's schema of the output is about. */
+export function structuredIn(output: unknown): unknown {
+  const isBoth =
+    typeof output === "object" &&
+    output !== null &&
+    Object.keys(output).length === 2 &&
+    "content" in output &&
+    Array.isArray(output.content) &&
+    "structuredContent" in output;
+  return isBoth ? output.structuredContent : output;
+}
+
+function isJsonOf(text: unknown, value: unknown): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(String(text)), value);
+  } catch {
+    return false;
+  }
 }
 
 function isText(block: Readonly<Record<string, unknown>>): boolean {

@@ -2,7 +2,7 @@
  * A server's tools as tools of ours. The server is not trusted: its hints change nothing, its schemas are checked here
  * before and after a call, and what it says nothing about is a side effect that must not be repeated.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { POLICIES } from "../../../definition/check-options.ts";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import {
@@ -15,14 +15,14 @@ import {
   valuesOf,
 } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
-import { createToolSpec } from "../../../definition/tool-spec.ts";
+import { createToolSpec, type McpParts, type ToolParts } from "../../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { createCallable } from "../../../tool/create-callable.ts";
 import type { ForeignPolicy } from "../../../tool/from-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
-import { callRemoteTool } from "./call-remote-tool.ts";
+import { callRemoteTool, structuredIn } from "./call-remote-tool.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";
 import { changeOf } from "./pins.ts";
@@ -88,7 +88,9 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
         description,
         schema: toZod(tool.inputSchema),
         inputJsonSchema: tool.inputSchema,
-        outputSchema: tool.outputSchema === undefined ? undefined : toZodIfPossible(tool.outputSchema),
+        ...outputPartsOf(tool),
+        sdk: tool.title === undefined ? {} : { title: tool.title },
+        mcp: mcpPartsOf(tool, { ...forAll, ...forThis }),
         execute: (args: Record<string, unknown>, ctx: BaseToolContext) => {
           if (change !== undefined) throw changed(tool, change);
           return callRemoteTool(client, tool, args, ctx, maxAnswerBytes);
@@ -125,12 +127,46 @@ export const MCP_IMPORT_POLICY: OptionTable = optionTable<McpImportPolicy>("impo
 });
 
 /** An output that cannot be checked is still only somebody's word. */
-function toZodIfPossible(schema: RemoteTool["inputSchema"]): z.ZodType | undefined {
+function outputPartsOf({ outputSchema }: RemoteTool): Pick<ToolParts, "outputSchema" | "outputJsonSchema"> {
+  if (outputSchema === undefined) return {};
   try {
-    return toZod(schema);
+    return { outputSchema: checkingStructured(toZod(outputSchema)), outputJsonSchema: outputSchema };
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** The schema is about the structured content; other content may stand beside it. */
+function checkingStructured(schema: z.ZodType): z.ZodType {
+  return z.unknown().transform(async (output, ctx) => {
+    const structured = structuredIn(output);
+    const { success, data, error } = await schema.safeParseAsync(structured);
+    if (!success) {
+      for (const issue of error.issues) ctx.issues.push({ ...issue, input: output } as z.core.$ZodRawIssue);
+      return z.NEVER;
+    }
+    return structured === output ? data : { ...(output as object), structuredContent: data };
+  });
+}
+
+/** As the server says it; where the policy says something else about effects, the policy counts. */
+function mcpPartsOf(tool: RemoteTool, { sideEffect, idempotent }: ForeignPolicy): McpParts {
+  const { title, icons, _meta, annotations = {} } = tool;
+  const { readOnlyHint, destructiveHint, idempotentHint, ...others } = annotations;
+  return {
+    title,
+    icons,
+    _meta,
+    annotations: {
+      ...others,
+      ...(sideEffect === undefined ? definedIn({ readOnlyHint, destructiveHint }) : {}),
+      ...(idempotent === undefined && sideEffect === undefined ? definedIn({ idempotentHint }) : {}),
+    },
+  };
+}
+
+function definedIn(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function changed(tool: RemoteTool, change: string): ToolwrightError {

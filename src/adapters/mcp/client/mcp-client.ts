@@ -27,8 +27,11 @@ export const remoteTool = z.object({
   description: z.string().optional(),
   inputSchema: jsonSchema,
   outputSchema: jsonSchema.optional(),
-  /** Hints that nobody has to keep. */
+  title: z.string().optional(),
+  /** Hints, which are passed on and decide nothing. */
   annotations: jsonSchema.optional(),
+  icons: z.array(jsonSchema).optional(),
+  _meta: jsonSchema.optional(),
 });
 
 export type RemoteTool = z.output<typeof remoteTool>;

@@ -20,8 +20,9 @@ import type { Tool } from "../../../tool/tool.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import { askClient, canAsk, questionsOf, takeAnswers } from "./ask-client.ts";
 import { runIdOf, runKeyed } from "./keyed-run.ts";
-import { reportProgress } from "./report-progress.ts";
-import { toFailure, toSuccess } from "./to-result.ts";
+import { reportCall } from "./report-call.ts";
+import { toRequestState } from "./request-state.ts";
+import { type Promised, toFailure, toSuccess } from "./to-result.ts";
 import { clientOf } from "./client-of.ts";
 import type { SharedRequests } from "./shared-requests.ts";
 import type { RepeatableCall, WaitingCalls } from "./waiting-calls.ts";
@@ -41,8 +42,7 @@ export interface ToolRequest {
   readonly tool: Tool;
   readonly args: unknown;
   readonly ctx: ServerContext;
-  /** The client was shown a schema of the output. */
-  readonly isPromised: boolean;
+  readonly promised: Promised;
 }
 
 export async function answerCall(
@@ -51,12 +51,12 @@ export async function answerCall(
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     const key = await keyOf(desk, request);
-    const progress = reportProgress(desk.runtime, runIdOf(key), request.ctx);
+    const report = reportCall(desk.runtime, runIdOf(key), request.ctx);
     try {
       return await answerUnder(desk, request, key);
     } finally {
       desk.waiting.release(repeatable(desk, request), key);
-      await progress.end();
+      await report.end();
     }
   } catch (error) {
     return toFailure(toToolwrightError(error, request.tool.name));
@@ -68,7 +68,7 @@ async function answerUnder(
   request: ToolRequest,
   key: string,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { tool, args, ctx, isPromised } = request;
+  const { tool, args, ctx, promised } = request;
   const name = JSON.stringify([key, textOfCall(specOf(tool), args, "")]);
   for (;;) {
     const outcome = await desk.shared.join(name, ctx.mcpReq.signal, (signal) =>
@@ -76,7 +76,7 @@ async function answerUnder(
     );
     if (outcome.status !== "pending") {
       desk.waiting.forget(repeatable(desk, request), key);
-      if (outcome.status === "success") return toSuccess(outcome, key, isPromised);
+      if (outcome.status === "success") return toSuccess(outcome, key, promised);
       return toFailure(outcome.error, { [MCP_IDEMPOTENCY_KEY]: key });
     }
     const answer = await ask(desk, ctx, key);
@@ -96,7 +96,9 @@ async function ask(
   const questions = await questionsOf(runtime, runIdOf(key));
   const answers = await takeAnswers(runtime, questions, server, ctx);
   if (answers === "settled") return "settled";
-  return answers === "put off" || questions.length === 0 ? undefined : askClient(questions, key);
+  return answers === "put off" || questions.length === 0
+    ? undefined
+    : askClient(questions, await toRequestState(runtime, key));
 }
 
 function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest): RepeatableCall {
@@ -149,10 +151,7 @@ async function decisions(runtime: Runtime, approval: Approval): Promise<string> 
 
 const LONGEST_KEY = 500;
 
-/**
- * The client's own key, or that of the call which this request goes on with, or a new one. What comes back as state is
- * the client's word like the key itself: it names a call and grants nothing.
- */
+/** The client's own key, or that of the call that this request continues, or a new one. */
 async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
   const { tool, ctx } = request;
   const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();

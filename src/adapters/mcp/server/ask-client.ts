@@ -37,8 +37,8 @@ export async function questionsOf(runtime: Runtime, runId: string): Promise<Appr
   return open.filter(({ kind }) => kind !== "task");
 }
 
-/** @param key comes back with the answer, so that the same request goes on */
-export function askClient(questions: readonly Approval[], key: string): InputRequiredResult {
+/** @param requestState comes back with the answer, so that the request continues the same call */
+export function askClient(questions: readonly Approval[], requestState: string): InputRequiredResult {
   return inputRequired({
     inputRequests: Object.fromEntries(
       questions.map((approval) => [
@@ -46,7 +46,7 @@ export function askClient(questions: readonly Approval[], key: string): InputReq
         inputRequired.elicit(approval.kind === "replay" ? interruptedForm(approval) : approvalForm(approval)),
       ]),
     ),
-    requestState: key,
+    requestState,
   });
 }
 

@@ -1,6 +1,6 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
 import { randomUUID } from "node:crypto";
-import { unchecked } from "../../../definition/sdk-schema.ts";
+import { type SdkSchema, toSdkSchema } from "../../../definition/sdk-schema.ts";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import {
@@ -19,7 +19,8 @@ import type { ToolSource } from "../../../tool/from-tool.ts";
 import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
-import { describeTool, unservable } from "./describe-tool.ts";
+import { describeTool, promisedBy, unservable } from "./describe-tool.ts";
+import { readRequestState } from "./request-state.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -68,11 +69,14 @@ export const MCP_SERVER_OPTIONS: OptionTable = optionTable<McpServerOptions>(
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
   checkOptions(MCP_SERVER_OPTIONS, options);
-  return createServerFactory(options)();
+  return createServerFactory(options, true)();
 }
 
-/** Servers for many connections, or many requests, that are one to their clients. */
-export function createServerFactory(options: McpServerOptions): () => McpServer {
+/**
+ * Servers for many connections, or many requests, that are one to their clients.
+ * @param listChanged whether the program has the server, and may add tools to it that clients hear of
+ */
+export function createServerFactory(options: McpServerOptions, listChanged = false): () => McpServer {
   const { registry, tools } = options;
   // Two tools of one name are refused here, when the program starts.
   const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(tools);
@@ -84,7 +88,10 @@ export function createServerFactory(options: McpServerOptions): () => McpServer 
     const server = new McpServer(
       { name: options.name ?? "toolwright", version: options.version ?? "0.0.0" },
       {
-        capabilities: { tools: { listChanged: false } },
+        capabilities: { tools: { listChanged }, logging: {} },
+        requestState: {
+          verify: (state) => withRuntime(options.runtime, (runtime) => readRequestState(runtime, state)),
+        },
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );
@@ -112,18 +119,31 @@ function offer(
   tool: Tool,
   answer: (request: ToolRequest) => ReturnType<typeof answerCall>,
 ): void {
-  const { name, description, annotations, outputSchema, _meta } = describeTool(tool);
+  const described = describeTool(tool);
+  const { name, title, description, annotations, icons, outputSchema, _meta } = described;
   server.registerTool(
     name,
     {
+      ...(title === undefined ? {} : { title }),
       description,
       annotations,
+      ...(icons === undefined ? {} : { icons }),
       // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
-      inputSchema: unchecked(tool.inputSchema),
-      ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
+      inputSchema: listed(tool.inputSchema),
+      ...(outputSchema === undefined ? {} : { outputSchema: listed(outputSchema) }),
       ...(_meta === undefined ? {} : { _meta }),
     },
-    (args, ctx) => answer({ tool, args, ctx, isPromised: outputSchema !== undefined }),
+    (args, ctx) => answer({ tool, args, ctx, promised: promisedBy(tool, described) }),
+  );
+}
+
+/** The dialect of our own schemas, and what MCP takes a schema for that names none. */
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+function listed<Value>({ jsonSchema }: SdkSchema<Value>): SdkSchema<Value> {
+  return toSdkSchema(
+    () => ({ $schema: DIALECT, ...jsonSchema }),
+    () => Promise.resolve(undefined),
   );
 }
 

@@ -1,5 +1,5 @@
 /** Serves tools over HTTP: on this machine only and with a token, unless told otherwise. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { toTerminalLine } from "../../../util/terminal-text.ts";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,6 +13,7 @@ import { aFullText, type Check, describe, listOf, Problem } from "../../../defin
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { type Refusal, refusalOf, type RequestRules } from "./check-request.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
+import { withSessions } from "./sessions.ts";
 import { sendWebResponse, toWebRequest } from "./node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
@@ -62,7 +63,8 @@ export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   checkOptions(MCP_HTTP_OPTIONS, options);
   const { host = "127.0.0.1", port = 0 } = options;
   const rules = rulesOf(options, host);
-  const handler = createMcpHandler(createServerFactory(options), { onerror: complain });
+  const factory = createServerFactory(options);
+  const handler = withSessions(factory, createMcpHandler(factory, { onerror: complain }), complain);
   const server = createServer((request, response) => {
     void serve(handler, rules, request, response);
   });
@@ -93,7 +95,7 @@ function rulesOf(options: McpHttpOptions, host: string): RequestRules {
 }
 
 async function serve(
-  handler: McpHttpHandler,
+  handler: Pick<McpHttpHandler, "fetch">,
   rules: RequestRules,
   request: IncomingMessage,
   response: ServerResponse,
@@ -104,7 +106,6 @@ async function serve(
   try {
     const refusal = refusalOf(request, rules) ?? refusalOfPath(request);
     if (refusal === undefined) {
-      if (isHandshake(request)) response.setHeader("Mcp-Session-Id", randomUUID());
       await sendWebResponse(await handler.fetch(toWebRequest(request, gone.signal)), response);
     }
     if (refusal !== undefined) refuse(response, refusal);
@@ -114,14 +115,6 @@ async function serve(
     if (response.headersSent) response.destroy();
     else refuse(response, { status: 500, message: "The server failed at this request." });
   }
-}
-
-/**
- * Only a handshake comes without a protocol version. Requests are served one by one all the same: the session id that the
- * client sends from then on tells its calls from equal calls of other clients, and nothing more.
- */
-function isHandshake({ headers }: IncomingMessage): boolean {
-  return headers["mcp-protocol-version"] === undefined && headers["mcp-session-id"] === undefined;
 }
 
 function refusalOfPath({ url = "/" }: IncomingMessage): Refusal | undefined {

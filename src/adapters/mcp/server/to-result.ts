@@ -3,25 +3,37 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { toShownValue } from "../../../util/shown-value.ts";
+import { contentOf, type OutputContent } from "./content-of.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
-/** @param isPromised the client was shown a schema of the output, and expects structured content */
-export function toSuccess(outcome: Success, key: string, isPromised: boolean): CallToolResult {
+/**
+ * What the client was shown a schema of, and expects as structured content: the output of a tool of ours, or the structured
+ * content in the output of an imported one.
+ */
+export type Promised = "nothing" | "output" | "structured-content";
+
+export function toSuccess(outcome: Success, key: string, promised: Promised): CallToolResult {
   const { output, note, replayed } = outcome;
-  const structured = toShownValue(output);
-  const isText = typeof output === "string";
-  const text = isText ? output : structured === undefined ? "" : JSON.stringify(structured);
+  const { content, structuredContent, isError } = contentOf(output) ?? plainContent(output);
+  const structured = promised === "output" ? toShownValue(output) : structuredContent;
+  const isText = typeof output === "string" && promised === "nothing";
   return {
-    content: [
-      { type: "text", text },
-      ...(note === undefined ? [] : [{ type: "text" as const, text: `[${note}]` }]),
-    ],
-    ...(isPromised || (!isText && structured !== undefined) ? { structuredContent: structured ?? null } : {}),
-    ...(saysItFailed(output) ? { isError: true } : {}),
+    content: note === undefined ? content : [...content, { type: "text", text: `[${note}]` }],
+    ...(isText || (structured === undefined && promised === "nothing")
+      ? {}
+      : { structuredContent: structured ?? null }),
+    ...(isError === true || saysItFailed(output) ? { isError: true } : {}),
     _meta: { [MCP_IDEMPOTENCY_KEY]: key, "toolwright/replayed": replayed },
   };
+}
+
+/** A text as it is, another value as JSON in both forms. */
+function plainContent(output: unknown): OutputContent {
+  const structuredContent = toShownValue(output);
+  const text = typeof output === "string" ? output : (JSON.stringify(structuredContent) ?? "");
+  return { content: [{ type: "text", text }], structuredContent };
 }
 
 export function toFailure(

@@ -1,0 +1,161 @@
+/**
+ * The declaration files as a stranger's compiler sees them: installed beside zod and commander only, without the types of
+ * Node, with every declaration file checked, by TypeScript 5.9 and 7.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const PROJECT = resolve(import.meta.dirname, "..");
+const MODULES = join(PROJECT, "node_modules");
+const COMPILERS = { "TypeScript 5.9": "typescript-5", "TypeScript 7": "typescript" } as const;
+
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "toolwright-types-"));
+  const installed = join(folder, "node_modules");
+  const own = join(installed, "toolwright");
+  mkdirSync(own, { recursive: true });
+  for (const name of ["zod", "commander"])
+    cpSync(join(MODULES, name), join(installed, name), { recursive: true });
+  cpSync(join(PROJECT, "package.json"), join(own, "package.json"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  const args = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", join(own, "dist")];
+  const { stdout } = spawnSync(process.execPath, [join(MODULES, "typescript/bin/tsc"), ...args], {
+    cwd: PROJECT,
+    encoding: "utf8",
+  });
+  expect(stdout).toBe("");
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What the compiler says about files of the stranger's. One run for all: most of it is reading the packages. */
+function compile(compiler: string, files: Readonly<Record<string, string>>): string {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  // The oldest library that zod takes: the package must not ask for a newer one.
+  const settings = [
+    "--strict",
+    "--noEmit",
+    "--skipLibCheck",
+    "false",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2022",
+  ];
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(MODULES, compiler, "bin/tsc"), ...settings, ...Object.keys(files)],
+    { cwd: folder, encoding: "utf8" },
+  );
+  return stdout;
+}
+
+const PRELUDE = `
+import { createRuntime, createTool, defineTool, type DefineToolOptions, type Tool } from "toolwright";
+import { z, type ZodType } from "zod";
+const schema = z.object({ sku: z.string() });
+const runtime = createRuntime();
+`;
+
+/** Code of the newest page, and what its types promise. */
+const FITS = `${PRELUDE}
+const wholeFoods = { placeOrder: async (order: { sku: string; idempotencyKey: string }) => ({ id: order.sku }) };
+export function page<S extends ZodType>(options: DefineToolOptions<S>): Tool { return defineTool(options); }
+export function explicit<S extends ZodType>(options: DefineToolOptions<S>): Tool { return defineTool<S>(options); }
+const placeOrder = defineTool({
+  name: "wholefoods.place_order",
+  description: "Place a grocery order",
+  schema: z.object({ sku: z.string() }),
+  sideEffect: true,
+  idempotent: false,
+  async execute(args, ctx) {
+    return wholeFoods.placeOrder({ sku: args.sku, idempotencyKey: ctx.idempotencyKey });
+  },
+});
+const options: DefineToolOptions<typeof schema> = { name: "x", schema, execute: async (args, ctx) => ctx.seq + args.sku };
+const tool: Tool = defineTool(options);
+export const tools: Tool[] = [placeOrder, tool, page(options), explicit(options)];
+export const literal = defineTool({
+  name: "x", schema, outputSchema: z.object({ kind: z.enum(["a", "b"]) }),
+  execute: async (args, ctx) => ({ kind: args.sku === ctx.runId ? "a" : "b" }),
+});
+export const either = defineTool({ name: "x", schema, execute: ({ sku }) => (sku === "" ? 1 : { is_error: true }) });
+export const ids: Promise<string[]> = runtime
+  .call(placeOrder, { sku: "a" }, { runId: "r" })
+  .then((outcome) => (outcome.status === "success" ? [outcome.output.id] : []));
+export const passed = <Args, Output>(given: Tool<Args, Output>, args: Args) => runtime.call(given, args);
+void runtime.call({ name: "foreign", invoke: (count: number) => count }, { anything: true });
+void runtime.call(tool, { sku: 5 });
+void runtime.close();
+`;
+
+/** Each mistake, and the part that the error has to point at, between « and ». */
+const MISTAKES: readonly (readonly [code: string, message: RegExp])[] = [
+  [
+    `defineTool({ name: "x", schema, outputSchema: z.object({ id: z.string() }), execute: () => ({ «id»: 5 }) });`,
+    /Type 'number' is not assignable to type 'string'/,
+  ],
+  [
+    `defineTool({ name: "x", schema, outputSchema: z.object({ id: z.string() }), execute: async () => «({ id: 5 })» });`,
+    /Type '\{ id: number; \}' is not assignable to type '\{ id: string; \}'/,
+  ],
+  [
+    `defineTool({ name: "x", schema, outputSchema: z.object({ id: z.string() }), async «execute»(args) { return { ident: args.sku }; } });`,
+    /Property 'id' is missing/,
+  ],
+  [
+    `createTool({ name: "x", schema, outputSchema: z.array(z.object({ id: z.string() })), func: ({ sku }) => [{ id: sku }, { «id»: 1 }] });`,
+    /Type 'number' is not assignable to type 'string'/,
+  ],
+  [
+    `createTool({ name: "x", schema, outputSchema: z.string(), func: () => «5» });`,
+    /'number' is not assignable/,
+  ],
+  [
+    `defineTool({ name: "x", schema, «sideEffects»: true, execute: () => 1 });`,
+    /'sideEffects' does not exist/,
+  ],
+  [`defineTool({ name: "x", schema, «sideEffect»: "yes", execute: () => 1 });`, /'string' is not assignable/],
+  [`defineTool({ name: "x", schema, execute: (args) => args.«skus» });`, /'skus' does not exist/],
+  [`runtime.call(search, { «sku»: 5 });`, /Type 'number' is not assignable to type 'string'/],
+  [`runtime.call(search, { «ku»: "a" });`, /'ku' does not exist in type '\{ sku: string; \}'/],
+  [`runtime.call(search, «{}»);`, /Property 'sku' is missing/],
+  [`runtime.call(search, { sku: "a" }, { «runid»: "r" });`, /'runid' does not exist/],
+];
+
+function subpaths(): string {
+  const { exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { exports: object };
+  const needPeers = new Set(["mcp", "effect", "langchain", "openai-agents", "package.json"]);
+  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("./", "")));
+  return names
+    .map((path, index) => `export * as m${index} from "${path.replace(".", "toolwright")}";`)
+    .join("\n");
+}
+
+test.each(Object.entries(COMPILERS))(
+  "%s takes every subpath that needs no peer and the code of the pages, and points at mistakes",
+  { timeout: 120_000 },
+  (_name, compiler) => {
+    const start = `${PRELUDE}const search = defineTool({ name: "search", schema, execute: ({ sku }) => [sku] });\n`;
+    const mistakes = start + MISTAKES.map(([code]) => code.replace(/[«»]/g, "")).join("\n");
+    const output = compile(compiler, { "subpaths.ts": subpaths(), "fits.ts": FITS, "mistakes.ts": mistakes });
+    const errors = output.split(/^(?=\S)/m);
+    expect(errors.filter((error) => !error.startsWith("mistakes.ts"))).toEqual([]);
+    const found = errors.map((error) => {
+      const [, line = "", column = ""] = /\((\d+),(\d+)\)/.exec(error) ?? [];
+      return { line: Number(line), column: Number(column), error };
+    });
+    expect(found).toEqual(
+      MISTAKES.map(([code, message], index) => ({
+        line: start.split("\n").length + index,
+        column: code.indexOf("«") + 1,
+        error: expect.stringMatching(message) as string,
+      })),
+    );
+  },
+);
