@@ -1,7 +1,7 @@
 /** Calls that need a person: asked at the client where it can, on record where it cannot. */
 import { describe, expect, it } from "vitest";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
-import { toolwright } from "../cli/command.ts";
+import { createFolder, toolwright } from "../cli/command.ts";
 import { connect, createServerFolder, type Era, errorOf, keyed, ledgerOf, openRuntime } from "./harness.ts";
 
 const risky = { name: "risky_order", arguments: { sku: "gold" } };
@@ -85,8 +85,10 @@ describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => 
     expect(hint).toContain(`toolwright approve ${id}`);
     expect(hint).toContain(key);
     expect(ledgerOf(folder)).toEqual([]);
-    const approved = await toolwright(folder, ["approve", id, "--store", "mcp.db"]);
-    expect(approved.code).toBe(0);
+    // As a person would paste it, in whatever folder their terminal is.
+    const [, command = ""] = /toolwright (approve [^,.]+\S*)(?:, or|\.)/.exec(hint) ?? [];
+    const approved = await toolwright(createFolder(), command.split(" "));
+    expect({ command, code: approved.code }).toMatchObject({ code: 0 });
     const later = await connect(folder, { era });
     expect((await later.callTool({ ...risky, ...keyed(key) })).structuredContent).toEqual({
       sku: "gold",
