@@ -18,7 +18,7 @@ import { mask } from "../../src/invoke/redact.ts";
 import { pathOf } from "../../src/invoke/scope.ts";
 import { canonicalText } from "../../src/util/canonical.ts";
 import { describeContent } from "../../src/util/content-digest.ts";
-import { decode, encode } from "../../src/util/encode.ts";
+import { decode, encode, HostValue } from "../../src/util/encode.ts";
 import { digest, keyedHash, sha256 } from "../../src/util/hash.ts";
 
 function read(name: string): unknown {
@@ -52,6 +52,16 @@ test.each(VALUES)("the stored form of $value", ({ value, encoded, decoded = valu
   expect(encode(evaluate(value))).toBe(encoded);
   expect(decode(encoded)).toStrictEqual(evaluate(decoded));
   if (encodedV1 !== undefined) expect(encode(decode(encodedV1))).toBe(encodedV1);
+});
+
+test("the stored form of an object that a tool returned to its loop", () => {
+  const stored =
+    '{"$type":"host","value":["langgraph.Command",{"goto":"next","at":{"$type":"date","value":"2026-01-02T03:04:05.000Z"}}]}';
+  const data = { goto: "next", at: new Date("2026-01-02T03:04:05Z") };
+  expect(encode(new HostValue("langgraph.Command", data))).toBe(stored);
+  const read = decode(stored);
+  expect(read).toBeInstanceOf(HostValue);
+  expect(read).toMatchObject({ kind: "langgraph.Command", data });
 });
 
 interface KeyVectors {
