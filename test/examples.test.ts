@@ -34,7 +34,12 @@ test("examples/README.md names every example", () => {
 test.each(names)("npm run example %s: runs and checks itself", (name) => {
   const folder = createFolder();
   const { status, stdout, stderr } = run(EXAMPLES, name, folder);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  // Some examples start an ended run once more, to show that nothing is repeated.
+  const unexpected = stderr.replaceAll(
+    /^toolwright: run .* has ended, so this is its recorded answer.*\n/gm,
+    "",
+  );
+  expect({ status, unexpected }).toEqual({ status: 0, unexpected: "" });
   expect(stdout.split("\n").length).toBeGreaterThan(3);
 });
 

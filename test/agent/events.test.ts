@@ -101,7 +101,7 @@ describe("events", () => {
     });
     const { agent, events } = await createAgent(
       world,
-      [[call("pay", { input: { card: "4111" } })], "Paid."],
+      [[call("pay", { input: { card: "4111-1111" } })], "Paid."],
       {
         tools: [pay],
       },
@@ -110,7 +110,7 @@ describe("events", () => {
     expect(eventsOf(events, "tool_call")[0]?.args).toEqual({
       card: expect.stringContaining("[redacted sha256:") as string,
     });
-    expect(JSON.stringify(events)).not.toContain("4111");
+    expect(JSON.stringify(events)).not.toContain("4111-1111");
   });
 });
 

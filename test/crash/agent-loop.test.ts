@@ -23,15 +23,18 @@ const CASES = STORE_KINDS.flatMap((storeKind) =>
 );
 
 describe.each(CASES)("$loop on $store", ({ storeKind, file }) => {
-  test.concurrent.each(MOMENTS)("an agent that is killed $name places each order once", async (moment) => {
-    await using store = await storeKind.fresh();
-    await using shop = await openShop();
-    const program = shopProgram(file, { args: [store.address, shop.url] });
-    expect((await program.run(moment)).crashed).toBe(true);
-    expect((await program.run()).stdout).toBe("All is ordered.\n");
-    expect(shop.ledger.map(({ sku }) => sku).sort()).toEqual(["a", "a", "b", "c"]);
-    await using runtime = createRuntime({ store: store.address });
-    const calls = await runtime.calls({ runId: "run-1" });
-    expect(calls.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
-  });
+  test.concurrent.each(MOMENTS)(
+    "an agent that is killed $name places each order once",
+    async ({ crashAt, occurrence }) => {
+      await using store = await storeKind.fresh();
+      await using shop = await openShop();
+      const program = shopProgram(file, { args: [store.address, shop.url] });
+      expect((await program.run({ crashAt, occurrence })).crashed).toBe(true);
+      expect((await program.run()).stdout).toBe("All is ordered.\n");
+      expect(shop.ledger.map(({ sku }) => sku).sort()).toEqual(["a", "a", "b", "c"]);
+      await using runtime = createRuntime({ store: store.address });
+      const calls = await runtime.calls({ runId: "run-1" });
+      expect(calls.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
+    },
+  );
 });

@@ -18,11 +18,14 @@ const MOMENTS = CRASH_POINTS.flatMap((point): (CrashRunOptions & { readonly name
 const [sqlite, postgres] = STORE_KINDS;
 
 describe.each(TOOL_KINDS)("a %s tool", (kind) => {
-  test.concurrent.each(MOMENTS)("places each order once when killed $name, on SQLite", async (moment) => {
-    await using scenario = await createOrdersScenario({ kind, storeKind: sqlite });
-    expect((await scenario.run(moment)).crashed).toBe(true);
-    await scenario.finish();
-  });
+  test.concurrent.each(MOMENTS)(
+    "places each order once when killed $name, on SQLite",
+    async ({ crashAt, occurrence }) => {
+      await using scenario = await createOrdersScenario({ kind, storeKind: sqlite });
+      expect((await scenario.run({ crashAt, occurrence })).crashed).toBe(true);
+      await scenario.finish();
+    },
+  );
 
   test.concurrent("places each order once when killed at every point in turn, on PostgreSQL", async () => {
     await using scenario = await createOrdersScenario({ kind, storeKind: postgres, count: 3 });

@@ -329,12 +329,12 @@ test("redacted output hides a whole command in the store", async () => {
     name: "jump",
     schema: z.object({}),
     redact: { output: ["card"] },
-    execute: () => new Command({ update: { card: "4111" } }),
+    execute: () => new Command({ update: { card: "4111-1111" } }),
   });
   const call = { name: "jump", args: {}, id: "a", type: "tool_call" as const };
   const command: unknown = await runtime.run(task, () => toLangChainTool(jump).invoke(call));
-  expect((command as Command).update).toEqual({ card: "4111" });
-  expect(JSON.stringify(await runtime.calls(task))).not.toContain("4111");
+  expect((command as Command).update).toEqual({ card: "4111-1111" });
+  expect(JSON.stringify(await runtime.calls(task))).not.toContain("4111-1111");
 });
 
 test("retry middleware does not repeat an effect that may have happened, and repeats one that did not", async () => {
