@@ -49,7 +49,7 @@ function close(answer: readonly MessageParam[]): Answer[] {
   return kept.filter(({ content }) => content.length > 0);
 }
 
-/** A result settles its call. So does a call of ours that code in the API's container makes: that code goes on after it. */
+/** A result settles its call. So does a call of ours that code in the API's container makes: that code continues afterwards. */
 function settledBy(block: ContentBlockParam): string[] {
   const { tool_use_id: ofResult, caller } = block as {
     readonly tool_use_id?: unknown;

@@ -63,7 +63,7 @@ export interface AgentLoopOptions<Client extends AnthropicClient = AnthropicClie
   readonly client: Client;
   readonly model: string;
   readonly system?: SystemIn<CreateParams<Client>>;
-  /** What the run begins with. The same run id goes on with the same messages only. */
+  /** What the run begins with. A run resumes only with the same messages. */
   readonly messages: readonly MessageParamOf<Client>[];
   /** Default: the global registry. */
   readonly tools?: ToolSource | undefined;
@@ -81,7 +81,7 @@ export interface AgentLoopOptions<Client extends AnthropicClient = AnthropicClie
   readonly maxContextTokens?: number | undefined;
   /** `max_tokens` of each request. Default 8,192. */
   readonly maxTokens?: number | undefined;
-  /** Those of the run. `maxParallelTools` is 8 where nobody says. */
+  /** The limits of the run. `maxParallelTools` is 8 by default. */
   readonly limits?: Limits | undefined;
   /** Asked before each request: messages to put in. What it gives is on record, and is not asked for again. */
   readonly steer?:
