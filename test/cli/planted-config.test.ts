@@ -63,7 +63,11 @@ afterAll(() => {
 });
 
 async function plant(name = "toolwright.config.ts"): Promise<void> {
-  const { text } = await script(place.root, `cat > ${name} <<'END'\n${evil(home)}\nEND\n`);
+  // Renamed into place: a command that writes into the file itself may be stopped before the first byte.
+  const { text } = await script(
+    place.root,
+    `cat > planted.tmp <<'END'\n${evil(home)}\nEND\nmv planted.tmp ${name}\n`,
+  );
   expect(text).toContain(name);
   expect(readFileSync(join(place.root, name), "utf8")).toContain("PWNED");
 }
