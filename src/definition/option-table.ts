@@ -27,7 +27,11 @@ export function optionTable<Options extends object>(
 
 /** @throws TOOL_OPTION_INVALID */
 export function checkOptions(table: OptionTable, given: unknown): void {
-  asOptionError(table.surface, () => checkAgainst(table, given));
+  try {
+    checkAgainst(table, given);
+  } catch (error) {
+    throw toOptionError(table.surface, error);
+  }
 }
 
 /** The same for a caller with words of its own. @throws Problem */
@@ -35,10 +39,12 @@ export function checkAgainst({ surface, checks, required, example }: OptionTable
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
   }
-  refuseUnknown(given, Object.keys(checks), "", surface);
-  for (const [name, check] of Object.entries(checks)) {
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(checks, name)) refuseUnknown(given, Object.keys(checks), "", surface);
+  }
+  for (const name in checks) {
     const value = (given as Record<string, unknown>)[name];
-    if (value !== undefined) check(value, name);
+    if (value !== undefined) checks[name]?.(value, name);
     else if (required.includes(name)) throw new Problem(name, "is missing.");
   }
 }
@@ -48,10 +54,14 @@ export function asOptionError(surface: string, check: () => void): void {
   try {
     check();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    throw new ToolwrightError("TOOL_OPTION_INVALID", `${surface}: ${error.sentence}`, {
-      details: error.field === "" ? {} : { option: error.field },
-      effect: "none",
-    });
+    throw toOptionError(surface, error);
   }
+}
+
+function toOptionError(surface: string, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  return new ToolwrightError("TOOL_OPTION_INVALID", `${surface}: ${error.sentence}`, {
+    details: error.field === "" ? {} : { option: error.field },
+    effect: "none",
+  });
 }

@@ -3,7 +3,7 @@ import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
 import { callAround } from "./ambient.ts";
-import { newProgress, type Progress } from "./call-progress.ts";
+import { Progress } from "./call-progress.ts";
 import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
 import type { CallNews } from "./events.ts";
 import type { Host } from "./host.ts";
@@ -51,7 +51,27 @@ export interface CallOptions {
   readonly messageDecision?: { readonly approved: boolean; readonly reason?: string | undefined } | undefined;
 }
 
-export interface Call extends Progress {
+export type Guard = () => Transaction<void>;
+export type Settler = (result: Result) => Transaction<void>;
+
+/** A promise that is made when somebody asks for it: most calls end without anybody waiting for them. */
+class Ended {
+  #isOver = false;
+  #waiters: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+
+  get promise(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#waiters ??= Promise.withResolvers<void>();
+    return this.#waiters.promise;
+  }
+
+  resolve(): void {
+    this.#isOver = true;
+    this.#waiters?.resolve();
+  }
+}
+
+export class Call extends Progress {
   readonly host: Host;
   readonly spec: ToolSpec;
   readonly scope: Scope;
@@ -66,8 +86,8 @@ export interface Call extends Progress {
   /** How many equal calls came before, or the caller's own key. */
   place: number | string;
   /** The tool and its arguments as text, redacted: what is hashed. */
-  text: string;
-  key: string;
+  text: string = "";
+  key: string = "";
   readonly toolCallId: string | undefined;
   readonly signal: AbortSignal | undefined;
   /** `ask`: stop before anything is run, and say whether it would have to wait. */
@@ -83,108 +103,74 @@ export interface Call extends Progress {
   /** That loop itself makes the call. */
   readonly isMadeByLoop: boolean;
   readonly retriesErrors: boolean;
-
   /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
-  sent: unknown;
+  sent: unknown = undefined;
   /** The same, parsed. */
-  input: unknown;
+  input: unknown = undefined;
   /** The stored form of the input, redacted. */
-  inputJson: string | null;
+  inputJson: string | null = null;
   /** What the tool passes on: the key of the call, or the digest of its business key. */
-  idempotencyKey: string;
+  idempotencyKey: string = "";
   /** Checks and writes of the transaction that begins the call, and of the one that ends it, by policy. */
-  readonly guards: Map<string, () => Transaction<void>>;
-  readonly settlers: Map<string, (result: Result) => Transaction<void>>;
+  guards: Map<string, Guard> | undefined = undefined;
+  settlers: Map<string, Settler> | undefined = undefined;
   /** Run when the call has ended, whatever came of it. */
-  cleanups: (() => void)[];
+  cleanups: (() => void)[] = [];
   seq: number;
   /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
-  takenSeq: number | undefined;
-  startedAtMs: number;
+  takenSeq: number | undefined = undefined;
+  startedAtMs: number = 0;
   /** Where the calls of the latest try are counted. */
-  innerScope: Scope | undefined;
+  innerScope: Scope | undefined = undefined;
   /** Keys of all calls that its tries have made. */
-  readonly innerKeys: Set<string>;
+  innerKeys: Set<string> | undefined = undefined;
   /** The try that is running, or ran last. */
-  currentTry: Try | undefined;
+  currentTry: Try | undefined = undefined;
   /** Tries that were cut off and have not settled. */
-  unsettledTries: number;
+  unsettledTries: number = 0;
   /** A call inside this one could not be recorded, so this one cannot end. */
-  failure: ToolwrightError | undefined;
+  failure: ToolwrightError | undefined = undefined;
   /** The lease of its owner when it began: after a lapse, another process may have taken over. */
-  leaseGeneration: number;
+  leaseGeneration: number = 0;
   /** Resolves when the call has returned. */
-  readonly ended: Ended;
-}
+  readonly ended = new Ended();
 
-/** What `Promise.withResolvers` makes; its own name would ask users' projects for a newer `lib`. */
-interface Ended {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-/**
- * Gives the call its place, synchronously: the order in which calls are made decides, whatever is awaited later.
- * Its key follows when the store is there, since redacted arguments are hashed with the store's secret.
- */
-export function createCall(
-  scope: Scope,
-  spec: ToolSpec,
-  args: unknown,
-  mode: Call["mode"],
-  options: CallOptions,
-): Call {
-  const written = writeArguments(spec.name, args);
-  if (hidesSomething(spec)) scope.root.holdsSecrets = true;
-  const { batch, site, history, callKey: placeByCaller } = options;
-  const caller = scope.parent ?? callAround();
-  // A name that a model gave: it must not be what the record fails at.
-  const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
-  const assignPlace = (text: string): number | string =>
-    placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, site, history });
-  return {
-    host: scope.host,
-    spec,
-    scope,
-    caller,
-    args,
-    likeness: written.text,
-    place: assignPlace(written.text),
-    former:
-      scope.keyVersion === KEY_VERSION ? undefined : identifyAsFormer(spec.name, args, written, assignPlace),
-    text: "",
-    key: "",
-    toolCallId,
-    signal: joinSignals(options.signal, scope.root.signal, scope.ofTry?.signal),
-    mode,
-    messageDecision: options.messageDecision,
-    capabilities: options.capabilities,
-    loopContext: options.loopContext,
-    onYield: options.onYield,
-    isReadByModel: options.readByModel ?? toolCallId !== undefined,
-    modelName: options.modelName,
-    hostLoop: options.hostLoop ?? caller?.hostLoop,
-    isMadeByLoop: options.hostLoop !== undefined,
-    retriesErrors: options.retriesErrors ?? false,
-    ...newProgress(),
-    sent: undefined,
-    input: undefined,
-    inputJson: null,
-    idempotencyKey: "",
-    guards: new Map(),
-    settlers: new Map(),
-    cleanups: [],
-    seq: options.seq ?? 0,
-    takenSeq: undefined,
-    startedAtMs: 0,
-    innerScope: undefined,
-    innerKeys: new Set(),
-    currentTry: undefined,
-    unsettledTries: 0,
-    failure: undefined,
-    leaseGeneration: 0,
-    ended: Promise.withResolvers(),
-  };
+  /**
+   * Gives the call its place, synchronously: the order in which calls are made decides, whatever is awaited later.
+   * Its key follows when the store is there, since redacted arguments are hashed with the store's secret.
+   */
+  constructor(scope: Scope, spec: ToolSpec, args: unknown, mode: Call["mode"], options: CallOptions) {
+    super();
+    const written = writeArguments(spec.name, args);
+    if (hidesSomething(spec)) scope.root.holdsSecrets = true;
+    const { batch, site, history, callKey: placeByCaller } = options;
+    // A name that a model gave: it must not be what the record fails at.
+    const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
+    const assignPlace = (text: string): number | string =>
+      placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, site, history });
+    this.host = scope.host;
+    this.spec = spec;
+    this.scope = scope;
+    this.caller = scope.parent ?? callAround();
+    this.args = args;
+    this.likeness = written.text;
+    this.place = assignPlace(written.text);
+    this.former =
+      scope.keyVersion === KEY_VERSION ? undefined : identifyAsFormer(spec.name, args, written, assignPlace);
+    this.toolCallId = toolCallId;
+    this.signal = joinSignals(options.signal, scope.root.signal, scope.ofTry?.signal);
+    this.mode = mode;
+    this.messageDecision = options.messageDecision;
+    this.capabilities = options.capabilities;
+    this.loopContext = options.loopContext;
+    this.onYield = options.onYield;
+    this.isReadByModel = options.readByModel ?? toolCallId !== undefined;
+    this.modelName = options.modelName;
+    this.hostLoop = options.hostLoop ?? this.caller?.hostLoop;
+    this.isMadeByLoop = options.hostLoop !== undefined;
+    this.retriesErrors = options.retriesErrors ?? false;
+    this.seq = options.seq ?? 0;
+  }
 }
 
 export function identify(call: Call): void {
@@ -199,7 +185,7 @@ export function identify(call: Call): void {
   call.key = callKey(scope.text, call.place, call.text);
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
-  scope.parent?.innerKeys.add(call.key);
+  if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);
 }
 
 /** Takes the identity that holds in the scope, now that the store has answered. The other one's place is not needed. */
@@ -265,9 +251,19 @@ export function takeSeq(call: Call): void {
  */
 export function resetCall(call: Call): void {
   cleanUp(call);
-  Object.assign(call, newProgress());
-  call.guards.clear();
-  call.settlers.clear();
+  Object.assign(call, new Progress());
+  call.guards = undefined;
+  call.settlers = undefined;
+}
+
+/** A check or a write of the transaction that begins the call. */
+export function addGuard(call: Call, policy: string, guard: Guard): void {
+  (call.guards ??= new Map()).set(policy, guard);
+}
+
+/** A write of the transaction that ends the call. */
+export function addSettler(call: Call, policy: string, settler: Settler): void {
+  (call.settlers ??= new Map()).set(policy, settler);
 }
 
 export function cleanUp(call: Call): void {
@@ -333,6 +329,7 @@ export function tell(call: Call, news: CallNews): void {
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
-  const given = [...new Set(signals)].filter((signal) => signal !== undefined);
-  return given.length <= 1 ? given[0] : AbortSignal.any(given);
+  if (signals.every((signal) => signal === undefined)) return undefined;
+  const given = signals.filter((signal, index) => signal !== undefined && signals.indexOf(signal) === index);
+  return given.length <= 1 ? given[0] : AbortSignal.any(given as AbortSignal[]);
 }

@@ -18,21 +18,21 @@ export interface Wait {
 }
 
 export class CallsAtWork {
-  readonly #byKey = new Map<string, Set<Call>>();
+  readonly #byKey = new Map<string, readonly Call[]>();
   readonly #waits = new Set<Wait>();
 
   add(call: Call): void {
-    const calls = this.#byKey.get(call.key);
-    if (calls === undefined) this.#byKey.set(call.key, new Set([call]));
-    else calls.add(call);
+    const others = this.#byKey.get(call.key);
+    this.#byKey.set(call.key, others === undefined ? [call] : [...others, call]);
   }
 
   delete(call: Call): void {
-    const calls = this.#byKey.get(call.key);
-    if (calls?.delete(call) === true && calls.size === 0) this.#byKey.delete(call.key);
+    const rest = this.#byKey.get(call.key)?.filter((other) => other !== call) ?? NONE;
+    if (rest.length === 0) this.#byKey.delete(call.key);
+    else this.#byKey.set(call.key, rest);
   }
 
-  withKey(key: string): ReadonlySet<Call> {
+  withKey(key: string): readonly Call[] {
     return this.#byKey.get(key) ?? NONE;
   }
 
@@ -84,7 +84,7 @@ export class CallsAtWork {
   }
 }
 
-const NONE: ReadonlySet<Call> = new Set();
+const NONE: readonly Call[] = [];
 
 function isInside(call: Call, outer: Call): boolean {
   for (const around of callsAround(call)) if (around === outer) return true;

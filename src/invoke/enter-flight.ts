@@ -18,7 +18,7 @@ async function enterAfterOthers(call: Call, name: string): Promise<void> {
     const wait: Wait = { kind: "call", waiter: call, holders: () => atWork.withKey(call.key) };
     if (!atWork.wait(wait)) throw cycle(call);
     try {
-      await waitInFlight(call, other);
+      await waitInFlight(call, other.ended.promise);
     } finally {
       atWork.end(wait);
     }
@@ -27,7 +27,7 @@ async function enterAfterOthers(call: Call, name: string): Promise<void> {
 }
 
 function enter(call: Call, name: string): void {
-  call.host.inFlight.set(name, call.ended.promise);
+  call.host.inFlight.set(name, call);
   call.host.atWork.add(call);
 }
 

@@ -48,7 +48,7 @@ export interface Host {
   /** The project's tools, as far as the runtime was told. */
   readonly tools: readonly ToolSpec[];
   /** Calls of this runtime that are running now, by key and attempt. */
-  readonly inFlight: Map<string, Promise<unknown>>;
+  readonly inFlight: Map<string, Call>;
   /** The same calls by key, and which of them wait for which. */
   readonly atWork: CallsAtWork;
   /** Pure calls whose answer equal ones wait for, by cache key. */

@@ -3,15 +3,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 import { toApproval } from "./approval.ts";
-import {
-  type Call,
-  type CallOptions,
-  cleanUp,
-  createCall,
-  identify,
-  inFlightName,
-  leavePlaces,
-} from "./call.ts";
+import { Call, type CallOptions, cleanUp, identify, inFlightName, leavePlaces } from "./call.ts";
 import { getToolContext } from "../definition/context.ts";
 import { keyOutsideRuns, warnOutsideRuns } from "./detached.ts";
 import { cleanError, copyError, toldCopy } from "./error-record.ts";
@@ -31,7 +23,7 @@ export async function invoke(
   args: unknown,
   options: CallOptions = {},
 ): Promise<Outcome> {
-  const call = createCall(scope, spec, args, "run", options);
+  const call = new Call(scope, spec, args, "run", options);
   return handOver(call, toOutcome(call, await run(call)));
 }
 
@@ -42,7 +34,7 @@ export async function askWhetherPending(
   args: unknown,
   options: CallOptions = {},
 ): Promise<boolean> {
-  const call = createCall(scope, spec, args, "ask", options);
+  const call = new Call(scope, spec, args, "ask", options);
   return (await run(call)).kind === "pending";
 }
 
@@ -53,7 +45,7 @@ export async function invokeDetached(
   args: unknown,
   options: CallOptions = {},
 ): Promise<Outcome> {
-  const call = createCall(scope, spec, args, "run", options);
+  const call = new Call(scope, spec, args, "run", options);
   warnOutsideRuns(spec);
   call.idempotencyKey = keyOutsideRuns(call, getToolContext());
   try {

@@ -58,7 +58,8 @@ export class Places {
   /** The call has an outcome: the next equal call is another one. */
   end(text: string, index: number): void {
     const name = nameOf(text);
-    const rest = (this.#unended.get(name) ?? []).filter((place) => place.index !== index);
+    const rest = this.#unended.get(name)?.filter((place) => place.index !== index);
+    if (rest === undefined) return;
     if (rest.length === 0) this.#unended.delete(name);
     else this.#unended.set(name, rest);
   }

@@ -12,7 +12,8 @@ interface RunState {
   owedMs: number;
   /** The run has a time budget: its active time is stored while calls run, so that a kill does not forget it. */
   isTimed: boolean;
-  readonly inPlaces: Set<Call>;
+  /** Made by the first call that takes a place. */
+  inPlaces: Set<Call> | undefined;
   readonly queue: Waiter[];
 }
 
@@ -39,7 +40,7 @@ export class RunBudgets {
         activeSince: this.#monotonic(),
         owedMs: 0,
         isTimed: false,
-        inPlaces: new Set(),
+        inPlaces: undefined,
         queue: [],
       });
     } else state.holders += 1;
@@ -88,9 +89,9 @@ export class RunBudgets {
   /** Takes one of `max` places, unless it would have to wait or to overtake another. A call has at most one. */
   tryTakePlace(call: Call, max: number): boolean {
     const state = this.#runs.get(call.scope.budgetId);
-    if (state === undefined || state.inPlaces.has(call)) return true;
-    if (state.inPlaces.size >= max || state.queue.length > 0) return false;
-    state.inPlaces.add(call);
+    if (state === undefined || state.inPlaces?.has(call) === true) return true;
+    if (placesTaken(state) >= max || state.queue.length > 0) return false;
+    takePlace(state, call);
     return true;
   }
 
@@ -114,7 +115,7 @@ export class RunBudgets {
   /** Gives its place back, if it has one. */
   freePlace(call: Call): void {
     const state = this.#runs.get(call.scope.budgetId);
-    if (state?.inPlaces.delete(call) === true) grant(state);
+    if (state?.inPlaces?.delete(call) === true) grant(state);
   }
 
   /** The calls that have places. */
@@ -123,11 +124,19 @@ export class RunBudgets {
   }
 }
 
+function placesTaken({ inPlaces }: RunState): number {
+  return inPlaces?.size ?? 0;
+}
+
+function takePlace(state: RunState, call: Call): void {
+  (state.inPlaces ??= new Set()).add(call);
+}
+
 function grant(state: RunState): void {
   for (let next = state.queue[0]; next !== undefined; next = state.queue[0]) {
-    if (state.inPlaces.size >= next.max) return;
+    if (placesTaken(state) >= next.max) return;
     state.queue.shift();
-    state.inPlaces.add(next.call);
+    takePlace(state, next.call);
     next.resolve();
   }
 }

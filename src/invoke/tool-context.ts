@@ -23,12 +23,15 @@ import { recordKeyRead } from "./record/record-key-read.ts";
  * it. Tools that it calls count inside this call.
  * @param attempt the try that `work` is; without one, `work` is a try of its own
  */
-export async function withToolContext<T>(
+export function withToolContext<T>(
   call: Call,
   work: (ctx: ToolContext<object>) => Promise<T>,
   attempt?: Try,
 ): Promise<T> {
-  if (attempt !== undefined) return inContext(call, attempt, work);
+  return attempt === undefined ? withOwnTry(call, work) : inContext(call, attempt, work);
+}
+
+async function withOwnTry<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
   const own = new Try(call);
   try {
     return await inContext(call, own, work);
@@ -39,7 +42,9 @@ export async function withToolContext<T>(
 
 function inContext<T>(call: Call, attempt: Try, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
   if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, attempt, work);
-  const ctx = createToolContext(call, attempt, { ...call.loopContext, ...call.capabilities });
+  const { loopContext, capabilities } = call;
+  const isPlain = loopContext === undefined && capabilities === undefined;
+  const ctx = createToolContext(call, attempt, isPlain ? undefined : { ...loopContext, ...capabilities });
   return runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
 }
 
@@ -91,46 +96,106 @@ function createToolContext(
   attempt: Try,
   capabilities: Readonly<Record<string, unknown>> | undefined,
 ): ToolContext<object> {
-  const { spec, scope } = call;
-  const { runId, nodeId, iteration } = scope.identity;
-  const outer = getToolContext();
-  const settings = settingsOf(call, outer);
-  let joined: AbortSignal | undefined;
-  const context: Mutable<BaseToolContext> = {
-    idempotencyKey: call.idempotencyKey,
-    toolName: spec.name,
-    sideEffect: spec.sideEffect,
-    idempotent: spec.idempotent,
-    runId,
-    nodeId,
-    iteration,
-    attempt: scope.attempt,
-    seq: call.seq,
-    rootDir: settings.rootDir,
-    allowNetwork: settings.allowNetwork,
-    maxOutputBytes: settings.maxOutputBytes,
-    timeoutMs: settings.timeoutMs,
-    isolation: settings.isolation,
-    protectedPaths: settings.protectedPaths,
-    toolCallId: call.toolCallId,
-    get signal() {
-      const { signal } = attempt;
-      // Outside any run the context around it is all there is to say that it should stop.
-      if (!scope.isDetached || outer?.signal === undefined) return signal;
-      joined ??= AbortSignal.any([signal, outer.signal]);
-      return joined;
-    },
-    log: new CallLog(call),
-    progress: (...said: readonly unknown[]) => reportProgress(call, said),
-    reportCost: (usd) => {
+  const context = new CallContext(call, attempt);
+  return capabilities === undefined ? context : hand(context, capabilities, call.scope.isDetached);
+}
+
+/**
+ * All fields are its own, so that a copy with `{ ...ctx }` has them. A class and no literal: the engine takes contexts that
+ * a literal made for objects that live long, and then keeps whatever they refer to.
+ */
+class CallContext implements BaseToolContext {
+  declare readonly idempotencyKey: string;
+  readonly toolName: string;
+  readonly sideEffect: boolean;
+  readonly idempotent: boolean;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly rootDir: string;
+  readonly allowNetwork: boolean;
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly isolation: ToolSettings["isolation"];
+  readonly protectedPaths: readonly string[];
+  readonly toolCallId: string | undefined;
+  readonly log: ToolLog;
+  readonly progress: BaseToolContext["progress"];
+  readonly reportCost: BaseToolContext["reportCost"];
+  readonly durabilitySnapshot: BaseToolContext["durabilitySnapshot"];
+  declare readonly signal: AbortSignal;
+  readonly #attempt: Try;
+  readonly #outer: PartialToolContext | undefined;
+  readonly #key: string;
+  #joined: AbortSignal | undefined;
+
+  constructor(call: Call, attempt: Try) {
+    const { spec, scope } = call;
+    const { identity } = scope;
+    const outer = getToolContext();
+    const settings = settingsOf(call, outer);
+    this.toolName = spec.name;
+    this.sideEffect = spec.sideEffect;
+    this.idempotent = spec.idempotent;
+    this.runId = identity.runId;
+    this.nodeId = identity.nodeId;
+    this.iteration = identity.iteration;
+    this.attempt = scope.attempt;
+    this.seq = call.seq;
+    this.rootDir = settings.rootDir;
+    this.allowNetwork = settings.allowNetwork;
+    this.maxOutputBytes = settings.maxOutputBytes;
+    this.timeoutMs = settings.timeoutMs;
+    this.isolation = settings.isolation;
+    this.protectedPaths = settings.protectedPaths;
+    this.toolCallId = call.toolCallId;
+    this.log = new CallLog(call);
+    this.progress = (...said: readonly unknown[]) => reportProgress(call, said);
+    this.reportCost = (usd) => {
       if (!Number.isFinite(usd) || usd <= 0) return;
       call.costUsd += usd;
       call.spending?.note();
-    },
-    durabilitySnapshot: call.host.snapshotFor?.(call, settings) ?? outer?.durabilitySnapshot ?? noSnapshot,
-  };
-  if (watchesKey(call)) watchKey(call, context);
-  return capabilities === undefined ? context : hand(context, capabilities, scope.isDetached);
+    };
+    this.durabilitySnapshot =
+      call.host.snapshotFor?.(call, settings) ?? outer?.durabilitySnapshot ?? noSnapshot;
+    this.#attempt = attempt;
+    this.#outer = outer;
+    this.#key = call.idempotencyKey;
+    Object.defineProperty(this, "signal", CallContext.#SIGNAL);
+    // Only where it matters whether the tool reads its key: an accessor costs more than a value.
+    if (watchesKey(call)) Object.defineProperty(this, "idempotencyKey", CallContext.#KEY);
+    else (this as { idempotencyKey: string }).idempotencyKey = call.idempotencyKey;
+  }
+
+  // Accessors of its own, with one function for all contexts, which is much cheaper than one for each.
+  static readonly #SIGNAL = accessor((context) => CallContext.#of(context).#signal());
+  static readonly #KEY = accessor((context) => CallContext.#of(context).#readKey());
+
+  /** Also through an object that inherits from the context. */
+  static #of(context: object): CallContext {
+    let owner = context;
+    while (!(#attempt in owner)) owner = Object.getPrototypeOf(owner) as object;
+    return owner;
+  }
+
+  #readKey(): string {
+    const { call } = this.#attempt;
+    if (!call.keyRead) {
+      call.keyRead = true;
+      recordKeyRead(call);
+    }
+    return this.#key;
+  }
+
+  #signal(): AbortSignal {
+    const { signal, call } = this.#attempt;
+    const outer = this.#outer?.signal;
+    // Outside any run the context around it is all there is to say that it should stop.
+    if (!call.scope.isDetached || outer === undefined) return signal;
+    return (this.#joined ??= AbortSignal.any([signal, outer]));
+  }
 }
 
 /** In a run nobody can hand a tool another key or another run than its own; outside, a test may say anything. */
@@ -147,22 +212,14 @@ function hand(
   return context;
 }
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-/** Notices whether the tool reads its key. Only where it matters: an accessor costs more than a value. */
-function watchKey(call: Call, context: BaseToolContext): void {
-  const { idempotencyKey } = context;
-  Object.defineProperty(context, "idempotencyKey", {
+function accessor(read: (context: object) => unknown): PropertyDescriptor {
+  return {
     enumerable: true,
     configurable: true,
-    get: () => {
-      if (!call.keyRead) {
-        call.keyRead = true;
-        recordKeyRead(call);
-      }
-      return idempotencyKey;
+    get(this: object) {
+      return read(this);
     },
-  });
+  };
 }
 
 /** A hook for the sandbox's snapshots; without one there is nothing to snapshot. */

@@ -13,7 +13,7 @@ export class Try {
   #controller: AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
   #isOver = false;
-  readonly #ranOwn = new Set<object>();
+  #ranOwn: Set<object> | undefined;
 
   constructor(call: Call) {
     this.call = call;
@@ -28,8 +28,8 @@ export class Try {
    * call of its own, with a key of its own.
    */
   takeOwnExecute(original: object): boolean {
-    if (this.#ranOwn.has(original) || this.#isOver) return false;
-    this.#ranOwn.add(original);
+    if (this.#isOver || this.#ranOwn?.has(original) === true) return false;
+    (this.#ranOwn ??= new Set()).add(original);
     return true;
   }
 

@@ -26,7 +26,7 @@ async function dropAbandoned(host: Host): Promise<void> {
 
 async function isInFlight(host: Host, holder: Holder, alive: Map<string, boolean>): Promise<boolean> {
   const { ownerId, callKey } = holder;
-  if (ownerId === host.ownerId) return host.atWork.withKey(callKey).size > 0;
+  if (ownerId === host.ownerId) return host.atWork.withKey(callKey).length > 0;
   const isAlive = alive.get(ownerId) ?? (await host.isOwnerAlive(ownerId));
   alive.set(ownerId, isAlive);
   return isAlive;

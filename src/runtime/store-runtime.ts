@@ -20,7 +20,7 @@ import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
-import { fromTool, type ToolLike, toTools } from "../tool/from-tool.ts";
+import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../util/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
@@ -111,7 +111,7 @@ export class StoreRuntime {
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
     checkOptions(CALL_OPTIONS, options);
-    const spec = specOf(fromTool(tool));
+    const spec = specFrom(tool);
     const { toolCallId, callKey, signal } = options;
     const { scope, close } = this.#scopeFor(options, () => writeArguments(spec.name, args).text);
     let isWaiting = false;
@@ -237,7 +237,8 @@ export class StoreRuntime {
 
   /** Waits for what is in flight, then lets go of everything. */
   async dispose(): Promise<void> {
-    while (this.#host.inFlight.size > 0) await Promise.all(this.#host.inFlight.values());
+    const { inFlight } = this.#host;
+    while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
     if (!this.#store.isOpen) return;
     await this.#host.unsettled.settle();
     await this.#ownership.stop(this.#host.cutOff.size > 0);

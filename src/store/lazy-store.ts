@@ -41,7 +41,11 @@ export class LazyStore implements Store {
   }
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    return this.#use((store) => store.transaction(work, level));
+    // Every call comes by here twice, so the usual case makes no function and no promise of its own.
+    const store = this.#store;
+    const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
+    if (store !== undefined && turn === undefined) return store.transaction(work, level);
+    return this.#after(turn, (opened) => opened.transaction(work, level));
   }
 
   /** Does not take turns with others: it must not wait. */
@@ -50,13 +54,15 @@ export class LazyStore implements Store {
   }
 
   read<T>(work: () => Transaction<T>): Promise<T> {
-    return this.#use((store) => store.read(work));
+    const store = this.#store;
+    const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
+    if (store !== undefined && turn === undefined) return store.read(work);
+    return this.#after(turn, (opened) => opened.read(work));
   }
 
-  #use<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = this.#store;
-    if (store === undefined) return this.opened().then(work);
-    return this.#turns.nextIfDue()?.then(() => work(store)) ?? work(store);
+  async #after<T>(turn: Promise<unknown> | undefined, work: (store: Store) => Promise<T>): Promise<T> {
+    await turn;
+    return work(await this.opened());
   }
 
   async close(): Promise<void> {

@@ -11,12 +11,14 @@ import type { CommitLevel, Store, Transaction } from "./store.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
+/** Work that waits for its commit. */
 interface Job {
   readonly level: CommitLevel;
-  /** Runs the work inside the open transaction and keeps its result. */
-  run(): void;
-  commit(): void;
-  fail(error: unknown): void;
+  readonly work: () => Transaction<unknown>;
+  /** Of the work, once it was done inside the open transaction. */
+  result: unknown;
+  readonly commit: (result: never) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** @param path a file, or `":memory:"` */
@@ -54,16 +56,8 @@ class SqliteStore implements Store {
   }
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let result: T;
-      this.#jobs.push({
-        level,
-        run: () => {
-          result = this.#perform(work());
-        },
-        commit: () => resolve(result),
-        fail: reject,
-      });
+    return new Promise<T>((commit, fail) => {
+      this.#jobs.push({ level, work, result: undefined, commit, fail });
       // After all pending microtasks: calls that were made side by side reach this point together.
       if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(() => this.#startDrain());
     });
@@ -133,13 +127,13 @@ class SqliteStore implements Store {
     this.#setLevel(level);
     this.#statement("BEGIN IMMEDIATE").run();
     try {
-      for (const job of jobs) job.run();
+      for (const job of jobs) job.result = this.#perform(job.work());
       this.#statement("COMMIT").run();
     } catch (error) {
       rollBack(this.#database);
       throw error;
     }
-    for (const job of jobs) job.commit();
+    for (const job of jobs) job.commit(job.result as never);
   }
 
   #setLevel(level: CommitLevel): void {

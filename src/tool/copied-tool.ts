@@ -5,7 +5,7 @@
  */
 import { checkUnknownOptions, policyNames } from "../definition/check-options.ts";
 import type { ToolContext } from "../definition/context.ts";
-import { assertSameVersion, MADE_BY, sharedByCopies } from "../definition/package-copy.ts";
+import { isSameVersion, MADE_BY, packageConflict, sharedByCopies } from "../definition/package-copy.ts";
 import {
   createToolSpec,
   isGenerator,
@@ -21,16 +21,23 @@ import { type AnyTool, type Tool, TOOL_METADATA, TOOL_SPEC } from "./tool.ts";
 
 type Fields = Readonly<Record<PropertyKey, unknown>>;
 
-/** The fields of each tool as it was made, by its definition. */
-const originals = sharedByCopies(
-  "tools as made.1",
-  () => new WeakMap<object, { tool: Tool; fields: Fields }>(),
-);
+interface Made {
+  readonly tool: Tool;
+  /** Its fields as they were then. */
+  readonly fields: Fields;
+  /** How many it had. */
+  readonly count: number;
+}
+
+/** Each tool as it was made, by its definition. */
+const originals = sharedByCopies("tools as made.2", () => new WeakMap<object, Made>());
 
 const METHODS = ["execute", "invoke", "call", "run", "func"] as const;
 const SCHEMAS = ["schema", "inputSchema"] as const;
 const PARTS = ["name", "description", ...SCHEMAS, "outputSchema", ...METHODS, ...SDK_PARTS];
-const KNOWN = [...PARTS, ...policyNames];
+/** All that means something here. */
+const KNOWN: readonly string[] = [...new Set([...PARTS, ...policyNames])];
+const IS_KNOWN = new Set(KNOWN);
 
 /** To be called with every tool that is made. */
 export function rememberTool<T extends AnyTool>(tool: T): T {
@@ -38,8 +45,11 @@ export function rememberTool<T extends AnyTool>(tool: T): T {
   const fields = Object.fromEntries(
     Object.entries(accessors).map(([name, { value }]) => [name, value as unknown]),
   );
-  const made = { tool: tool as unknown as Tool, fields: { ...fields, [TOOL_METADATA]: tool[TOOL_METADATA] } };
-  originals.set(tool[TOOL_SPEC], made);
+  originals.set(tool[TOOL_SPEC], {
+    tool: tool as unknown as Tool,
+    fields: { ...fields, [TOOL_METADATA]: tool[TOOL_METADATA] },
+    count: Object.keys(tool).length,
+  });
   return tool;
 }
 
@@ -83,7 +93,7 @@ const derived = new WeakMap<object, { changes: Fields; parsedByLoop: boolean; sp
 /** What differs from the tool as it was made; `undefined` where nothing does. */
 function changesIn(value: AnyTool): Fields | undefined {
   const spec = value[TOOL_SPEC];
-  assertSameVersion(spec[MADE_BY], `Tool "${spec.name}"`);
+  if (!isSameVersion(spec[MADE_BY])) throw packageConflict(spec[MADE_BY], `Tool "${spec.name}"`);
   const made = originals.get(spec);
   if (made === undefined) {
     return refuseTool(
@@ -91,22 +101,22 @@ function changesIn(value: AnyTool): Fields | undefined {
       "it is a deep copy, which may have lost what guards it. Copy a tool with { ...tool }, or use fromTool(tool, { … }).",
     );
   }
-  const changes: Record<PropertyKey, unknown> = {};
-  for (const name of namesIn(value)) {
-    if (
-      name === "schema" ? isOwnSchema(value, spec) : (value as unknown as Fields)[name] === made.fields[name]
-    )
-      continue;
-    changes[name] = (value as unknown as Fields)[name];
+  // Every call of every tool comes by here, so nothing is allocated unless something was changed.
+  const given = value as unknown as Fields;
+  const { fields } = made;
+  let changes: Record<PropertyKey, unknown> | undefined;
+  for (const name of KNOWN) {
+    if (name === "schema" ? isOwnSchema(value, spec) : given[name] === fields[name]) continue;
+    (changes ??= {})[name] = given[name];
   }
-  return Object.keys(changes).length === 0 && !(TOOL_METADATA in changes) ? undefined : changes;
-}
-
-/** All that means something here, however it was set, and whatever else was added. */
-function namesIn(value: object): Set<PropertyKey> {
-  const names = new Set<PropertyKey>([...KNOWN, TOOL_METADATA]);
-  for (const name in value) names.add(name);
-  return names;
+  // Whatever else was added. To the tool itself nothing was, if it has as many fields as when it was made.
+  if (made.tool !== value || Object.keys(given).length !== made.count) {
+    for (const name in given) {
+      if (!IS_KNOWN.has(name) && given[name] !== fields[name]) (changes ??= {})[name] = given[name];
+    }
+  }
+  if (given[TOOL_METADATA] !== fields[TOOL_METADATA]) (changes ??= {})[TOOL_METADATA] = given[TOOL_METADATA];
+  return changes;
 }
 
 /** The schema of a tool of our own is made when it is asked for: not in order to compare it. */

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
 import { describe } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
-import { createToolSpec } from "../definition/tool-spec.ts";
+import { createToolSpec, type ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { carriesSpec, isTool, originalOf, specOfCopy } from "./copied-tool.ts";
@@ -80,6 +80,12 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   const tool = isDefinition(value) ? fromDefinition(value, policy) : fromForeign(value, policy);
   if (!hasPolicy) converted.set(value, tool);
   return tool;
+}
+
+/** The definition by which a call of it runs. The same as that of `fromTool(value)`, without making a tool of it first. */
+export function specFrom(value: ToolLike): ToolSpec {
+  const isOwn = carriesSpec(value) && originOf(value) === undefined;
+  return specOfCopy(isOwn ? value : fromTool(value));
 }
 
 /** The tool itself, or one that obeys what a copy of it changes. */

@@ -68,7 +68,7 @@ export class HostValue {
 /** @throws UnencodableError for functions, symbols, circular references, and objects without data of their own. */
 export function encode(value: unknown): string {
   try {
-    return JSON.stringify(toTagged(value, "", new Set()));
+    return JSON.stringify(toTagged(value, "", []));
   } catch (error) {
     throw asUnencodable("", error);
   }
@@ -97,7 +97,7 @@ export function unbox(value: object): unknown {
 }
 
 /** Returns the value itself where nothing in it needs a tag, so that the common case copies nothing. */
-function toTagged(value: unknown, path: string, above: Set<object>): unknown {
+function toTagged(value: unknown, path: string, above: object[]): unknown {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -115,9 +115,9 @@ function toTagged(value: unknown, path: string, above: Set<object>): unknown {
   }
 }
 
-function objectToTagged(value: object, path: string, above: Set<object>): unknown {
-  if (above.has(value)) throw new UnencodableError(path, "refers back to an object that contains it");
-  if (above.size >= MAX_DEPTH) throw new UnencodableError(path, TOO_DEEP);
+function objectToTagged(value: object, path: string, above: object[]): unknown {
+  if (above.includes(value)) throw new UnencodableError(path, "refers back to an object that contains it");
+  if (above.length >= MAX_DEPTH) throw new UnencodableError(path, TOO_DEEP);
   try {
     if (value instanceof Date) {
       return tag("date", Number.isNaN(value.getTime()) ? "invalid" : value.toISOString());
@@ -125,16 +125,16 @@ function objectToTagged(value: object, path: string, above: Set<object>): unknow
     if (value instanceof Uint8Array) {
       return tag(Buffer.isBuffer(value) ? "buffer" : "bytes", Buffer.from(value).toString("base64"));
     }
-    above.add(value);
+    above.push(value);
     const tagged = containerToTagged(value, path, above);
-    above.delete(value);
+    above.pop();
     return tagged;
   } catch (error) {
     throw asUnencodable(path, error);
   }
 }
 
-function containerToTagged(value: object, path: string, above: Set<object>): unknown {
+function containerToTagged(value: object, path: string, above: object[]): unknown {
   if (Array.isArray(value)) return arrayToTagged(value, path, above);
   if (HostValue.is(value)) return tag("host", [value.kind, toTagged(value.data, path, above)]);
   if (value instanceof Map) {
@@ -161,7 +161,7 @@ function containerToTagged(value: object, path: string, above: Set<object>): unk
   return recordToTagged(value, path, above);
 }
 
-function arrayToTagged(items: readonly unknown[], path: string, above: Set<object>): unknown {
+function arrayToTagged(items: readonly unknown[], path: string, above: object[]): unknown {
   let copy: unknown[] | undefined;
   let holes = 0;
   for (let index = 0; index < items.length; index += 1) {
@@ -177,19 +177,28 @@ function arrayToTagged(items: readonly unknown[], path: string, above: Set<objec
   return copy ?? items;
 }
 
-function recordToTagged(record: object, path: string, above: Set<object>): unknown {
+function recordToTagged(record: object, path: string, above: object[]): unknown {
   let copy: Record<string, unknown> | undefined;
-  const read: [string, unknown][] = [];
-  for (const name of Object.keys(record)) {
+  const names = Object.keys(record);
+  // Each field is read once: a getter may answer differently the second time.
+  const read: unknown[] = [];
+  for (const name of names) {
     const place = path === "" ? name : `${path}.${name}`;
     const item = readField(record, name, place);
     const tagged = toTagged(item, place, above);
-    if (tagged !== item) copy ??= Object.fromEntries(read);
-    if (copy === undefined) read.push([name, item]);
+    if (tagged !== item) copy ??= fromNames(names, read);
+    if (copy === undefined) read.push(item);
     else define(copy, name, tagged);
   }
   const plain = copy ?? record;
   return Object.hasOwn(plain, TAG) ? tag("object", Object.entries(plain)) : plain;
+}
+
+/** The first fields, as far as there are values. */
+function fromNames(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  values.forEach((value, index) => define(record, names[index] ?? "", value));
+  return record;
 }
 
 /** A getter may throw; the error names it. */

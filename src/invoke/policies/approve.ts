@@ -8,7 +8,7 @@ import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { askAuthor } from "../ask-author.ts";
-import { argumentsHash, type Call } from "../call.ts";
+import { addGuard, argumentsHash, type Call } from "../call.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy, refuse } from "../policy.ts";
@@ -54,7 +54,7 @@ export const approveDetached: Policy = async (call, next) => {
 function nextWith(call: Call, approval: ApprovalRow, next: () => Promise<Result>): Promise<Result> {
   call.approval = approval;
   call.approvalId = approval.id;
-  call.guards.set("approve", () => redeemGuard(call, approval));
+  addGuard(call, "approve", () => redeemGuard(call, approval));
   return next();
 }
 

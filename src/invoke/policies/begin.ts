@@ -21,7 +21,7 @@ export const begin: Policy = async (call, next) => {
   const { host, spec } = call;
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
-  if (!spec.sideEffect && call.guards.size === 0 && call.row === undefined) return beginPure(call, next);
+  if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
   const refusal = await commitIntent(call, commitLevel(host, isUnrepeatable(spec)));
@@ -64,7 +64,7 @@ function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
 }
 
 function* beginCall(call: Call): Transaction<void> {
-  for (const guard of call.guards.values()) yield* guard();
+  for (const guard of call.guards?.values() ?? []) yield* guard();
   const { row } = call;
   if (row === undefined) {
     yield* insertIntent(call);

@@ -14,7 +14,7 @@ import {
 import type { Transaction } from "../../store/store.ts";
 import { SKEW_MS } from "../../util/clock.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
-import { type Call, keysAround, tell } from "../call.ts";
+import { addGuard, addSettler, type Call, keysAround, tell } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
@@ -28,9 +28,9 @@ export const breaker: Policy = (call, next) =>
 async function guarded(call: Call, next: () => Promise<Result>): Promise<Result> {
   const refusal = await refusalOfBreaker(call);
   if (refusal !== undefined) return refusal;
-  call.guards.set("breaker", () => passOrRefuse(call));
+  addGuard(call, "breaker", () => passOrRefuse(call));
   let hasOpened = false;
-  call.settlers.set("breaker", function* (result) {
+  addSettler(call, "breaker", function* (result) {
     hasOpened = yield* count(call, result);
   });
   call.cleanups.push(() => {

@@ -10,7 +10,7 @@ import { momentAfter, SKEW_MS } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
-import { type Call, executedHash } from "../call.ts";
+import { addSettler, type Call, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
 import { messageOf } from "../error-record.ts";
 import type { Lead } from "../host.ts";
@@ -35,7 +35,7 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
     const latest = momentAfter(now, (call.spec.cache?.ttlMs ?? Infinity) + SKEW_MS);
     const stored = await call.host.store.read(() => readCache(key, now, latest));
     if (stored !== undefined) return { kind: "success", output: decode(stored), fromCache: true };
-    call.settlers.set("cache", function* (result) {
+    addSettler(call, "cache", function* (result) {
       if (result.kind !== "success" || call.outputJson === undefined) return;
       const ttlMs = call.spec.cache?.ttlMs;
       const expiresAtMs = ttlMs === undefined ? null : momentAfter(call.host.clock.now(), ttlMs);

@@ -8,7 +8,7 @@ import { type CallRow, callsByKey } from "../../store/calls.ts";
 import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
 import { readClaimedCall, type RecordedCall } from "../../store/recorded-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, callsAround, executedHash } from "../call.ts";
+import { addGuard, addSettler, type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
@@ -86,12 +86,12 @@ function nextWith(
     callKey: call.key,
     attempt: call.scope.attempt,
   };
-  call.guards.set("claim", function* () {
+  addGuard(call, "claim", function* () {
     const changes = yield* takeClaim(mine, from);
     if (changes === 0) throw new Contended();
     if (judged !== undefined && !(yield* isAsJudged(judged))) throw new Contended();
   });
-  call.settlers.set("claim", function* (result) {
+  addSettler(call, "claim", function* (result) {
     if (effectOf(call, result) === "none") yield* releaseClaim(call.idempotencyKey, call.key);
   });
   return next();

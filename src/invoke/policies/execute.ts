@@ -16,14 +16,6 @@ import { Try } from "../try.ts";
 export const execute: Policy = async (call) => {
   const attempt = call.currentTry ?? new Try(call);
   try {
-    return await runTry(call, attempt);
-  } finally {
-    attempt.end();
-  }
-};
-
-async function runTry(call: Call, attempt: Try): Promise<Result> {
-  try {
     // The call around this one may have ended while this one waited for its turn.
     if (call.scope.ofTry?.isOver === true) return aborted(call.signal);
     const output = await withToolContext(call, (ctx) => enter(call, ctx), attempt);
@@ -33,12 +25,14 @@ async function runTry(call: Call, attempt: Try): Promise<Result> {
     const lost = LostOwnership.errorOf(thrown);
     if (lost !== undefined) throw lost;
     const flow = call.hostLoop?.onThrow(thrown);
-    if (flow !== undefined) return leaveToLoop(call, flow, thrown);
+    if (flow !== undefined) return await leaveToLoop(call, flow, thrown);
     const error = withoutInnerEffect(toToolwrightError(thrown, call.spec.name));
     const { innerPending } = call;
-    return innerPending === undefined ? { kind: "error", error } : pendingInside(call, innerPending);
+    return innerPending === undefined ? { kind: "error", error } : await pendingInside(call, innerPending);
+  } finally {
+    attempt.end();
   }
-}
+};
 
 /** Control flow of the loop around the call is no failure of the tool. */
 async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unknown): Promise<Result> {
@@ -50,7 +44,8 @@ async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unkn
 }
 
 async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
-  await assertStillOwned(call);
+  const checking = assertStillOwned(call);
+  if (checking !== undefined) await checking;
   if (call.isMadeByLoop && call.tries === 0) {
     const mark = call.isReentry ? (call.row?.waitsFor ?? undefined) : undefined;
     await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });

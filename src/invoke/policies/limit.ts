@@ -13,7 +13,7 @@ import {
   reserve,
 } from "../../store/usage.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, callsAround, keysAround } from "../call.ts";
+import { addGuard, addSettler, type Call, callsAround, keysAround } from "../call.ts";
 import type { Limits } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
@@ -35,8 +35,8 @@ async function limited(call: Call, limits: Limits, next: () => Promise<Result>):
   const beginMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
   const endMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
   const unstoredUsd = new Once(() => spending?.takeUnstoredUsd() ?? 0);
-  call.guards.set("limit", () => takeBudgets(call, limits, beginMs));
-  call.settlers.set("limit", () => settleBudgets(call, limits, endMs, unstoredUsd));
+  addGuard(call, "limit", () => takeBudgets(call, limits, beginMs));
+  addSettler(call, "limit", () => settleBudgets(call, limits, endMs, unstoredUsd));
   try {
     const result = await next();
     await spending?.whenStored();

@@ -14,7 +14,7 @@ import { wallLeft } from "./timeout.ts";
 const MOST_WAITS_INSIDE = 70;
 
 export const room: Policy = (call, next) =>
-  call.guards.has("limit") || call.spec.retry.circuitBreakerThreshold !== undefined
+  call.guards?.has("limit") === true || call.spec.retry.circuitBreakerThreshold !== undefined
     ? whenThereIsRoom(call, next)
     : next();
 
@@ -70,7 +70,7 @@ async function waitForPlace(call: Call, max: number): Promise<void> {
 async function waitForBudget(call: Call, keys: readonly string[]): Promise<void> {
   const { atWork } = call.host;
   // A call inside another one keeps that one from ending. Calls of other processes may do the same, unseen from here.
-  const isElsewhere = keys.some((key) => atWork.withKey(key).size === 0);
+  const isElsewhere = keys.some((key) => atWork.withKey(key).length === 0);
   if (isElsewhere && !callsAround(call).next().done) call.budgetWaits += 1;
   const wait: Wait = {
     kind: "budget",

@@ -55,7 +55,7 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const { host, scope } = call;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
   const outputJson = yield* logText(call, "output", end.outputJson);
-  const changes = yield* finishCall(at, { ...end, outputJson });
+  const changes = yield* finishCall(at, outputJson === end.outputJson ? end : { ...end, outputJson });
   if (changes === 0) {
     // A commit whose answer was lost may have been made. Otherwise another process has taken over, and this is late.
     const [row] = yield* callsByKey(scope.id, call.key);
@@ -78,7 +78,7 @@ function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> 
 }
 
 function* settleAll(call: Call, result: Result): Transaction<void> {
-  for (const settle of call.settlers.values()) yield* settle(result);
+  for (const settle of call.settlers?.values() ?? []) yield* settle(result);
   const hasEnded = result.kind === "success" || result.kind === "error";
   // What agents inside of it were told, in clear: nobody enters it again in this attempt.
   if (hasEnded && call.innerScope !== undefined) {

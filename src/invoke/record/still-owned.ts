@@ -24,12 +24,16 @@ export class LostOwnership extends Error {
   }
 }
 
-/** @throws LostOwnership */
-export async function assertStillOwned(call: Call): Promise<void> {
-  const { host } = call;
-  if (call.scope.isDetached) return;
+/** Nothing to wait for where there is nothing to ask. @throws LostOwnership */
+export function assertStillOwned(call: Call): Promise<void> | undefined {
+  if (call.scope.isDetached) return undefined;
   // The first try follows its intent at once. A further one may come long after, and can afford to ask.
-  if (call.tries === 0 && host.leaseGeneration() === call.leaseGeneration) return;
+  if (call.tries === 0 && call.host.leaseGeneration() === call.leaseGeneration) return undefined;
+  return askWhetherOwned(call);
+}
+
+async function askWhetherOwned(call: Call): Promise<void> {
+  const { host } = call;
   await host.renewLease();
   const generation = host.leaseGeneration();
   if (!(await host.store.read(() => isOwned(call)))) throw new LostOwnership(fenced(call));

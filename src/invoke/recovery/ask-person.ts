@@ -3,7 +3,7 @@ import { type ApprovalRow, approvalOfCall } from "../../store/approvals.ts";
 import type { CallRow } from "../../store/calls.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
-import type { Call } from "../call.ts";
+import { addGuard, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { questionAbout } from "./describe-interrupted.ts";
@@ -27,7 +27,7 @@ export function runOnAnswer(call: Call, approval: ApprovalRow): void {
   call.approvedBefore = true;
   // An approval that it was run on before stays: it says with which arguments.
   call.approvalId ??= approval.id;
-  call.guards.set("replay", () => redeemGuard(call, approval));
+  addGuard(call, "replay", () => redeemGuard(call, approval));
 }
 
 function latestRequest(call: Call): Promise<ApprovalRow | undefined> {

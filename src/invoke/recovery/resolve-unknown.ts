@@ -8,7 +8,7 @@ import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
 import { type CallRow } from "../../store/calls.ts";
 import { hasReadKey, hasUnreadKey } from "../../store/key-reads.ts";
 import { decode } from "../../util/encode.ts";
-import { type Call, tell } from "../call.ts";
+import { addGuard, type Call, tell } from "../call.ts";
 import { addNote } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { parseOutput } from "../policies/validate.ts";
@@ -128,7 +128,7 @@ async function closeNow(call: Call, question: ApprovalRow | undefined): Promise<
 /** The call runs without the answer: nothing is left to decide. */
 function closeQuestion(call: Call, question: ApprovalRow | undefined): undefined {
   if (question === undefined) return;
-  call.guards.set("question", function* () {
+  addGuard(call, "question", function* () {
     yield* voidPending(question.id);
   });
 }

@@ -130,7 +130,7 @@ function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   const { host } = call;
   if (row.ownerId !== host.ownerId) return undefined;
   const running = host.inFlight.get(inFlightName(row.key, row.attempt));
-  return running === call.ended.promise ? undefined : running;
+  return running === call ? undefined : running?.ended.promise;
 }
 
 /** A call of this runtime is alive while it is in flight, or while its outcome waits for the store. */
