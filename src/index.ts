@@ -63,7 +63,7 @@ export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { ApprovalResolution } from "./invoke/approvals/decision.ts";
 export type { CallFilter, LoggedCall } from "./store/call-log.ts";
 export type { Approval as ApprovalRequest } from "./invoke/approval.ts";
-export type { RuntimeEvent } from "./invoke/events.ts";
+export type { EventEnvelope, Plan, PlanStep, RunKind, RuntimeEvent } from "./invoke/events.ts";
 export type { Limits } from "./invoke/host.ts";
 export type { Outcome } from "./invoke/outcome.ts";
 export type { Store } from "./store/store.ts";
@@ -92,8 +92,6 @@ export type {
   AgentState,
   AgentUsage,
   PendingToolApproval,
-  Plan,
-  PlanStep,
   ToolHistoryEntry,
 } from "./agent/state.ts";
 export type { AgentToolOptions } from "./agent/sub-agent.ts";

@@ -11,7 +11,7 @@ import { type AgentBudget, costOfAnswer } from "./budget.ts";
 import { fitWindow } from "./context/fit-window.ts";
 import type { ContextWindow } from "./context/context-window.ts";
 import { countedUsage } from "./estimated-usage.ts";
-import type { Tell } from "./events.ts";
+import type { Emit } from "./events.ts";
 import type { History } from "./history.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./model/agent-model.ts";
@@ -40,7 +40,7 @@ export interface AgentSetup {
   readonly maxResultChars: number;
   readonly isStreamed: boolean;
   readonly signal: AbortSignal | undefined;
-  readonly tell: Tell;
+  readonly emit: Emit;
 }
 
 export interface AgentEnd {
@@ -127,7 +127,7 @@ interface NextAnswer {
 }
 
 async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
-  const { responses, requestHash, history, window, budget, model, options, tell } = setup;
+  const { responses, requestHash, history, window, budget, model, options, emit } = setup;
   const slot = await responses.next(sha256(`${requestHash} ${history.hash}`));
   const kept = slot.recorded?.value as KeptAnswer | undefined;
   const before = kept ?? (await prepare(setup));
@@ -136,7 +136,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
     // What it was made of is gone from the next request on: it must not be made again in other words.
     await slot.save(before);
   }
-  if (before.withdrawn !== undefined) tell({ type: "budget", budget: before.withdrawn });
+  if (before.withdrawn !== undefined) emit({ type: "budget", budget: before.withdrawn });
   const isReplayed = before.answer !== undefined;
   const answer = before.answer ?? (await ask(setup, before.withdrawn));
   const usage = addUsages(answer.usage, before.summaryUsage);
@@ -147,7 +147,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   const saved = isReplayed
     ? before
     : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as KeptAnswer);
-  tell({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
+  emit({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
   // Not before it is on record: it was paid for.
   if (problem !== undefined) throw problem;
   return { answer: saved.answer ?? answer, withdrawn: before.withdrawn, costUsd, usage };
@@ -164,7 +164,7 @@ async function prepare(setup: AgentSetup): Promise<KeptAnswer> {
 }
 
 async function ask(setup: AgentSetup, withdrawn: string | undefined): Promise<ModelAnswer> {
-  const { model, system, tools, window, signal, scope, tell, isStreamed } = setup;
+  const { model, system, tools, window, signal, scope, emit, isStreamed } = setup;
   const isFinal = withdrawn !== undefined;
   const offered = isFinal ? tools.whenSpent : tools.offered;
   const request: AskOptions = {
@@ -174,7 +174,7 @@ async function ask(setup: AgentSetup, withdrawn: string | undefined): Promise<Mo
     mustCall: isFinal && offered.length > 0,
     outputSchema: model.isStructured && tools.isAlone && !isFinal ? tools.outputJsonSchema : undefined,
     signal,
-    onText: isStreamed ? (text) => tell({ type: "stream", text }) : undefined,
+    onText: isStreamed ? (text) => emit({ type: "stream", text }) : undefined,
   };
   return askModel(model, request, scope.host.clock);
 }

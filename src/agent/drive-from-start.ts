@@ -1,4 +1,6 @@
 /** Puts together what a loop needs, and drives it from the start. */
+import { sourceOf } from "../invoke/deliver-event.ts";
+import type { Plan } from "../invoke/events.ts";
 import { recordedResponsesOf } from "../invoke/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { canonicalText } from "../util/canonical.ts";
@@ -7,14 +9,13 @@ import { sha256 } from "../util/hash.ts";
 import { AgentBudget } from "./budget.ts";
 import { ContextWindow } from "./context/context-window.ts";
 import { type AgentEnd, type AgentSetup, driveAgent } from "./drive-agent.ts";
-import type { Tell } from "./events.ts";
 import { History } from "./history.ts";
 import type { Agent } from "./make-agent.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
-import type { ContextState, Plan } from "./state.ts";
+import type { ContextState } from "./state.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { whileWatched } from "./teller.ts";
+import { emitterOf, type Watched, whileWatched } from "./agent-listeners.ts";
 import { bindTools } from "./tools/agent-tools.ts";
 import { PlanBook } from "./tools/todo-list.ts";
 
@@ -34,8 +35,7 @@ export interface DriveOptions {
   readonly ownLimits: SmartAgentLimits;
   readonly firstPlace: number;
   readonly signal: AbortSignal | undefined;
-  readonly tell: Tell;
-  readonly isStreamed: boolean;
+  readonly watched: Watched;
 }
 
 export async function driveFromStart(
@@ -43,7 +43,8 @@ export async function driveFromStart(
   how: DriveOptions,
 ): Promise<{ end: AgentEnd; setup: AgentSetup }> {
   const { options, model } = agent;
-  const { scope, messages, system, tell, signal, isStreamed } = how;
+  const { scope, messages, system, watched, signal } = how;
+  const emit = emitterOf(scope.host, sourceOf(scope), watched);
   const { triggerTokens, maxResultChars } = roomOf(options);
   const { host } = scope;
   const source = {
@@ -78,7 +79,7 @@ export async function driveFromStart(
     requestHash: sha256(canonicalText([system, tools.offered])),
     responses: recordedResponsesOf(
       scope,
-      (position) => tell({ type: "replay-diverged", position }),
+      (position) => emit({ type: "replay-diverged", position }),
       how.firstPlace,
     ),
     history,
@@ -87,11 +88,11 @@ export async function driveFromStart(
     budget: new AgentBudget(scope, how.ownLimits),
     triggerTokens,
     maxResultChars,
-    isStreamed,
+    isStreamed: watched.isStreamed,
     signal,
-    tell,
+    emit,
   };
-  return { end: await whileWatched(setup, () => driveAgent(setup)), setup };
+  return { end: await whileWatched(watched, () => driveAgent(setup)), setup };
 }
 
 /** Made when an invoke begins, and on record with it. */

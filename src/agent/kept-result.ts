@@ -2,7 +2,8 @@
 import type { AgentEnd, AgentSetup } from "./drive-agent.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { AgentStop } from "./options.ts";
-import type { AgentState, AgentUsage, ContextState, Plan } from "./state.ts";
+import type { AgentState, AgentUsage, ContextState } from "./state.ts";
+import type { Plan } from "../invoke/events.ts";
 
 export interface KeptResult {
   readonly status: AgentState["status"];

@@ -12,7 +12,8 @@ import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "./messages.ts";
 import type { KeptResult } from "./kept-result.ts";
-import { type AgentInput, type ContextState, type Plan, turnOfState } from "./state.ts";
+import { type AgentInput, type ContextState, turnOfState } from "./state.ts";
+import type { Plan } from "../invoke/events.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
 /** What an invoke began with, as it is kept. */

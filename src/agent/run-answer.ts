@@ -7,7 +7,7 @@ import { saysError } from "../tool/model-answer.ts";
 import { parseInput } from "../util/parse-input.ts";
 import { type CallResult, cutOff, resultOf, unrun, withdrawn as refusedBy } from "./call-results.ts";
 import type { AgentSetup } from "./drive-agent.ts";
-import type { SmartAgentEvent } from "./events.ts";
+import type { AgentEventDetails } from "../invoke/events.ts";
 import type { ModelAnswer, ModelCall } from "./model/agent-model.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
@@ -34,7 +34,7 @@ export async function runAnswer(
   answer: ModelAnswer,
   withdrawn: string | undefined,
 ): Promise<RanAnswer> {
-  const { scope, tools, budget, signal, tell } = setup;
+  const { scope, tools, budget, signal, emit } = setup;
   const requested = answer.calls.map((call) => toRequested(call, tools));
   const refused = new Map<RequestedCall, CallResult>();
   let left = budget.callsLeft;
@@ -58,9 +58,9 @@ export async function runAnswer(
     tools: tools.byName,
     maxParallel: budget.maxParallel ?? PARALLEL,
     signal,
-    onStart: (call) => tell(startOf(call, setup)),
+    onStart: (call) => emit(startOf(call, setup)),
     onEnd: (one) => {
-      tell(endOf(one, setup));
+      emit(endOf(one, setup));
       note(one, setup);
     },
     // A change of the plan builds on the one before, also where that is on record and not made again.
@@ -98,7 +98,7 @@ function nothingFor(spec: ToolSpec | undefined): unknown {
 }
 
 /** Counts it, and takes over what it says about the plan. */
-function note(ended: EndedCall, { tools, budget, tell }: AgentSetup): void {
+function note(ended: EndedCall, { tools, budget, emit }: AgentSetup): void {
   if (ended.spec === undefined) return;
   const { spec, outcome } = ended;
   const hasRun = outcome.status === "error" || (outcome.status === "success" && !outcome.fromCache);
@@ -106,7 +106,7 @@ function note(ended: EndedCall, { tools, budget, tell }: AgentSetup): void {
   if (spec !== tools.todoSpec || outcome.status !== "success") return;
   if (!tools.plans.note(outcome.output) && saysError(outcome.output)) return;
   const { operation } = outcome.output as { operation?: string };
-  tell({ type: "plan", source: "manage_todo_list", operation: operation ?? "read", ...tools.plans.plan });
+  emit({ type: "plan", source: "manage_todo_list", operation: operation ?? "read", ...tools.plans.plan });
 }
 
 function outputOf(ended: EndedCall, tools: AgentTools): { value: unknown } | undefined {
@@ -127,7 +127,7 @@ function isTerminal(ended: EndedCall): boolean {
   return ended.outcome.status === "success" && !saysError(ended.outcome.output);
 }
 
-function startOf(call: RequestedCall, { tools, scope }: AgentSetup): SmartAgentEvent {
+function startOf(call: RequestedCall, { tools, scope }: AgentSetup): AgentEventDetails {
   const spec = tools.specOf(call.name);
   const args =
     spec === undefined
@@ -136,7 +136,7 @@ function startOf(call: RequestedCall, { tools, scope }: AgentSetup): SmartAgentE
   return { type: "tool_call", phase: "start", name: call.name, id: call.id, args };
 }
 
-function endOf(ended: EndedCall, { scope }: AgentSetup): SmartAgentEvent {
+function endOf(ended: EndedCall, { scope }: AgentSetup): AgentEventDetails {
   const { id, name } = ended.call;
   const common = { type: "tool_call" as const, name, id };
   if (ended.spec === undefined) return { ...common, phase: "error", error: { message: ended.error.message } };

@@ -1,4 +1,5 @@
 /** Where an invoke counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
+import { isCallEvent } from "../invoke/events.ts";
 import { getToolContext } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import { scopeHere } from "../invoke/call-here.ts";
@@ -11,7 +12,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { turnOf } from "../store/turns.ts";
 import { systemClock } from "../util/clock.ts";
 import { driveFromStart, systemOf } from "./drive-from-start.ts";
-import type { Tell } from "./events.ts";
+import type { Emit } from "./events.ts";
 import { type KeptResult, toKept } from "./kept-result.ts";
 import { AGENT_TURN, type Began, type LocatedTurn, locateTurn } from "./locate-turn.ts";
 import type { Agent } from "./make-agent.ts";
@@ -19,7 +20,7 @@ import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts
 import { readState, type StatePlace } from "./read-state.ts";
 import { checkInput } from "./check-input.ts";
 import type { AgentInput } from "./state.ts";
-import { tellerOf, watchedInside } from "./teller.ts";
+import { emitterOf, forward, listenersOf, watchedInside } from "./agent-listeners.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
 /** Loops that are driven inside of one call have places for so many answers each. */
@@ -94,12 +95,18 @@ async function invokeLocated(
   const { host } = opened;
   const { signal } = invoked;
   const { runId, inputHash, began, follows } = located;
-  const tell = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
-  const isWatched = agent.options.onEvent !== undefined || invoked.onEvent !== undefined;
-  // Events are not made for nobody.
-  const stopListening = isWatched
-    ? runtime.subscribe((event) => (event.runId === runId ? tell(event) : undefined))
-    : () => undefined;
+  const watched = {
+    listeners: listenersOf(agent.options, invoked),
+    isStreamed: invoked.stream === true,
+  };
+  const emit = emitterOf(host, { runId, kind: "agent", nodeId: "main" }, watched);
+  // Without a listener no event has to be made.
+  const stopListening =
+    watched.listeners.length === 0
+      ? () => undefined
+      : runtime.subscribe((event) => {
+          if (event.runId === runId && isCallEvent(event)) forward(host, watched, event);
+        });
   try {
     const { number, kept, asked } = await runTurn(
       opened,
@@ -127,8 +134,7 @@ async function invokeLocated(
           ownLimits: {},
           firstPlace: 0,
           signal,
-          tell,
-          isStreamed: invoked.stream === true,
+          watched,
         });
         const made = toKept(end, setup);
         if (made.status !== "waiting") await turn.end(made);
@@ -137,9 +143,9 @@ async function invokeLocated(
       (result, turn) => ({ number: turn, kept: result as KeptResult, asked: [] }),
     );
     const place = await placeOf(opened, located, number, input);
-    return await finish({ ...place, asked, memory: agent.memory }, kept, tell);
+    return await finish({ ...place, asked, memory: agent.memory }, kept, emit);
   } catch (error) {
-    if (signal?.aborted === true) tell({ type: "cancelled", reason: messageOf(signal.reason) });
+    if (signal?.aborted === true) emit({ type: "cancelled", reason: messageOf(signal.reason) });
     throw error;
   } finally {
     stopListening();
@@ -171,8 +177,7 @@ async function invokeInside(
   invoked: InvokeOptions,
 ): Promise<InvokeResult> {
   const { host, identity } = scope;
-  const own = tellerOf(agent.options, invoked, (topic, message) => host.warnOnce(topic, message));
-  const { tell, isStreamed } = watchedInside(scope, own, invoked.stream);
+  const watched = watchedInside(scope, listenersOf(agent.options, invoked), invoked.stream);
   const { messages, hashes } = agent.memory.recall(input.messages ?? []);
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
@@ -191,8 +196,7 @@ async function invokeInside(
     ownLimits: agent.options.limits ?? {},
     firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
-    tell,
-    isStreamed,
+    watched,
   });
   const place = {
     host,
@@ -204,17 +208,17 @@ async function invokeInside(
     asked: end.asked ?? [],
     memory: agent.memory,
   };
-  return finish(place, toKept(end, setup), tell);
+  return finish(place, toKept(end, setup), setup.emit);
 }
 
-async function finish(place: StatePlace, kept: KeptResult, tell: Tell): Promise<InvokeResult> {
+async function finish(place: StatePlace, kept: KeptResult, emit: Emit): Promise<InvokeResult> {
   const state = await readState(place, kept);
   const { status, stop, content, output, outputError, budget, usage } = kept;
   for (const { id, toolName, toolCallId, args } of state.pendingApprovals) {
-    tell({ type: "tool_approval", status: "pending", id, toolName, toolCallId, args });
+    emit({ type: "tool_approval", status: "pending", id, toolName, toolCallId, args });
   }
   const found = output === undefined ? {} : { output: output.value };
-  if (status !== "waiting") tell({ type: "finalAnswer", content, ...found });
+  if (status !== "waiting") emit({ type: "finalAnswer", content, ...found });
   return {
     runId: state.runId,
     status,

@@ -3,6 +3,7 @@
  * decides nothing: what a person decided, what was run and what is spent stand in the store.
  */
 import type { ApprovalResolution } from "../invoke/approvals/decision.ts";
+import type { Plan } from "../invoke/events.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentMessage } from "./messages.ts";
 
@@ -59,18 +60,6 @@ export interface PendingToolApproval {
   readonly parentExecutionId: string | undefined;
   readonly requestedAt: string;
   readonly expiresAt: string | undefined;
-}
-
-export interface PlanStep {
-  readonly id: number | string;
-  readonly title: string;
-  readonly status: "not-started" | "in-progress" | "completed" | "blocked";
-  readonly [name: string]: unknown;
-}
-
-export interface Plan {
-  readonly version: number;
-  readonly todoList: readonly PlanStep[];
 }
 
 export interface AgentUsage {

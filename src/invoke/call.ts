@@ -5,7 +5,8 @@ import type { Transaction } from "../store/store.ts";
 import { callAround } from "./ambient.ts";
 import { Progress } from "./call-progress.ts";
 import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
-import type { CallNews } from "./events.ts";
+import { sourceOf } from "./deliver-event.ts";
+import type { CallEventDetails } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
@@ -311,20 +312,23 @@ export function watchesKey(call: Call): boolean {
   return isUnrepeatable(call.spec);
 }
 
-/** Says what happens to a call, to those who listen. */
-export function tell(call: Call, news: CallNews): void {
-  if (!call.host.isWatched()) return;
-  const { runId, nodeId, iteration } = call.scope.identity;
-  call.host.emit({
-    ...news,
-    runId,
+/** Notifies the listeners of the runtime. */
+export function emit(call: Call, details: CallEventDetails): void {
+  const { host, scope, spec, toolCallId, key } = call;
+  if (!host.isWatched()) return;
+  const { identity, attempt } = scope;
+  const { nodeId, iteration } = identity;
+  const at = host.clock.now();
+  host.emit({
+    ...sourceOf(scope),
     nodeId,
     iteration,
-    attempt: call.scope.attempt,
-    toolName: call.spec.name,
-    toolCallId: call.toolCallId,
-    key: call.key,
-    at: call.host.clock.now(),
+    attempt,
+    at,
+    toolName: spec.name,
+    toolCallId,
+    key,
+    ...details,
   });
 }
 

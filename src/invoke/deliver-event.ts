@@ -4,9 +4,34 @@
  */
 import { runOutsideFrames } from "../definition/context.ts";
 import { messageOf } from "./error-record.ts";
+import type { EventEnvelope, RunEventDetails, RuntimeEvent } from "./events.ts";
+import type { Host } from "./host.ts";
+import type { Scope } from "./scope.ts";
 
 /** Writes a warning to standard error, once for each topic. */
 export type WarnOnce = (topic: string, message: string) => void;
+
+/** Where events come from: the part of their envelope that stays the same. */
+export type EventSource = Omit<EventEnvelope, "at" | "key">;
+
+/** Emits in the name of a run: to the listeners of the runtime, and to those of the loop or workflow itself. */
+export function createEmitter(
+  host: Pick<Host, "isWatched" | "emit" | "clock" | "warnOnce">,
+  source: EventSource,
+  own: readonly ((event: never) => unknown)[] = [],
+): (details: RunEventDetails) => void {
+  return (details) => {
+    if (own.length === 0 && !host.isWatched()) return;
+    const event = { ...source, at: host.clock.now(), ...details } as RuntimeEvent;
+    host.emit(event);
+    deliverEvent(own as readonly ((event: RuntimeEvent) => unknown)[], event, host.warnOnce);
+  };
+}
+
+export function sourceOf({ identity, attempt, kind }: Scope): EventSource {
+  const { runId, nodeId, iteration, parentKey } = identity;
+  return { runId, kind, nodeId, iteration, attempt, ...(parentKey === "" ? {} : { parentKey }) };
+}
 
 /** Each listener receives a copy, in the order of the list. Nothing waits for what a listener returns. */
 export function deliverEvent<Event>(

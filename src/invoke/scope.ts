@@ -15,6 +15,7 @@ import { type Writer } from "../store/write-calls.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import type { Call } from "./call.ts";
+import type { RunKind } from "./events.ts";
 import type { Host, Limits } from "./host.ts";
 import { Places } from "./places.ts";
 import type { Try } from "./try.ts";
@@ -23,6 +24,8 @@ export interface ScopeOptions {
   readonly identity: ScopeIdentity;
   readonly attempt: number;
   readonly limits?: Limits | undefined;
+  /** Of the run. Default: `program`. A scope inside another one has the kind of that one. */
+  readonly kind?: RunKind | undefined;
   /** What its budgets, its cache and its breakers are kept under. Default: the run. */
   readonly budgetId?: string | undefined;
   readonly settings?: Partial<ToolSettings> | undefined;
@@ -74,6 +77,7 @@ export class Scope {
   /** Called once, when that happens. */
   onFailure: ((error: ToolwrightError) => void) | undefined;
 
+  readonly #kind: RunKind;
   readonly #budgetId: string;
   readonly #outer: Scope | undefined;
   readonly #hasTurns: boolean;
@@ -94,6 +98,7 @@ export class Scope {
     this.text = scopeText(options.identity);
     this.attempt = options.attempt;
     this.limits = options.limits ?? {};
+    this.#kind = options.kind ?? "program";
     this.#budgetId = options.budgetId ?? options.identity.runId;
     this.settings = options.settings ?? {};
     this.signal = options.signal;
@@ -116,6 +121,10 @@ export class Scope {
 
   get id(): number {
     return this.#id;
+  }
+
+  get kind(): RunKind {
+    return this.#outer?.kind ?? this.#kind;
   }
 
   /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */

@@ -12,7 +12,7 @@ import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
 import { createScrubber } from "./scrub.ts";
 import { runInAmbient } from "./ambient.ts";
-import { type Call, tell, watchesKey } from "./call.ts";
+import { type Call, emit, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
 import { toShownJson } from "../util/shown-value.ts";
 import { Try } from "./try.ts";
@@ -256,7 +256,7 @@ function reportProgress(call: Call, said: readonly unknown[]): void {
     call.host.warnOnce(`progress ${call.spec.name}`, `tool "${call.spec.name}": ${progress}`);
     return;
   }
-  tell(call, { type: "call-progress", ...scrubbed(call, progress.message, progress.data) });
+  emit(call, { type: "call-progress", ...scrubbed(call, progress.message, progress.data) });
 }
 
 /** @returns in words, what is wrong with it */
@@ -304,6 +304,6 @@ class CallLog implements ToolLog {
   }
 
   #write(level: "debug" | "info" | "warn" | "error", message: string, data: unknown): void {
-    tell(this.#call, { type: "call-logged", level, ...scrubbed(this.#call, message, data) });
+    emit(this.#call, { type: "call-logged", level, ...scrubbed(this.#call, message, data) });
   }
 }

@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { type Approval, toApproval } from "../invoke/approval.ts";
 import { decodeContract, problemsWith } from "../invoke/approvals/contract.ts";
+import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { holdsMark, mask } from "../invoke/redact.ts";
 import {
@@ -15,6 +16,8 @@ import {
 } from "../store/approvals.ts";
 import { readScope } from "../store/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { hasTurns } from "../store/turns.ts";
+import { isWorkflowRun } from "../store/workflow-runs.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
@@ -32,7 +35,7 @@ export async function readApprovals(
 
 export async function decideApproval(host: Host, id: string, decision: ApprovalDecision): Promise<Approval> {
   const now = host.clock.now();
-  const row = await host.store.transaction(function* () {
+  const { row, kind } = await host.store.transaction(function* () {
     const current = yield* readApproval(id, now);
     assertOpen(current, id, decision);
     const { approved, happened } = verdictOn(current, decision);
@@ -50,7 +53,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     const settled = yield* readApproval(id, now);
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);
-    return settled;
+    return { row: settled, kind: yield* kindOfRun(current.runId) };
   }, "full");
   if (row === undefined) throw notFound(id);
   const approval = toApproval(row);
@@ -58,11 +61,20 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     type: "approval-settled",
     approvalId: id,
     runId: row.runId,
+    kind,
+    nodeId: row.nodeId,
+    iteration: row.iteration,
     approved: row.status === "approved",
     resolution: approval.resolution,
     at: now,
   });
   return approval;
+}
+
+/** From what the store holds of the run: the decision may be made in a process that never saw it. */
+function* kindOfRun(runId: string): Transaction<RunKind> {
+  if (yield* isWorkflowRun(runId)) return "workflow";
+  return (yield* hasTurns(runId)) ? "agent" : "program";
 }
 
 /** As a later attempt derives it that asks for the edited arguments. */

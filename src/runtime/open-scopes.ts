@@ -1,4 +1,5 @@
 /** The scopes of the tasks that a runtime is at work on, each taken from the store. */
+import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
 import { releaseScope, type ScopeRow } from "../store/scopes.ts";
@@ -20,6 +21,7 @@ export interface OpenOptions {
   readonly guard?: (() => Transaction<void>) | undefined;
   /** What budgets, cache and breakers are kept under. Default: the run. */
   readonly budgetId?: string | undefined;
+  readonly kind?: RunKind | undefined;
   /** Calls say which turn of a chat they belong to. */
   readonly hasTurns?: boolean | undefined;
 }
@@ -34,7 +36,10 @@ export class OpenScopes {
   }
 
   /** Takes it from the store; resolves as owned when that is done. */
-  open(task: RunScopeOptions, { guard, budgetId = task.runId, hasTurns }: OpenOptions = {}): OpenedScope {
+  open(
+    task: RunScopeOptions,
+    { guard, kind, budgetId = task.runId, hasTurns }: OpenOptions = {},
+  ): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
     const name = JSON.stringify(identity);
@@ -47,7 +52,17 @@ export class OpenScopes {
     });
     const { limits, settings, signal } = task;
     return {
-      scope: new Scope(host, { identity, attempt, limits, budgetId, settings, signal, owned, hasTurns }),
+      scope: new Scope(host, {
+        identity,
+        attempt,
+        kind,
+        limits,
+        budgetId,
+        settings,
+        signal,
+        owned,
+        hasTurns,
+      }),
       owned,
       close: async () => {
         if (this.#open.get(name) === mark) this.#open.delete(name);

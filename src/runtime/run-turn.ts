@@ -81,7 +81,7 @@ export async function runTurn<T>(
       end: (result) => end(host, scope, chosen.turn, encode(result)),
     });
   };
-  return runtime.run(task, drivenIn, chosen.budgetId ?? runId);
+  return runtime.run(task, drivenIn, { budgetId: chosen.budgetId ?? runId });
 }
 
 /** Whoever has changed the code and starts the program again would wonder why nothing changed. */

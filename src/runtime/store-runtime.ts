@@ -125,14 +125,19 @@ export class StoreRuntime {
     }
   }
 
-  /** @param budgetId what budgets, cache and breakers are kept under, where it is not the run */
-  async run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>, budgetId?: string): Promise<T> {
+  /** @param turn of an agent: what its budgets, cache and breakers are kept under */
+  async run<T>(
+    task: RunScopeOptions,
+    work: () => T | PromiseLike<T>,
+    turn?: { readonly budgetId: string },
+  ): Promise<T> {
     checkRunOptions(task, work);
     // Who keeps budgets for each turn tells its turns apart by itself.
-    const hasTurns = budgetId === undefined && task.turn === undefined;
-    const opened = this.#scopes.open(task, { budgetId, hasTurns });
+    const hasTurns = turn === undefined && task.turn === undefined;
+    const kind = turn === undefined ? "program" : "agent";
+    const opened = this.#scopes.open(task, { kind, budgetId: turn?.budgetId, hasTurns });
     await opened.owned;
-    if (budgetId !== undefined) return this.#runIn(budgetId, () => opened, work, opened.scope.ready);
+    if (turn !== undefined) return this.#runIn(turn.budgetId, () => opened, work, opened.scope.ready);
     const workThenForget = async (): Promise<T> => {
       const result = await work();
       await forgetSecretsOfTask(opened.scope);
@@ -148,7 +153,7 @@ export class StoreRuntime {
     options: TaskScopeOptions,
   ): Promise<T> {
     if (!options.isLazy) {
-      const eager = this.#scopes.open(task, { guard: options.guard });
+      const eager = this.#scopes.open(task, { kind: "workflow", guard: options.guard });
       await eager.owned;
       return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
     }
@@ -157,7 +162,7 @@ export class StoreRuntime {
     const open = (): OpenedScope => {
       // What goes on after its task was cut off must not open it again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
-      return (opened ??= this.#scopes.open(task, { guard: options.guard }));
+      return (opened ??= this.#scopes.open(task, { kind: "workflow", guard: options.guard }));
     };
     return this.#runIn(task.runId, open, work, undefined, () => {
       isOver = true;

@@ -44,6 +44,13 @@ export function* turnByInput(runId: string, inputHash: string): Transaction<Turn
   );
 }
 
+/** Whether the run consists of turns: those of agents do. */
+export function* hasTurns(runId: string): Transaction<boolean> {
+  return (
+    (yield* first("SELECT 1 AS one FROM toolwright_turns WHERE run_id = ?1 LIMIT 1", runId)) !== undefined
+  );
+}
+
 /** All of them, in the order in which they began. */
 export function* readTurns(runId: string): Transaction<TurnRow[]> {
   const rows = yield* all("SELECT * FROM toolwright_turns WHERE run_id = ?1 ORDER BY turn", runId);

@@ -47,6 +47,11 @@ export function insertRun(run: NewWorkflowRun): Transaction<number> {
   );
 }
 
+export function* isWorkflowRun(runId: string): Transaction<boolean> {
+  const row = yield* first("SELECT 1 AS one FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
+  return row !== undefined;
+}
+
 export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined> {
   const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
   return row === undefined ? undefined : toRunRow(row);

@@ -1,6 +1,6 @@
 /** Drives a claimed run to where it can go, and writes down how it stands. */
 import { ToolwrightError } from "../errors.ts";
-import { deliverEvent } from "../invoke/deliver-event.ts";
+import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -58,7 +58,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     closedLoops,
     closeLoop: (place) => recordLoopEnd(host, runId, epoch, place),
     nextPosition: () => (position += 1),
-    tell: (event) => deliverEvent(listeners, event, host.warnOnce),
+    emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
   };
   const onFirstPlan = (plan: Plan): Promise<void> | undefined =>
     options.acceptChanges === true ? warnAboutMissingTasks(run, claimed.start, plan) : undefined;

@@ -22,7 +22,7 @@ export async function warnAboutMissingTasks(run: RunState, start: StartOptions, 
     "normal",
   );
   if (missing.length === 0) return;
-  run.tell({ type: "tasks-missing", calls: missing });
+  run.emit({ type: "tasks-missing", calls: missing });
   host.warnOnce(`missing tasks of ${runId}`, `run "${runId}": ${describeMissing(missing)}`);
 }
 

@@ -1,9 +1,6 @@
 /** A plan as those see it who watch a run: groups, loops and the ids of tasks. */
+import type { PlanOutline } from "../invoke/events.ts";
 import type { PlanNode } from "./plan.ts";
-
-export type PlanOutline =
-  | { readonly kind: "task"; readonly id: string }
-  | { readonly kind: "parallel" | "loop" | "sequence"; readonly children: readonly PlanOutline[] };
 
 /** Sequences inside sequences are one. */
 export function outlineOf(node: PlanNode): readonly PlanOutline[] {

@@ -1,32 +1,13 @@
 /** One run at work: what its tasks need to know of it. */
 import type { ToolSettings } from "../definition/context.ts";
+import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../invoke/events.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { CallOfTask } from "../store/earlier-calls.ts";
-import type { PlanOutline } from "./plan-outline.ts";
-import type { TaskStates, TaskStatus } from "./task-state.ts";
+import type { TaskStates } from "./task-state.ts";
 
-export type WorkflowEvent =
-  | {
-      readonly type: "task-changed";
-      readonly nodeId: string;
-      readonly iteration: number;
-      readonly attempt: number;
-      readonly status: TaskStatus;
-    }
-  /** The tree was rendered. What it looks like is put together for those who ask. */
-  | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
-  /** The run was resumed with changes, and the tasks that made these calls are gone: a renamed one makes them again. */
-  | { readonly type: "tasks-missing"; readonly calls: readonly CallOfTask[] }
-  /** A loop has run `maxIterations` times, and `until` is still false. */
-  | {
-      readonly type: "loop-limit-reached";
-      readonly name: string;
-      readonly maxIterations: number;
-      readonly onMaxReached: "return-last" | "fail";
-    }
-  /** The loop asked something else than what is on record: from here on it is live. */
-  | { readonly type: "replay-diverged"; readonly nodeId: string; readonly position: number };
+/** What `onProgress` receives: the events of the run that are about its tree. */
+export type WorkflowEvent = EventEnvelope &
+  (WorkflowEventDetails | (DivergedDetails & { readonly nodeId: string }));
 
 export interface RunState {
   readonly runId: string;
@@ -43,5 +24,5 @@ export interface RunState {
   readonly closedLoops: Set<string>;
   closeLoop(name: string): Promise<void>;
   nextPosition(): number;
-  tell(event: WorkflowEvent): void;
+  emit(event: WorkflowEventDetails | (DivergedDetails & { readonly nodeId: string })): void;
 }

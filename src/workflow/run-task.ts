@@ -15,7 +15,8 @@ import { instructionsOf, runAgentTask } from "./agent-task.ts";
 import { askAboutTask, decisionOf, endTask } from "./task-approval.ts";
 import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
 import { validateOutput } from "./task-output.ts";
-import type { TaskState, TaskStatus } from "./task-state.ts";
+import type { TaskStatus } from "../invoke/events.ts";
+import type { TaskState } from "./task-state.ts";
 import type { TaskProps } from "./components.ts";
 import { attemptsOf, dependencyState, type TaskInstance } from "./walk-plan.ts";
 import type { RunState } from "./run-state.ts";
@@ -110,7 +111,7 @@ type AttemptResult = { readonly kind: "output"; readonly output: unknown } | { r
 async function runAttempt(run: RunState, task: TaskInstance, attempt: number): Promise<AttemptResult> {
   const { props, loop } = task;
   const iteration = loop.at(-1) ?? 0;
-  run.tell({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
+  run.emit({ type: "task-changed", nodeId: props.id, iteration, attempt, status: "running" });
   const isAgent = props.agent !== undefined || props.model !== undefined;
   if (isValue(props)) {
     return { kind: "output", output: await valueOf(props) };
@@ -137,7 +138,7 @@ async function runAttempt(run: RunState, task: TaskInstance, attempt: number): P
       prompt,
       instructions,
       signal,
-      onDiverged: (position) => run.tell({ type: "replay-diverged", nodeId: props.id, position }),
+      onDiverged: (position) => run.emit({ type: "replay-diverged", nodeId: props.id, position }),
       isWaiting: () => (scopeHere()?.root.waiting.size ?? 0) > 0,
     });
   };
@@ -266,7 +267,7 @@ async function record(run: RunState, { props, loop }: TaskInstance, change: Task
   run.states.set(state);
   const { nodeId, iteration, attempt, status } = row;
   // That it runs was said when it began.
-  if (status !== "running") run.tell({ type: "task-changed", nodeId, iteration, attempt, status });
+  if (status !== "running") run.emit({ type: "task-changed", nodeId, iteration, attempt, status });
   return state;
 }
 

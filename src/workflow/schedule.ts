@@ -118,7 +118,7 @@ class Schedule {
           this.#justClosed.push(turnName(node, loop));
         },
         onLimit: ({ name, maxIterations, onMaxReached }) =>
-          this.#run.tell({ type: "loop-limit-reached", name, maxIterations, onMaxReached }),
+          this.#run.emit({ type: "loop-limit-reached", name, maxIterations, onMaxReached }),
         onTurn: (node, loop, index) => {
           this.#turns.set(turnName(node, loop), index);
           this.#isStale = true;
@@ -148,7 +148,7 @@ class Schedule {
       reads: this.#reads,
     });
     const plan = createPlan(workflow.render(context));
-    this.#run.tell({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
+    this.#run.emit({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
     return plan;
   }
 

@@ -1,7 +1,6 @@
 /** What is known of a run's tasks, in memory: by task and loop path, and by the key of their output. */
+import type { TaskStatus } from "../invoke/events.ts";
 import type { ToolwrightError } from "../errors.ts";
-
-export type TaskStatus = "running" | "finished" | "failed" | "skipped" | "waiting";
 
 export interface TaskState {
   readonly nodeId: string;

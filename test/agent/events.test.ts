@@ -82,12 +82,12 @@ describe("events", () => {
     expect(told.map(({ event }) => event)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ type: "plan", version: 1 }),
-        { type: "finalAnswer", content: "Found it." },
+        expect.objectContaining({ type: "finalAnswer", content: "Found it." }),
       ]),
     );
     // It is streamed as its caller is.
     expect(inner.model.requests[0]?.mode).toBe("stream");
-    expect(eventsOf(outer.events, "finalAnswer")).toEqual([{ type: "finalAnswer", content: "Done." }]);
+    expect(eventsOf(outer.events, "finalAnswer")).toMatchObject([{ content: "Done." }]);
     expect(eventsOf(outer.events, "plan")).toEqual([]);
   });
 

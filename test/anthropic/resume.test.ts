@@ -130,7 +130,7 @@ test("where other tools are offered, the loop goes on live, says so, and repeats
     onEvent: (event) => events.push(event),
   });
   expect(result.status).toBe("complete");
-  expect(eventsOf(events, "replay-diverged")).toEqual([{ type: "replay-diverged", turn: 1 }]);
+  expect(eventsOf(events, "replay-diverged")).toMatchObject([{ position: 0, turn: 1 }]);
   expect(placed).toEqual(["apple"]);
   expect(server.requests).toHaveLength(4);
 });

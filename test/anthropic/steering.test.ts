@@ -103,7 +103,7 @@ test("an abort in the middle of a stream throws, leaves nothing of the response,
     },
   });
   await expect(aborted).rejects.toMatchObject({ code: "TOOL_ABORTED", cause: { message: "enough" } });
-  expect(events.at(-1)).toEqual({ type: "response-discarded", turn: 1 });
+  expect(events.at(-1)).toMatchObject({ type: "response-discarded", turn: 1 });
   expect(await runAgentLoop(options)).toMatchObject({ status: "complete", reason: "Done." });
   expect(placed).toEqual(["one"]);
   expect(server.requests).toHaveLength(3);

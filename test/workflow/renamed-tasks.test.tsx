@@ -71,10 +71,12 @@ test("a renamed task is named with its calls: in an event, on stderr and by why"
     },
   });
   expect(resumed.status).toBe("finished");
-  expect(events).toContainEqual({
-    type: "tasks-missing",
-    calls: [{ nodeId: "pay-ann", toolName: "pay", status: "success", key: expect.any(String) }],
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tasks-missing",
+      calls: [{ nodeId: "pay-ann", toolName: "pay", status: "success", key: expect.any(String) }],
+    }),
+  );
   // The warning comes before the renamed task has paid again.
   expect(before).toEqual([1]);
   expect(warn.mock.calls.flat().join("\n")).toMatch(/run "r".*"pay-ann" \(pay: success\)/);

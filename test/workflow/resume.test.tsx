@@ -407,7 +407,9 @@ describe("an agent task that was cut off", () => {
       onProgress: (event) => events.push(event),
     });
     expect(second.status).toBe("finished");
-    expect(events).toContainEqual({ type: "replay-diverged", nodeId: "t", position: 0 });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "replay-diverged", nodeId: "t", position: 0 }),
+    );
     expect(model.requests).toHaveLength(2);
     // Rule 12: what it did before, and has not claimed again, it is told.
     for (const { prompt } of model.requests) {

@@ -30,7 +30,7 @@ export interface LoopSetup {
   readonly container: Container | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly signal: AbortSignal | undefined;
-  readonly tell: (turn: number, news: LoopNews) => void;
+  readonly emit: (turn: number, news: LoopNews) => void;
 }
 
 export interface LoopEnd {
@@ -47,7 +47,7 @@ export interface LoopEnd {
 
 /** @throws TOOL_ABORTED, and whatever keeps the record from being written */
 export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
-  const { options, scope, request, tools, signal, tell } = setup;
+  const { options, scope, request, tools, signal, emit } = setup;
   const { maxTurns = DEFAULTS.maxTurns, maxContextTokens = DEFAULTS.maxContextTokens } = options;
   const { secret } = scope.host.store;
   const history = new History(options.messages, {
@@ -63,7 +63,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   /** The API paused the last answer: nothing can be said before it has continued. */
   let isPaused = false;
   let hasDiverged = false;
-  const trimmer = createTrimmer((dropped, left) => tell(turn, { type: "history-trimmed", dropped, left }));
+  const trimmer = createTrimmer((dropped, left) => emit(turn, { type: "history-trimmed", dropped, left }));
   while (turn < maxTurns) {
     turn += 1;
     assertNotAborted(signal);
@@ -80,7 +80,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     const response = recorded ?? ((await slot.save({ steered, response: asked })) as Kept).response ?? asked;
     const { message } = response;
     container = containerAfter(message, container);
-    tell(turn, { type: "response-received", message, replayed: recorded !== undefined });
+    emit(turn, { type: "response-received", message, replayed: recorded !== undefined });
     if (message.stop_reason === "refusal") {
       return { stop: "refusal", history, container, response: message };
     }
@@ -111,7 +111,7 @@ async function takeSteered(
   turn: number,
   { isPaused, warnsOf }: { isPaused: boolean; warnsOf: ReadonlySet<string> | undefined },
 ): Promise<Kept> {
-  const { options, scope, tell } = setup;
+  const { options, scope, emit } = setup;
   const kept = slot.recorded?.value as Kept | undefined;
   // An answer that the API paused is sent back as the last message: what the program has to say comes after it.
   let steered = kept?.steered ?? (isPaused ? [] : await options.steer?.()) ?? [];
@@ -123,28 +123,28 @@ async function takeSteered(
     if (steered.length > 0) await slot.save({ steered });
   }
   if (steered.length > 0) {
-    tell(turn, { type: "messages-steered", messages: steered, replayed: kept !== undefined });
+    emit(turn, { type: "messages-steered", messages: steered, replayed: kept !== undefined });
   }
   return kept ?? { steered };
 }
 
 async function ask(
-  { options, signal, tell }: LoopSetup,
+  { options, signal, emit }: LoopSetup,
   request: ModelRequest,
   turn: number,
 ): Promise<ModelResponse | { error: unknown }> {
-  let hasTold = false;
-  const telling = (news: LoopNews): void => {
-    hasTold = true;
-    tell(turn, news);
+  let hasEmitted = false;
+  const emitting = (news: LoopNews): void => {
+    hasEmitted = true;
+    emit(turn, news);
   };
   try {
     return await askModel(options, request, signal, {
-      onText: (text) => telling({ type: "text-delta", text }),
-      onThinking: (thinking) => telling({ type: "thinking-delta", thinking }),
+      onText: (text) => emitting({ type: "text-delta", text }),
+      onThinking: (thinking) => emitting({ type: "thinking-delta", thinking }),
     });
   } catch (error) {
-    if (hasTold) tell(turn, { type: "response-discarded" });
+    if (hasEmitted) emit(turn, { type: "response-discarded" });
     assertNotAborted(signal);
     return { error };
   }

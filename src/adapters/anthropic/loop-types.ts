@@ -3,7 +3,7 @@
  * the SDK is an optional peer, so nothing here may import it.
  */
 import type { Approval } from "../../invoke/approval.ts";
-import type { RuntimeEvent } from "../../invoke/events.ts";
+import type { EventEnvelope, LoopEventDetails, RuntimeEvent } from "../../invoke/events.ts";
 import type { Limits } from "../../invoke/host.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { ToolSource } from "../../tool/offer-tools.ts";
@@ -125,36 +125,10 @@ export interface AgentLoopResult<Client extends AnthropicClient = AnthropicClien
   readonly error?: unknown;
 }
 
-/** What a loop emits while it runs: its own events, and those of the runtime about its calls. Nothing depends on it. */
+/** What a loop emits while it runs: its own events, and those of the runtime about its calls. */
 export type AgentLoopEvent<Client extends AnthropicClient = AnthropicClient> =
-  | RuntimeEvent
-  /** A piece of a response that is still on its way. It counts when `response-received` has come. */
-  | { readonly type: "text-delta"; readonly turn: number; readonly text: string }
-  | { readonly type: "thinking-delta"; readonly turn: number; readonly thinking: string }
-  /** What came of it so far is void: the stream broke off, or the loop was aborted. */
-  | { readonly type: "response-discarded"; readonly turn: number }
-  /** It is on record. `replayed`: it was before, and was not asked for now. */
-  | {
-      readonly type: "response-received";
-      readonly turn: number;
-      readonly message: MessageOf<Client>;
-      readonly replayed: boolean;
-    }
-  | {
-      readonly type: "messages-steered";
-      readonly turn: number;
-      readonly messages: readonly MessageParamOf<Client>[];
-      readonly replayed: boolean;
-    }
-  /** The oldest messages are no longer sent, so that the request fits. `left` are sent. */
-  | {
-      readonly type: "history-trimmed";
-      readonly turn: number;
-      readonly dropped: number;
-      readonly left: number;
-    }
-  /** The loop asks something else than what is on record; from this turn on it is live. */
-  | { readonly type: "replay-diverged"; readonly turn: number };
+  | Exclude<RuntimeEvent, { readonly type: LoopEventDetails["type"] }>
+  | (EventEnvelope & LoopEventDetails<MessageOf<Client>, MessageParamOf<Client>>);
 
 /** A tool as the Messages API takes it. */
 export interface AnthropicToolParam {

@@ -19,6 +19,7 @@ import {
 } from "../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import { LIMITS, refusal } from "../../runtime/options.ts";
+import type { LoopEventDetails } from "../../invoke/events.ts";
 import type * as LoopTypes from "./loop-types.ts";
 
 type AnthropicClient = LoopTypes.AnthropicClient;
@@ -31,8 +32,8 @@ export type AgentLoopEvent = LoopTypes.AgentLoopEvent<SdkClient>;
 export type { LoopStop } from "./loop-types.ts";
 
 /** An event of the loop itself, without its turn. */
-export type LoopNews = AgentLoopEvent extends infer Event
-  ? Event extends { readonly turn: number }
+export type LoopNews = LoopEventDetails extends infer Event
+  ? Event extends LoopEventDetails
     ? Omit<Event, "turn">
     : never
   : never;

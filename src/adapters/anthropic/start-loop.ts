@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
-import { deliverEvent } from "../../invoke/deliver-event.ts";
+import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
+import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { lastTurn } from "../../store/turns.ts";
@@ -21,7 +22,7 @@ import { sha256 } from "../../util/hash.ts";
 import type { Container } from "./container.ts";
 import { driveLoop, type LoopEnd } from "./drive-loop.ts";
 import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
-import type { AgentLoopEvent, AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
+import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
 import { withInventory } from "./system-prompt.ts";
 
@@ -96,7 +97,10 @@ async function runOwn(
     ...(container === undefined ? {} : { container }),
   };
   const stopListening =
-    onEvent && options.runtime?.subscribe((event) => (event.runId === runId ? onEvent(event) : undefined));
+    onEvent &&
+    options.runtime?.subscribe((event) =>
+      event.runId === runId && isCallEvent(event) ? onEvent(event) : undefined,
+    );
   try {
     return await runTurn(
       runtime,
@@ -138,14 +142,14 @@ async function drive(
   how: Pick<Began, "system" | "container"> & { firstPlace: number; signal: AbortSignal | undefined },
 ): Promise<LoopEnd> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
-  const tell = (event: AgentLoopEvent): void => deliverEvent(listeners, event, scope.host.warnOnce);
+  const emit = createEmitter(scope.host, sourceOf(scope), listeners);
   await scope.ready;
   return driveLoop({
     options,
     scope,
     responses: recordedResponsesOf(
       scope,
-      (position) => tell({ type: "replay-diverged", turn: position + 1 }),
+      (position) => emit({ type: "replay-diverged", position, turn: position + 1 }),
       how.firstPlace,
     ),
     request: {
@@ -155,7 +159,7 @@ async function drive(
     container: how.container,
     tools,
     signal: how.signal,
-    tell: (turn, news) => tell({ ...news, turn }),
+    emit: (turn, news) => emit({ ...news, turn }),
   });
 }
 

@@ -18,7 +18,7 @@ export interface Fitted {
 
 /** `undefined` when there was nothing to do. @param isSpent there is nothing left for a summary */
 export async function fitWindow(setup: AgentSetup, isSpent: boolean): Promise<Fitted | undefined> {
-  const { window, tell } = setup;
+  const { window, emit } = setup;
   const step = window.nextStep();
   if (step === undefined) return undefined;
   const before = window.tokens;
@@ -26,7 +26,7 @@ export async function fitWindow(setup: AgentSetup, isSpent: boolean): Promise<Fi
   const { summary, usage } = await summaryOf(setup, step, window.state?.summary ?? "", isSpent);
   const context = { archivedUpTo: step.archivedUpTo, droppedUpTo: step.droppedUpTo, summary };
   window.apply(context);
-  tell({
+  emit({
     type: "summarization",
     summary: step.dropped.length === 0 ? "" : summary,
     archivedCount: step.archivedUpTo - archivedBefore,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
-import type { Plan, PlanStep } from "../state.ts";
+import type { Plan, PlanStep } from "../../invoke/events.ts";
 import { TODO_LIST } from "./own-names.ts";
 
 const STATUSES = ["not-started", "in-progress", "completed", "blocked"] as const;

@@ -1,6 +1,6 @@
 /** Progress as plain lines, for logs. */
 import { progressText } from "../../invoke/progress-text.ts";
-import type { RuntimeEvent } from "../../invoke/events.ts";
+import { isCallEvent, type RuntimeEvent } from "../../invoke/events.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
@@ -51,7 +51,7 @@ export function taskName(nodeId: string, iteration: number): string {
 }
 
 function callLine(event: RuntimeEvent): string | undefined {
-  if (!("nodeId" in event) || !("toolName" in event)) return undefined;
+  if (!isCallEvent(event) || event.type === "approval-settled") return undefined;
   const call = `${toTerminalName(event.nodeId)}: ${toTerminalName(event.toolName)}`;
   switch (event.type) {
     case "call-started":

@@ -1,8 +1,7 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
 import type { EndedTask } from "../../store/tasks.ts";
 import { progressText } from "../../invoke/progress-text.ts";
-import type { PlanOutline } from "../../workflow/plan-outline.ts";
-import type { TaskStatus } from "../../workflow/task-state.ts";
+import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
 import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
 import { toTerminalName } from "../../util/terminal-text.ts";
 import { LiveArea } from "../../util/live-area.ts";

@@ -11,7 +11,7 @@ import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
 import { askAuthor } from "../ask-author.ts";
-import { argumentsHash, type Call, tell } from "../call.ts";
+import { argumentsHash, type Call, emit } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
 import { encodeContract } from "./contract.ts";
@@ -62,7 +62,7 @@ export async function requestApproval(
   }, "normal");
   call.scope.noteRecorded(call.key);
   if (stored === undefined) throw new Contended();
-  tell(call, { type: "approval-requested", approvalId: stored.id });
+  emit(call, { type: "approval-requested", approvalId: stored.id });
   return stored;
 }
 

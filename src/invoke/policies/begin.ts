@@ -7,7 +7,7 @@ import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { startAgain } from "../../store/write-calls.ts";
 import type { CommitLevel, Transaction } from "../../store/store.ts";
-import { type Call, takeSeq, tell } from "../call.ts";
+import { type Call, takeSeq, emit } from "../call.ts";
 import { copyError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
@@ -27,7 +27,7 @@ export const begin: Policy = async (call, next) => {
   const refusal = await commitIntent(call, commitLevel(host, isUnrepeatable(spec)));
   if (refusal !== undefined) return refusal;
   call.begun = true;
-  tell(call, { type: "call-started", seq: call.seq });
+  emit(call, { type: "call-started", seq: call.seq });
   return next();
 };
 
@@ -59,7 +59,7 @@ function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
   takeSeq(call);
   call.begun = true;
   call.isDeferred = true;
-  tell(call, { type: "call-started", seq: call.seq });
+  emit(call, { type: "call-started", seq: call.seq });
   return next();
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Transaction } from "../../store/store.ts";
 import { SKEW_MS } from "../../util/clock.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
-import { addGuard, addSettler, type Call, keysAround, tell } from "../call.ts";
+import { addGuard, addSettler, type Call, keysAround, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
@@ -34,7 +34,7 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
     hasOpened = yield* count(call, result);
   });
   call.cleanups.push(() => {
-    if (hasOpened) tell(call, { type: "breaker-opened" });
+    if (hasOpened) emit(call, { type: "breaker-opened" });
   });
   return next();
 }

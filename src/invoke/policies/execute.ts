@@ -3,7 +3,7 @@ import type { ToolContext } from "../../definition/context.ts";
 import type { ApprovalRow } from "../../store/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostValue } from "../../util/encode.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, emit } from "../call.ts";
 import { messageOf, toToolwrightError, withoutInnerEffect } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
@@ -120,7 +120,7 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
 function tellProgress(call: Call, item: unknown): void {
   try {
     const data = storableOutput(call.spec, call.args, item, call.host.store.secret);
-    tell(call, { type: "call-progress", message: "", data });
+    emit(call, { type: "call-progress", message: "", data });
   } catch {
     return;
   }

@@ -5,7 +5,7 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
 import { inTime } from "../ask-author.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../retry-after.ts";
@@ -71,7 +71,7 @@ function waitOf(call: Call, error: ToolwrightError, retries: number): number {
 
 /** Answers whether the call may go on. */
 async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: number): Promise<boolean> {
-  tell(call, { type: "call-retried", tries: call.tries, waitMs, errorCode: error.code });
+  emit(call, { type: "call-retried", tries: call.tries, waitMs, errorCode: error.code });
   if (waitMs === 0) return call.signal?.aborted !== true;
   try {
     await call.host.clock.sleep(waitMs, call.signal);

@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { endExecution, recordLate } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, inFlightName, tell } from "../call.ts";
+import { type Call, inFlightName, emit } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
@@ -107,7 +107,7 @@ async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<voi
   };
   try {
     await host.store.transaction(write, "normal");
-    if (late !== undefined) tell(call, { type: "call-late", effect: late.effect });
+    if (late !== undefined) emit(call, { type: "call-late", effect: late.effect });
   } catch {
     host.unsettled.add(`late ${inFlightName(call.key, scope.attempt)}`, write);
   }

@@ -3,7 +3,7 @@ import { ToolwrightError } from "../../errors.ts";
 import { closeCall } from "../../store/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, emit } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
@@ -104,7 +104,7 @@ function isReplay(result: Result): boolean {
 
 function emitAnswer(call: Call, result: Result): void {
   const status = result.kind === "error" || result.kind === "denied" ? result.kind : "success";
-  tell(call, {
+  emit(call, {
     type: "call-finished",
     status,
     replayed: result.kind === "recorded" || isReplay(result),

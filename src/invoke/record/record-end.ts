@@ -6,7 +6,7 @@ import type { Transaction } from "../../store/store.ts";
 import { releaseReservationsOf } from "../../store/usage.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { callsByKey } from "../../store/calls.ts";
-import { type Call, inFlightName, tell, watchesKey } from "../call.ts";
+import { type Call, inFlightName, emit, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
@@ -27,7 +27,7 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
   const end = endOf(call, result);
   if (!(await commitEnd(call, end, result))) throw fenced(call);
   if (result.kind === "suspended") call.scope.noteRecorded(call.key);
-  tell(call, {
+  emit(call, {
     type: "call-finished",
     status: end.status,
     replayed: false,
@@ -89,7 +89,7 @@ function* settleAll(call: Call, result: Result): Transaction<void> {
 /** Default parameters defeat the check at definition; this one sees what the tool really does. */
 function noticeUnreadKey(call: Call): void {
   const { host, spec } = call;
-  tell(call, { type: "key-unread" });
+  emit(call, { type: "key-unread" });
   if (!mayPassKeyOn(spec) || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
   host.warnOnce(
     `key-unread ${spec.name}`,

@@ -3,7 +3,7 @@ import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/calls.ts";
 import { msLeft } from "../../util/clock.ts";
 import { askAuthor } from "../ask-author.ts";
-import { type Call, tell } from "../call.ts";
+import { type Call, emit } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
 import { createScrubber } from "../scrub.ts";
@@ -32,7 +32,7 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
   } catch (error) {
     // A reconcile that was cut off has not said anything about the call.
     if (call.signal?.aborted === true) throw aborted(error);
-    tell(call, {
+    emit(call, {
       type: "call-logged",
       level: "warn",
       message: createScrubber(call)(`reconcile failed: ${messageOf(error)}`),

@@ -8,7 +8,7 @@ import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
 import { type CallRow } from "../../store/calls.ts";
 import { hasReadKey, hasUnreadKey } from "../../store/key-reads.ts";
 import { decode } from "../../util/encode.ts";
-import { addGuard, type Call, tell } from "../call.ts";
+import { addGuard, type Call, emit } from "../call.ts";
 import { addNote } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { parseOutput } from "../policies/validate.ts";
@@ -114,7 +114,7 @@ function runAgain(
   why: keyof typeof REASONS,
   question: ApprovalRow | undefined,
 ): undefined {
-  tell(call, { type: "call-rerun", reason: REASONS[why] });
+  emit(call, { type: "call-rerun", reason: REASONS[why] });
   if (isUnrepeatable(call.spec))
     addNote(call, `An earlier try of this call ${howItEnded(row)}. ${NOTES[why]}`.trim());
   return closeQuestion(call, question);
