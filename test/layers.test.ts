@@ -8,6 +8,7 @@ const SOURCE = resolve(import.meta.dirname, "../src");
 /** Lowest first. Folders on one layer do not import each other. */
 const LAYERS = [
   ["errors.ts", "util", "load"],
+  ["terminal"],
   ["store", "sandbox"],
   ["definition"],
   ["invoke", "snapshot"],

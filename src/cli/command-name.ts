@@ -2,7 +2,7 @@
 import { basename, relative } from "node:path";
 import { DEFAULT_STORE, isPostgresAddress } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { printedWord } from "../util/terminal-text.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
 
 export function commandName(): string {
   if (process.env["npm_command"] === "exec") return "npx toolwright";

@@ -12,7 +12,7 @@ import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
 import { readTasks, type TaskRow } from "../store/tasks.ts";
 import type { WorkflowRunRow } from "../store/workflow-runs.ts";
-import { toTerminalName } from "../util/terminal-text.ts";
+import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { answerSteps, type NextStep } from "./answer-lines.ts";
 import { nextCommand } from "./command-name.ts";

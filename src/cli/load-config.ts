@@ -23,7 +23,7 @@ import type { Store } from "../store/store.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
-import { printedWord } from "../util/terminal-text.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";
 import { importFile, shown } from "./import-file.ts";

@@ -18,8 +18,8 @@ import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
 import { readManifest } from "../load/package-root.ts";
-import { printedWord } from "../util/terminal-text.ts";
-import { toTerminalBlock, toTerminalName } from "../util/terminal-text.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
+import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerUsage, wantsJson } from "./answer-usage.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
@@ -87,7 +87,7 @@ function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
 
 async function addTools(program: Command, isJson: boolean): Promise<void> {
   const { addProjectTools } = await import("./project-tools.ts");
-  const { keepOutputApart } = await import("../util/keep-output-apart.ts");
+  const { keepOutputApart } = await import("../terminal/keep-output-apart.ts");
   const screen = createScreen({ json: isJson });
   complainOfStrays(screen);
   const restore = isJson ? keepOutputApart() : () => undefined;

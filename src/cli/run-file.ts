@@ -11,8 +11,8 @@ import { readEndedTasks } from "../store/tasks.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
-import { keepOutputApart } from "../util/keep-output-apart.ts";
-import { stopOnSignals } from "../util/stop-on-signals.ts";
+import { keepOutputApart } from "../terminal/keep-output-apart.ts";
+import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand, shownStore, withoutPassword } from "./command-name.ts";
@@ -23,7 +23,7 @@ import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
-import { toTerminalName } from "../util/terminal-text.ts";
+import { toTerminalName } from "../terminal/terminal-text.ts";
 
 export interface RunFileOptions {
   readonly store: string;

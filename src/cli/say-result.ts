@@ -6,7 +6,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { isPostgresAddress } from "../store/open-store.ts";
 import { readRun } from "../store/workflow-runs.ts";
 import type { WorkflowResult } from "../workflow/run-workflow.ts";
-import { toTerminalJson, toTerminalName } from "../util/terminal-text.ts";
+import { toTerminalJson, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerSteps, type NextStep, stepLines } from "./answer-lines.ts";
 import { approvalRow } from "./approval-row.ts";
 import { EXIT } from "./command.ts";

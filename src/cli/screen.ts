@@ -1,7 +1,12 @@
 /** What is written where: words for people, or JSON for programs, in colours only where they are wanted. */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
-import { toTerminalBlock, toTerminalJson, toTerminalLine, toTerminalText } from "../util/terminal-text.ts";
+import {
+  toTerminalBlock,
+  toTerminalJson,
+  toTerminalLine,
+  toTerminalText,
+} from "../terminal/terminal-text.ts";
 import { toShownText } from "../util/shown-value.ts";
 import { CliError, toComplaint } from "./cli-error.ts";
 

@@ -1,5 +1,5 @@
 /** Serves the tools of a folder's config to MCP clients, until the client has gone or the process is told to stop. */
-import { toTerminalLine } from "../util/terminal-text.ts";
+import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { resolve } from "node:path";
 import { keepStdout } from "../adapters/mcp/server/keep-stdout.ts";
 import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
@@ -11,7 +11,7 @@ import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 import { readManifest } from "../load/package-root.ts";
-import { stopOnSignals } from "../util/stop-on-signals.ts";
+import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 
 export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
 

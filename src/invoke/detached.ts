@@ -6,7 +6,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../util/clock.ts";
 import { digest } from "../util/hash.ts";
-import { toTerminalLine } from "../util/terminal-text.ts";
+import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { Call } from "./call.ts";
 import { CallsAtWork } from "./calls-at-work.ts";
 import type { Host } from "./host.ts";

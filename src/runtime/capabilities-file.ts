@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { cleanText } from "../terminal/clean-text.ts";
 import { lazyModule } from "../util/lazy.ts";
 
 export const CAPABILITIES_FILE = ".toolwright/capabilities.md";

@@ -1,7 +1,7 @@
 /** The command that decides a request of a runtime from another process, as it can be pasted. */
 import { relative, resolve } from "node:path";
 import { DEFAULT_STORE } from "../store/open-store.ts";
-import { printedWord } from "../util/terminal-text.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
 import { hostOf } from "./create-runtime.ts";
 import type { Runtime } from "./runtime.ts";
 

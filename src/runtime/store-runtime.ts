@@ -21,7 +21,7 @@ import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
-import { toTerminalLine } from "../util/terminal-text.ts";
+import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";

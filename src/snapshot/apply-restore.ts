@@ -4,7 +4,7 @@
  * something, nor the root itself. To run it twice does no harm.
  */
 import { lstatSync, type Stats } from "node:fs";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
 import { placeOf } from "./place-of.ts";
 import type { RestorePlan } from "./plan-restore.ts";

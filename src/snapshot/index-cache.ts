@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 
 /** A script that copies it, where there is one. */
 export function copyKeptIndex(gitDir: string, index: string): string {

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
 import { copyKeptIndex } from "./index-cache.ts";
 import { createShell, gitCommand, type GitPlace, splitNul } from "./run-git.ts";

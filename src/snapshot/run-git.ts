@@ -10,7 +10,7 @@ import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import { refuseUnstarted } from "../sandbox/process/command-outcome.ts";
 import { runConfined } from "../sandbox/process/run-command.ts";
 import type { ProcessResult } from "../sandbox/process/run-process.ts";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
 
 export interface GitPlace {

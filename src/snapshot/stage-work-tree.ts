@@ -6,7 +6,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
 import { acceptIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";

@@ -3,7 +3,7 @@
  * always Toolwright: the user's name stands only under what the user did.
  */
 import { join } from "node:path";
-import { quoted } from "../util/terminal-text.ts";
+import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
 import { describeIndex, keepIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";

@@ -1,5 +1,5 @@
 /** `defineTool` and `createTool`: two spellings of one thing. */
-import { toTerminalLine } from "../util/terminal-text.ts";
+import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
 import type { ToolCapabilities } from "../definition/context.ts";

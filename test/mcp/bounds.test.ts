@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { importMcpTools, mcpTools } from "../../src/adapters/mcp/index.ts";
 import { createRuntime } from "../../src/index.ts";
-import { toTerminalLine } from "../../src/util/terminal-text.ts";
+import { toTerminalLine } from "../../src/terminal/terminal-text.ts";
 
 const tool = (name: string, description = "") => ({ name, description, inputSchema: { type: "object" } });
 

@@ -1,6 +1,6 @@
 /** Declares fields as Commander's options and arguments. Values are kept as they were typed, and parsed by the command. */
 import type { Command } from "commander";
-import { toTerminalText } from "../../util/terminal-text.ts";
+import { toTerminalText } from "../../terminal/terminal-text.ts";
 import type { OwnOption } from "./command-settings.ts";
 import { describeShape, placeholderOf, remarksOn } from "./describe-shape.ts";
 import type { FieldPlan, PositionalPlan } from "./plan-input.ts";

@@ -1,7 +1,7 @@
 /** Bad usage ends with exit code 2, and with --json as the one error shape, whoever found it: Commander or we. */
 import type { Command, ErrorOptions } from "commander";
 import { ToolwrightError } from "../../errors.ts";
-import { toTerminalBlock, toTerminalJson } from "../../util/terminal-text.ts";
+import { toTerminalBlock, toTerminalJson } from "../../terminal/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 

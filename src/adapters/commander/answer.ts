@@ -14,7 +14,7 @@ import {
   toTerminalLine,
   toTerminalName,
   toTerminalText,
-} from "../../util/terminal-text.ts";
+} from "../../terminal/terminal-text.ts";
 import { commandPath } from "./command-help.ts";
 import { EXIT_CODES, exitCodeOf } from "./exit-codes.ts";
 import { showOutput } from "./show-output.ts";

@@ -6,7 +6,7 @@ import { RESOLUTION_LABELS } from "../../invoke/approvals/decision.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import type { ApprovalDecision } from "../../runtime/approvals.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { toTerminalBlock, toTerminalJson, toTerminalName } from "../../util/terminal-text.ts";
+import { toTerminalBlock, toTerminalJson, toTerminalName } from "../../terminal/terminal-text.ts";
 import { userName } from "../../util/user-name.ts";
 
 /** The question goes to stderr, so stdout may well be a pipe. */

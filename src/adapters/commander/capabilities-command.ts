@@ -4,8 +4,8 @@ import { readCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../util/keep-output-apart.ts";
-import { toTerminalJson, toTerminalText } from "../../util/terminal-text.ts";
+import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
+import { toTerminalJson, toTerminalText } from "../../terminal/terminal-text.ts";
 import { answerError } from "./answer.ts";
 import type { CommandSettings } from "./command-settings.ts";
 

@@ -1,6 +1,6 @@
 /** What help says beside the options: a summary, and a line that can be typed. */
 import type { Command } from "commander";
-import { printedWord } from "../../util/terminal-text.ts";
+import { printedWord } from "../../terminal/terminal-text.ts";
 import type { FieldPlan, InputPlan } from "./plan-input.ts";
 import { isFlag, type Shape } from "./shape.ts";
 

@@ -1,8 +1,8 @@
 /** One line on a terminal that says what a long call is at. It is drawn over, and gone when the call has ended. */
 import type { EventListener } from "../../invoke/events.ts";
 import { progressText } from "../../invoke/progress-text.ts";
-import { LiveArea } from "../../util/live-area.ts";
-import { toTerminalLine, toTerminalName } from "../../util/terminal-text.ts";
+import { LiveArea } from "../../terminal/live-area.ts";
+import { toTerminalLine, toTerminalName } from "../../terminal/terminal-text.ts";
 
 /** A call that is faster has nothing to show. */
 const PATIENCE_MS = 500;

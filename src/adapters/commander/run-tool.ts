@@ -9,10 +9,10 @@ import { findInputError } from "../../invoke/policies/validate.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../util/keep-output-apart.ts";
-import { printedWord } from "../../util/terminal-text.ts";
-import { toTerminalJson } from "../../util/terminal-text.ts";
-import { stopOnSignals } from "../../util/stop-on-signals.ts";
+import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
+import { printedWord } from "../../terminal/terminal-text.ts";
+import { toTerminalJson } from "../../terminal/terminal-text.ts";
+import { stopOnSignals } from "../../terminal/stop-on-signals.ts";
 import { whenDrained } from "../../util/when-drained.ts";
 import {
   type Answer,

@@ -1,5 +1,5 @@
 /** An output as a person reads it: text as it is, lists by the line, rows that are alike as a table, the rest by name. */
-import { toTable } from "../../util/table.ts";
+import { toTable } from "../../terminal/table.ts";
 
 /** @param value plain JSON */
 export function showOutput(value: unknown): string {

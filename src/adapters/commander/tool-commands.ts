@@ -1,7 +1,7 @@
 /** Adds a command for each planned tool to a Commander program. Only the program's own methods are used. */
 import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
-import { toTerminalLine, toTerminalText } from "../../util/terminal-text.ts";
+import { toTerminalLine, toTerminalText } from "../../terminal/terminal-text.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { lazyModule } from "../../util/lazy.ts";
 import { addFieldOption, addOwnOption, addPositional } from "./add-options.ts";

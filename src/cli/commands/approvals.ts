@@ -4,7 +4,7 @@ import { type Acting, acting, EXIT, examples, withCommonOptions } from "../comma
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
-import { toTerminalName } from "../../util/terminal-text.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
 import { type CommonOptions, toAge } from "../screen.ts";
 

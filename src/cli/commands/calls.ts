@@ -1,7 +1,7 @@
 /** `toolwright calls <run-id>`: the tool calls of a run, in the order in which they were made. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { type Column, fitTable, outputWidth } from "../../util/fitted-table.ts";
+import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type CommonOptions, toDuration, toShortText } from "../screen.ts";
 
 interface CallsOptions extends CommonOptions {

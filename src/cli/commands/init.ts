@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { quoted } from "../../util/terminal-text.ts";
+import { quoted } from "../../terminal/terminal-text.ts";
 import { commandName } from "../command-name.ts";
 import { readManifest } from "../../load/package-root.ts";
 import type { CommonOptions } from "../screen.ts";

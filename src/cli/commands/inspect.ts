@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { toTerminalName } from "../../util/terminal-text.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
 

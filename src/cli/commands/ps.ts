@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
-import { type Column, fitTable, outputWidth } from "../../util/fitted-table.ts";
+import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type ShownStatus, STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration } from "../screen.ts";
 

@@ -1,7 +1,7 @@
 /** Progress as plain lines, for logs. */
 import { progressText } from "../../invoke/progress-text.ts";
 import { isCallEvent, type RuntimeEvent } from "../../invoke/events.ts";
-import { toTerminalName } from "../../util/terminal-text.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
 import { toDuration } from "../screen.ts";

@@ -3,8 +3,8 @@ import type { EndedTask } from "../../store/tasks.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
 import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
-import { toTerminalName } from "../../util/terminal-text.ts";
-import { LiveArea } from "../../util/live-area.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
+import { LiveArea } from "../../terminal/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
 
 interface ShownTask {

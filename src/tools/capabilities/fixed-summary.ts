@@ -1,5 +1,5 @@
 /** The inventory without a model: one line for each group, of what its tools say about themselves. */
-import { cleanLine } from "../../util/clean-text.ts";
+import { cleanLine } from "../../terminal/clean-text.ts";
 import type { InventoryTool } from "./inventory.ts";
 
 const MOST_GROUPS = 50;

@@ -3,7 +3,7 @@ import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import { getAllTools } from "../../tool/registry.ts";
-import { cleanLine } from "../../util/clean-text.ts";
+import { cleanLine } from "../../terminal/clean-text.ts";
 
 export interface InventoryTool {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** The inventory as a model puts it. What tools say is shown to it as data; what it says is cut to what a file may hold. */
 import { splitFrontMatter } from "../../runtime/capabilities-file.ts";
-import { cleanText } from "../../util/clean-text.ts";
+import { cleanText } from "../../terminal/clean-text.ts";
 import { askModel } from "./ask-model.ts";
 import type { InventoryTool } from "./inventory.ts";
 

@@ -2,7 +2,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { CAPABILITIES_FILE, readCapabilities, writeCapabilities } from "../../runtime/capabilities-file.ts";
-import { cleanLine } from "../../util/clean-text.ts";
+import { cleanLine } from "../../terminal/clean-text.ts";
 import { summarise } from "./fixed-summary.ts";
 import type { InventoryTool } from "./inventory.ts";
 import { summariseByModel } from "./model-summary.ts";

@@ -4,7 +4,7 @@ import type { Host } from "../../invoke/host.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { listNotEmbedded, saveEmbedding } from "../../store/context/embeddings.ts";
 import type { Place } from "../../store/context/place.ts";
-import { cleanLine } from "../../util/clean-text.ts";
+import { cleanLine } from "../../terminal/clean-text.ts";
 import { toStorableText } from "../../util/storable-text.ts";
 
 const MOST_AT_ONCE = 100;

@@ -1,6 +1,6 @@
 /** The part of a chunk that shows why it was found, in one line. */
 import { matchesWord, placedWords, type QueryWord } from "../../store/context/words.ts";
-import { cleanLine } from "../../util/clean-text.ts";
+import { cleanLine } from "../../terminal/clean-text.ts";
 import { countLines, wholeCharacters } from "./chunk-text.ts";
 
 const BEFORE = 80;

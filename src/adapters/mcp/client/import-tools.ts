@@ -21,7 +21,7 @@ import { messageOf } from "../../../invoke/error-record.ts";
 import { createCallable } from "../../../tool/create-callable.ts";
 import type { ForeignPolicy } from "../../../tool/from-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { toTerminalLine } from "../../../util/terminal-text.ts";
+import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { callRemoteTool, structuredIn } from "./call-remote-tool.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
 import type { McpClient, RemoteTool } from "./mcp-client.ts";

@@ -1,7 +1,7 @@
 /** All tools of a server, page by page. A server that hangs, dies or sends nonsense is an error in words. */
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
-import { isUnsafeForTerminal } from "../../../util/terminal-text.ts";
+import { isUnsafeForTerminal } from "../../../terminal/terminal-text.ts";
 import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
 import { isDisconnected, type McpClient, type RemoteTool, remoteTool, toolPage } from "./mcp-client.ts";
 

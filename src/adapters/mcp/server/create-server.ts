@@ -1,7 +1,7 @@
 /** Serves tools to MCP clients, through the official server and over any of its transports. */
 import { randomUUID } from "node:crypto";
 import { type SdkSchema, toSdkSchema } from "../../../definition/sdk-schema.ts";
-import { toTerminalLine } from "../../../util/terminal-text.ts";
+import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import {
   aFullText,

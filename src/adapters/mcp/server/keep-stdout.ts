@@ -1,6 +1,6 @@
 /** Keeps stdout for the protocol: what a tool, a config or a library prints there goes to stderr. */
 import { Writable } from "node:stream";
-import { keepOutputApart } from "../../../util/keep-output-apart.ts";
+import { keepOutputApart } from "../../../terminal/keep-output-apart.ts";
 
 export interface KeptStdout extends Disposable {
   /** Where the protocol is written. */

@@ -1,6 +1,6 @@
 /** Serves tools over HTTP: on this machine only and with a token, unless told otherwise. */
 import { randomBytes } from "node:crypto";
-import { toTerminalLine } from "../../../util/terminal-text.ts";
+import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {

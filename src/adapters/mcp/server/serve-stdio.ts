@@ -1,5 +1,5 @@
 /** Serves tools to the one client that started this process, over its stdin and stdout. */
-import { toTerminalLine } from "../../../util/terminal-text.ts";
+import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import type { Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { withMethods } from "../../../definition/option-checks.ts";

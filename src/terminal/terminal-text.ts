@@ -3,7 +3,7 @@
  * would move the cursor, change colours, reorder or hide letters is shown as its escape, and nothing can look like a
  * line of ours. Every surface uses these functions and no others.
  */
-import { toShownJson } from "./shown-value.ts";
+import { toShownJson } from "../util/shown-value.ts";
 
 /** Several lines, such as the output of a tool: line breaks and tabs stay. */
 export function toTerminalText(text: string): string {
