@@ -61,7 +61,7 @@ export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { ApprovalResolution } from "./invoke/approvals/decision.ts";
-export type { CallFilter, LoggedCall } from "./store/call-log.ts";
+export type { CallFilter, LoggedCall } from "./store/tables/call-log.ts";
 export type { Approval as ApprovalRequest } from "./invoke/approval.ts";
 export type { EventEnvelope, Plan, PlanStep, RunKind, RuntimeEvent } from "./invoke/events.ts";
 export type { Limits } from "./invoke/host.ts";

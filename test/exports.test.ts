@@ -180,7 +180,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolSource",
     ],
   },
-  "store/postgres.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
+  "store/postgres/postgres-store.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
   "adapters/commander/index.ts": { values: ["registerToolsAsCLI"], types: ["RegisterToolsOptions"] },
   "tools/index.ts": {
     values: [

@@ -40,7 +40,7 @@ import {
 } from "../src/runtime/method-options.ts";
 import { RUNTIME_OPTIONS } from "../src/runtime/options.ts";
 import { LIST_SNAPSHOTS, REMOVE_SNAPSHOTS, RESTORE_SNAPSHOT } from "../src/snapshot/check-options.ts";
-import * as postgres from "../src/store/postgres.ts";
+import * as postgres from "../src/store/postgres/postgres-store.ts";
 import { CRASH_PROGRAM_OPTIONS, CRASH_RUN_OPTIONS } from "../src/testing/crash/crash-program.ts";
 import * as testing from "../src/testing/index.ts";
 import { SCRIPTED_ANTHROPIC_OPTIONS, SCRIPTED_MODEL_OPTIONS } from "../src/testing/model/script.ts";

@@ -9,7 +9,7 @@ import type { Limits } from "../invoke/host.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { refusal } from "../runtime/options.ts";
 import type { Transaction } from "../store/store.ts";
-import { addUsage, peekUsage } from "../store/usage.ts";
+import { addUsage, peekUsage } from "../store/tables/usage.ts";
 import { encode } from "../util/encode.ts";
 import type { ModelUsage } from "./model/agent-model.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";

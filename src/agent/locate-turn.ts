@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import type { PastTurn } from "../runtime/run-turn.ts";
 import type { Store } from "../store/store.ts";
-import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/turns.ts";
+import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";

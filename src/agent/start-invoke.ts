@@ -9,7 +9,7 @@ import { capabilitiesOf, keptCapabilities } from "../runtime/capabilities-part.t
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { runTurn } from "../runtime/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { turnOf } from "../store/turns.ts";
+import { turnOf } from "../store/tables/turns.ts";
 import { systemClock } from "../util/clock.ts";
 import { driveFromStart, systemOf } from "./drive-from-start.ts";
 import type { Emit } from "./events.ts";

@@ -1,7 +1,7 @@
 /** Cancels a run: asks its owner to end it or, where no process is at work on it, records that it is cancelled. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
-import { cancelRun as decideCancel, readRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { cancelRun as decideCancel, readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { CliError } from "./cli-error.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./owner.ts";
 

@@ -1,9 +1,9 @@
 /** A run as programs and people read it. */
 import { decodeError } from "../invoke/error-record.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskRow } from "../store/tasks.ts";
-import type { RunOverview } from "../store/workflow-queries.ts";
-import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import type { TaskRow } from "../store/tables/tasks.ts";
+import type { RunOverview } from "../store/tables/workflow-queries.ts";
+import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
 import { readLivingOwner } from "./owner.ts";
 

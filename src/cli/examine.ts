@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeIsolation } from "../sandbox/isolation/isolation.ts";
 import { isFullIsolation } from "../sandbox/isolation/tier.ts";
-import { countRuns } from "../store/workflow-queries.ts";
+import { countRuns } from "../store/tables/workflow-queries.ts";
 import { toComplaint } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
 import { withoutPassword } from "./command-name.ts";

@@ -1,17 +1,17 @@
 /** Puts into words why a run stands as it does. Says only what is on record. */
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
-import { countApprovals } from "../store/approvals.ts";
-import { type LoggedCall, readCallLog } from "../store/call-log.ts";
-import { listUnrepeatableCalls } from "../store/earlier-calls.ts";
+import { countApprovals } from "../store/tables/approvals.ts";
+import { type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
+import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
 import { decode } from "../util/encode.ts";
 import { howItEnded } from "../invoke/recovery/describe-interrupted.ts";
 import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";
 import type { Store } from "../store/store.ts";
-import { readTasks, type TaskRow } from "../store/tasks.ts";
-import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import { readTasks, type TaskRow } from "../store/tables/tasks.ts";
+import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { answerSteps, type NextStep } from "./answer-lines.ts";

@@ -1,6 +1,6 @@
 /** Lists runs by the status that is shown, newest first. */
 import type { Store } from "../store/store.ts";
-import { listRuns } from "../store/workflow-queries.ts";
+import { listRuns } from "../store/tables/workflow-queries.ts";
 import { describeOverview } from "./describe-run.ts";
 import { type ShownStatus, statusOf } from "./run-status.ts";
 

@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { countCalls } from "../store/call-log.ts";
-import { assertNotDeleted } from "../store/tombstones.ts";
-import { readRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { countCalls } from "../store/tables/call-log.ts";
+import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { CliError } from "./cli-error.ts";
 import { nextCommand, withoutPassword } from "./command-name.ts";
 

@@ -1,6 +1,6 @@
 /** Who has a run in hand now, if anybody. */
 import { hostname } from "node:os";
-import { readOwner } from "../store/owners.ts";
+import { readOwner } from "../store/tables/owners.ts";
 import type { Store } from "../store/store.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
 

@@ -1,5 +1,5 @@
 /** The statuses of runs as they are shown and filtered by. */
-import type { RunStatus } from "../store/workflow-runs.ts";
+import type { RunStatus } from "../store/tables/workflow-runs.ts";
 import type { Colour } from "./screen.ts";
 
 /** `interrupted`: stored as running, and the process that ran it is gone. */

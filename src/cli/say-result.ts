@@ -4,7 +4,7 @@ import type { Approval } from "../invoke/approval.ts";
 import { hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isPostgresAddress } from "../store/open-store.ts";
-import { readRun } from "../store/workflow-runs.ts";
+import { readRun } from "../store/tables/workflow-runs.ts";
 import type { WorkflowResult } from "../workflow/run-workflow.ts";
 import { toTerminalJson, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerSteps, type NextStep, stepLines } from "./answer-lines.ts";

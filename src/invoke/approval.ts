@@ -1,5 +1,5 @@
 /** An approval request as callers see it: decoded, and without what only the store needs. */
-import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/approvals.ts";
+import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/tables/approvals.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { decode } from "../util/encode.ts";
 import { decodeContract } from "./approvals/contract.ts";

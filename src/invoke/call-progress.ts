@@ -1,7 +1,7 @@
 /** How far a call has come, as the policies note it. A call that goes through the pipeline once more begins anew here. */
-import type { ApprovalRow } from "../store/approvals.ts";
-import type { CacheKey } from "../store/cache.ts";
-import type { CallRow } from "../store/calls.ts";
+import type { ApprovalRow } from "../store/tables/approvals.ts";
+import type { CacheKey } from "../store/tables/cache.ts";
+import type { CallRow } from "../store/tables/calls.ts";
 import type { Spending } from "./spending.ts";
 
 /** A class, so that every call has all fields from the start, which costs least. */

@@ -3,7 +3,7 @@
  * from elsewhere. Listeners observe: nothing depends on them. `onProgress` and `onEvent` receive parts of this stream.
  */
 import type { ErrorCode, OwnErrorCode } from "../errors.ts";
-import type { CallOfTask } from "../store/earlier-calls.ts";
+import type { CallOfTask } from "../store/tables/earlier-calls.ts";
 import type { ApprovalResolution } from "./approvals/decision.ts";
 
 /** `tool`: a single call from the command line or an MCP client. */

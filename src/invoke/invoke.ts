@@ -1,7 +1,7 @@
 /** The one way in: a tool, its arguments, the scope in which it counts. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
+import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { toApproval } from "./approval.ts";
 import { Call, type CallOptions, cleanUp, identify, inFlightName, leavePlaces } from "./call.ts";
 import { getToolContext } from "../definition/context.ts";

@@ -1,6 +1,6 @@
 /** How a call ended. Expected ends, pending and denied among them, are values and not exceptions. */
 import type { ToolwrightError } from "../errors.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
+import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { Approval } from "./approval.ts";
 
 export type Outcome<Output = unknown> =

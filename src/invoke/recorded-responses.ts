@@ -3,7 +3,7 @@
  * the loop is driven again. When the loop asks something else than what is on record, it goes on live from there.
  */
 import { ToolwrightError } from "../errors.ts";
-import { type RecordedResponse, readResponse, saveResponse } from "../store/responses.ts";
+import { type RecordedResponse, readResponse, saveResponse } from "../store/tables/responses.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";

@@ -10,9 +10,9 @@ import {
   scopeText,
 } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { callsByPendingId, highestSeqOfTask } from "../store/calls.ts";
-import { type Writer } from "../store/write-calls.ts";
-import { ensureScope, keysOfScope, type ScopeRow } from "../store/scopes.ts";
+import { callsByPendingId, highestSeqOfTask } from "../store/tables/calls.ts";
+import { type Writer } from "../store/tables/write-calls.ts";
+import { ensureScope, keysOfScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import type { Call } from "./call.ts";
 import type { RunKind } from "./events.ts";

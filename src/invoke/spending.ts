@@ -2,7 +2,7 @@
  * What a call reports as its cost, stored while the call runs: a process that dies in it has spent the money all the same.
  * What could not be stored in time is stored with the outcome.
  */
-import { addUsage, spendReservation } from "../store/usage.ts";
+import { addUsage, spendReservation } from "../store/tables/usage.ts";
 import type { Transaction } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { commitAtOnce } from "./host.ts";

@@ -2,7 +2,7 @@
  * Lets calls in flight settle what they hold. A reservation belongs to a call that is in flight: what a dead process holds is
  * dropped, and so is what a call of this runtime holds that is not in flight any more, because its outcome could not be stored.
  */
-import { type Holder, holdersOfReservations, releaseReservationsOf } from "../store/usage.ts";
+import { type Holder, holdersOfReservations, releaseReservationsOf } from "../store/tables/usage.ts";
 import { systemClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { Host } from "./host.ts";

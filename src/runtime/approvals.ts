@@ -13,11 +13,11 @@ import {
   readApproval,
   settleApproval,
   voidEqualQuestions,
-} from "../store/approvals.ts";
-import { readScope } from "../store/scopes.ts";
+} from "../store/tables/approvals.ts";
+import { readScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { hasTurns } from "../store/turns.ts";
-import { isWorkflowRun } from "../store/workflow-runs.ts";
+import { hasTurns } from "../store/tables/turns.ts";
+import { isWorkflowRun } from "../store/tables/workflow-runs.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";

@@ -17,7 +17,7 @@ import {
   listWorkflowRunsBefore,
   readRunAge,
   type RunAge,
-} from "../store/retention.ts";
+} from "../store/tables/retention.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "../util/process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";

@@ -5,8 +5,8 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { coverArgumentsOfCall, forgetReplayOfTask } from "../store/retention.ts";
-import { findScope } from "../store/scopes.ts";
+import { coverArgumentsOfCall, forgetReplayOfTask } from "../store/tables/retention.ts";
+import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 
 /** Only where a tool was called that has something to hide: otherwise a repeated run finds the responses. */

@@ -1,7 +1,7 @@
 /** The whole value of what the log shows truncated. */
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
-import { recordedAnywhere, wholeOutput } from "../store/recorded-calls.ts";
+import { recordedAnywhere, wholeOutput } from "../store/tables/recorded-calls.ts";
 import { decode } from "../util/encode.ts";
 
 /** The whole output of the latest attempt that has one, decoded. */

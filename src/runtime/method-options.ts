@@ -19,9 +19,9 @@ import {
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { APPROVAL_RESOLUTIONS, type ApprovalDecision } from "../invoke/approvals/decision.ts";
-import { APPROVAL_STATUSES, type ApprovalFilter } from "../store/approvals.ts";
-import type { CallFilter } from "../store/call-log.ts";
-import { CALL_STATUSES } from "../store/calls.ts";
+import { APPROVAL_STATUSES, type ApprovalFilter } from "../store/tables/approvals.ts";
+import type { CallFilter } from "../store/tables/call-log.ts";
+import { CALL_STATUSES } from "../store/tables/calls.ts";
 import type { GcOptions } from "./collect-garbage.ts";
 import { LIMITS } from "./options.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";

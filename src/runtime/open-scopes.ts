@@ -2,7 +2,7 @@
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
-import { releaseScope, type ScopeRow } from "../store/scopes.ts";
+import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { Turns } from "../util/turns.ts";
 import type { RunScopeOptions } from "./runtime.ts";

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/owners.ts";
+import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/tables/owners.ts";
 import type { Store } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";

@@ -5,12 +5,12 @@ import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import type { ApprovalFilter } from "../store/approvals.ts";
+import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
-import type { CallFilter, LoggedCall } from "../store/call-log.ts";
+import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 
 export interface TaskIdentity {
   readonly runId: string;

@@ -14,7 +14,7 @@ import { RunBudgets } from "../invoke/run-budgets.ts";
 import { recordActiveTime } from "../invoke/record/record-active-time.ts";
 import { Unsettled } from "../invoke/unsettled.ts";
 import { warnAboutEarlierCalls } from "../invoke/recovery/warning.ts";
-import type { ApprovalFilter } from "../store/approvals.ts";
+import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { isPostgresAddress, openStore } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
@@ -26,7 +26,7 @@ import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
-import { type CallFilter, type LoggedCall, readCallLog } from "../store/call-log.ts";
+import { type CallFilter, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
 import { forgetSecretsOfCall, forgetSecretsOfTask } from "./forget-secrets.ts";
 import { readFullOutput } from "./full-output.ts";
 import {

@@ -3,7 +3,7 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
-import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/scopes.ts";
+import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
 
 /**
  * @param openAttempt the attempt of this task that this very runtime has open, if any

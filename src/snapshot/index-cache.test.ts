@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRepository, filesOf, type TestRepository } from "../../test/sandbox/snapshot-repository.ts";
-import { readIndexHash } from "../store/snapshots.ts";
+import { readIndexHash } from "../store/tables/snapshots.ts";
 import { sha256Hex } from "../util/hash.ts";
 import { acceptIndex } from "./index-cache.ts";
 import { takeGitSnapshot } from "./take-git-snapshot.ts";

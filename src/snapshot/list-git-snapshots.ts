@@ -1,7 +1,7 @@
 /** What snapshots a repository holds: the refs whose commits the store has. Reads only. */
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
-import { listSnapshots } from "../store/snapshots.ts";
+import { listSnapshots } from "../store/tables/snapshots.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { LIST_SNAPSHOTS } from "./check-options.ts";
 import { readSnapshotRefs } from "./read-refs.ts";

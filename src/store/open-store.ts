@@ -2,8 +2,8 @@
 import { lazyModule } from "../util/lazy.ts";
 import type { Store } from "./store.ts";
 
-const postgres = lazyModule(() => import("./postgres.ts"));
-const sqlite = lazyModule(() => import("./sqlite.ts"));
+const postgres = lazyModule(() => import("./postgres/postgres-store.ts"));
+const sqlite = lazyModule(() => import("./sqlite/sqlite-store.ts"));
 
 export type StoreOption = string | Store;
 

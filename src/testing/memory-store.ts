@@ -1,5 +1,5 @@
 /** A store in memory: the real SQLite store, on a database that is gone when it is closed. */
-import { openSqliteStore } from "../store/sqlite.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 
 /**

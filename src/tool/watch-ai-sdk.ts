@@ -8,7 +8,12 @@ import { sharedByCopies } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { callHere, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { denyEqualRequests, pendingUnderId, readApproval, settleApproval } from "../store/approvals.ts";
+import {
+  denyEqualRequests,
+  pendingUnderId,
+  readApproval,
+  settleApproval,
+} from "../store/tables/approvals.ts";
 import { wasAsked } from "./asked-calls.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
 import { placeInHistory } from "./message-history.ts";

@@ -2,8 +2,8 @@
  * Tasks that have made calls which must not be repeated, and that a changed workflow no longer holds. A renamed task is a
  * new one: it makes its calls again, and nothing finds those that the old name made.
  */
-import { type CallOfTask, listUnrepeatableCalls } from "../store/earlier-calls.ts";
-import { saveRunOptions } from "../store/workflow-runs.ts";
+import { type CallOfTask, listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
+import { saveRunOptions } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import type { Plan } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";

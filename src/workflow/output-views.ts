@@ -1,6 +1,6 @@
 /** Each output of a workflow as a SQL view, with the fields of its schema. */
 import { z } from "zod";
-import { createOutputView, WHOLE_VALUE } from "../store/output-views.ts";
+import { createOutputView, WHOLE_VALUE } from "../store/tables/output-views.ts";
 import type { Store } from "../store/store.ts";
 import type { Schemas } from "./output-token.ts";
 

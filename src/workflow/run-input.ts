@@ -1,7 +1,7 @@
 /** The input of a run: parsed when it starts, and compared when it is started again. */
 import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
-import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { decode } from "../util/encode.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";

@@ -1,8 +1,8 @@
 /** What a run has come to, read from its record. */
 import { decodeError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
-import { readLoopEnds, readTasks } from "../store/tasks.ts";
-import type { WorkflowRunRow } from "../store/workflow-runs.ts";
+import { readLoopEnds, readTasks } from "../store/tables/tasks.ts";
+import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toRow } from "./context.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { toTaskState } from "./run-task.ts";

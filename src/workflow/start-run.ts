@@ -5,8 +5,8 @@ import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { assertNotDeleted } from "../store/tombstones.ts";
-import { readRun, type TakenRun, type WorkflowRunRow } from "../store/workflow-runs.ts";
+import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { readRun, type TakenRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { decode } from "../util/encode.ts";
 import {
   beginRun,

@@ -6,8 +6,8 @@ import {
   reopenApproval,
   voidApprovalsOfTask,
   voidPending,
-} from "../store/approvals.ts";
-import { sealScopes } from "../store/scopes.ts";
+} from "../store/tables/approvals.ts";
+import { sealScopes } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { digest } from "../util/hash.ts";
 import type { RunState } from "./run-state.ts";

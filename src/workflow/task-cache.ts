@@ -1,5 +1,5 @@
 /** Outputs of equal tasks of earlier runs, for tasks that ask for it: the same work on the same things. */
-import { readCache, writeCache } from "../store/cache.ts";
+import { readCache, writeCache } from "../store/tables/cache.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";

@@ -1,7 +1,7 @@
 /** Approvals from another process: of calls and of nodes, agreed to, edited and refused. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { insertApproval, type NewApproval } from "../../src/store/approvals.ts";
+import { insertApproval, type NewApproval } from "../../src/store/tables/approvals.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { createFolder, toolwright } from "./command.ts";
 import { QUESTIONS } from "./workflows.ts";

@@ -111,7 +111,7 @@ describe("a shared breaker", () => {
     await clock.advance(5_000);
     const now = clock.now();
     const store = await world.open();
-    const { takeProbe } = await import("../../src/store/breakers.ts");
+    const { takeProbe } = await import("../../src/store/tables/breakers.ts");
     await store.transaction(() => takeProbe("", "flaky", now, now + 5_000), "normal");
     const runtime = await world.runtime({ clock });
     expect(await runtime.call(flaky, { n: 2 }, task)).toMatchObject({ error: { code: "TOOL_CIRCUIT_OPEN" } });

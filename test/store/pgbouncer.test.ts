@@ -1,7 +1,7 @@
 /** PgBouncer in transaction mode: nothing relies on a session, and no statement is prepared by name. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime, type Store } from "../../src/index.ts";
-import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { startPgbouncer } from "../postgres/pgbouncer.ts";

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime, type Runtime } from "../../src/index.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import { registerOwner } from "../../src/store/owners.ts";
+import { registerOwner } from "../../src/store/tables/owners.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { identifyProcess } from "../../src/util/process-identity.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";

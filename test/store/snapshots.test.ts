@@ -8,7 +8,7 @@ import {
   readSnapshot,
   saveSnapshot,
   type SnapshotRow,
-} from "../../src/store/snapshots.ts";
+} from "../../src/store/tables/snapshots.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 
 const row = (fields: Partial<SnapshotRow> = {}): SnapshotRow => ({

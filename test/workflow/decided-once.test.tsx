@@ -13,7 +13,7 @@ import { z } from "zod";
 import { cancelRun as cancelByCommand } from "../../src/cli/cancel-run.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { change } from "../../src/store/statement.ts";
-import { cancelRun, readRun } from "../../src/store/workflow-runs.ts";
+import { cancelRun, readRun } from "../../src/store/tables/workflow-runs.ts";
 import { openShop } from "../crash/shop.ts";
 import { watchStore } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";

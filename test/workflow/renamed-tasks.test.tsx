@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { explainRun } from "../../src/cli/explain-run.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import { readRun } from "../../src/store/workflow-runs.ts";
+import { readRun } from "../../src/store/tables/workflow-runs.ts";
 import { createStorePath } from "./harness.ts";
 
 function createShop() {

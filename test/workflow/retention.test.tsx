@@ -145,7 +145,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       await runtime.call(blind, {}, { runId: "old" });
       await clock.advance(31 * DAY);
       expect(await runtime.gc()).toMatchObject({ deletedRuns: 1 });
-      const { hasUnreadKey } = await import("../../src/store/key-reads.ts");
+      const { hasUnreadKey } = await import("../../src/store/tables/key-reads.ts");
       const { openStore } = await import("../../src/store/open-store.ts");
       const store = await openStore(address);
       expect(await store.read(() => hasUnreadKey("blind"))).toBe(true);

@@ -7,7 +7,7 @@ import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
 import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
-import { lastTurn } from "../../store/turns.ts";
+import { lastTurn } from "../../store/tables/turns.ts";
 import { capabilitiesOf, keptCapabilities } from "../../runtime/capabilities-part.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";

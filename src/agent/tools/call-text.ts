@@ -1,9 +1,9 @@
 /** The input or the output of a call on record, as a model reads it. */
 import { ToolwrightError } from "../../errors.ts";
 import { decodeError } from "../../invoke/error-record.ts";
-import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/run-calls.ts";
-import { type IsOwnerAlive, reportInterrupted } from "../../store/report-interrupted.ts";
-import type { ScopeKey } from "../../store/scopes.ts";
+import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/tables/run-calls.ts";
+import { type IsOwnerAlive, reportInterrupted } from "../../store/tables/report-interrupted.ts";
+import type { ScopeKey } from "../../store/tables/scopes.ts";
 import type { Store } from "../../store/store.ts";
 import { outputText } from "../../tool/model-answer.ts";
 import { decode } from "../../util/encode.ts";

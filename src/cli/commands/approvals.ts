@@ -35,7 +35,7 @@ export function addApprovalsCommand(program: Command): void {
         const { storeExists, withStore } = await import("../open.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { systemClock } = await import("../../util/clock.ts");
-        const { countApprovals } = await import("../../store/approvals.ts");
+        const { countApprovals } = await import("../../store/tables/approvals.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
         const { requests, total } = !storeExists(options.store)

@@ -39,7 +39,7 @@ export function addCallsCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
         const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
-        const { readCallLog } = await import("../../store/call-log.ts");
+        const { readCallLog } = await import("../../store/tables/call-log.ts");
         const { ownersOf } = await import("../owner.ts");
         const { decodeError } = await import("../../invoke/error-record.ts");
         const { toShownStored } = await import("../../util/truncate.ts");

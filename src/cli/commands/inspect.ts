@@ -20,8 +20,8 @@ export function addInspectCommand(program: Command): void {
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
         const { describeRun, describeTask } = await import("../describe-run.ts");
-        const { readTasks } = await import("../../store/tasks.ts");
-        const { countCalls, readCallLog } = await import("../../store/call-log.ts");
+        const { readTasks } = await import("../../store/tables/tasks.ts");
+        const { countCalls, readCallLog } = await import("../../store/tables/call-log.ts");
         const { ownersOf } = await import("../owner.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
         const { decode } = await import("../../util/encode.ts");

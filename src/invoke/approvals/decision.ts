@@ -1,6 +1,6 @@
 /** What a decision may say about which request. Refuses in words whatever would decide something else than was meant. */
 import { ToolwrightError } from "../../errors.ts";
-import type { ApprovalKind, ApprovalRow } from "../../store/approvals.ts";
+import type { ApprovalKind, ApprovalRow } from "../../store/tables/approvals.ts";
 
 /** The three answers to a question about an interrupted call. A bare yes or no is none of them. */
 export const APPROVAL_RESOLUTIONS = ["happened", "run-again", "give-up"] as const;

@@ -1,5 +1,5 @@
 /** Spends an approval, inside the transaction that begins its call: it works once. */
-import { type ApprovalRow, redeemApproval } from "../../store/approvals.ts";
+import { type ApprovalRow, redeemApproval } from "../../store/tables/approvals.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { Call } from "../call.ts";
 import { Contended } from "../policy.ts";

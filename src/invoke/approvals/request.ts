@@ -5,8 +5,8 @@ import {
   type NewApproval,
   readApproval,
   voidApproval,
-} from "../../store/approvals.ts";
-import { closeCall } from "../../store/write-calls.ts";
+} from "../../store/tables/approvals.ts";
+import { closeCall } from "../../store/tables/write-calls.ts";
 import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";

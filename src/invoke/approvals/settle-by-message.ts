@@ -1,5 +1,5 @@
 /** Takes a decision from the message history: an approval only where the runtime was told to trust it, a denial always. */
-import { type ApprovalRow, readApproval, settleApproval } from "../../store/approvals.ts";
+import { type ApprovalRow, readApproval, settleApproval } from "../../store/tables/approvals.ts";
 import type { Call } from "../call.ts";
 
 /** The request as it stands after that; unchanged where there is nothing to take, or no trust. */

@@ -3,7 +3,7 @@
  * before the cache, so that a cached answer never passes an approval by.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/approvals.ts";
+import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/tables/approvals.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";

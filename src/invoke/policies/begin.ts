@@ -5,7 +5,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { startAgain } from "../../store/write-calls.ts";
+import { startAgain } from "../../store/tables/write-calls.ts";
 import type { CommitLevel, Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, emit } from "../call.ts";
 import { copyError } from "../error-record.ts";

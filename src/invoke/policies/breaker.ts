@@ -10,10 +10,10 @@ import {
   lockBreaker,
   readBreaker,
   takeProbe,
-} from "../../store/breakers.ts";
+} from "../../store/tables/breakers.ts";
 import type { Transaction } from "../../store/store.ts";
 import { SKEW_MS } from "../../util/clock.ts";
-import { readReservations, releaseReservation, reserve } from "../../store/usage.ts";
+import { readReservations, releaseReservation, reserve } from "../../store/tables/usage.ts";
 import { addGuard, addSettler, type Call, keysAround, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";

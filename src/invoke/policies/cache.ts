@@ -3,7 +3,7 @@
  * gets a copy. Hits touch no budget and no breaker.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { type CacheKey, readCache, writeCache } from "../../store/cache.ts";
+import { type CacheKey, readCache, writeCache } from "../../store/tables/cache.ts";
 import { KEY_VERSION } from "../../definition/call-key.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { momentAfter, SKEW_MS } from "../../util/clock.ts";

@@ -4,9 +4,9 @@
  */
 import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { type CallRow, callsByKey } from "../../store/calls.ts";
-import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
-import { readClaimedCall, type RecordedCall } from "../../store/recorded-calls.ts";
+import { type CallRow, callsByKey } from "../../store/tables/calls.ts";
+import { type Claim, releaseClaim, takeClaim } from "../../store/tables/claims.ts";
+import { readClaimedCall, type RecordedCall } from "../../store/tables/recorded-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { addGuard, addSettler, type Call, callsAround, executedHash } from "../call.ts";
 import type { Wait } from "../calls-at-work.ts";

@@ -1,6 +1,6 @@
 /** Runs the tool itself. From here on something may happen outside, so ownership is checked one last time. */
 import type { ToolContext } from "../../definition/context.ts";
-import type { ApprovalRow } from "../../store/approvals.ts";
+import type { ApprovalRow } from "../../store/tables/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostValue } from "../../util/encode.ts";
 import { type Call, emit } from "../call.ts";

@@ -11,7 +11,7 @@ import {
   releaseReservation,
   type Reservation,
   reserve,
-} from "../../store/usage.ts";
+} from "../../store/tables/usage.ts";
 import type { Transaction } from "../../store/store.ts";
 import { addGuard, addSettler, type Call, callsAround, keysAround } from "../call.ts";
 import type { Limits } from "../host.ts";

@@ -2,7 +2,7 @@
  * Whether the budgets of the run or of the tool would refuse a call now. Reads only: what is spent is decided in the
  * transaction that begins the call.
  */
-import { peekUsage } from "../../store/usage.ts";
+import { peekUsage } from "../../store/tables/usage.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { Call } from "../call.ts";
 import type { Result } from "../outcome.ts";

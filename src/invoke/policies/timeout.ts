@@ -3,7 +3,7 @@
  * after that is recorded as late and never used.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { endExecution, recordLate } from "../../store/write-calls.ts";
+import { endExecution, recordLate } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, inFlightName, emit } from "../call.ts";
 import { encodeError } from "../error-record.ts";

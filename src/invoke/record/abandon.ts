@@ -2,9 +2,9 @@
  * A call that this process can neither finish nor record. Its process lives on, so no other one may take the call over
  * until this one lets go of it: as soon as the store answers, the row says what is known.
  */
-import { releaseReservationsOf } from "../../store/usage.ts";
+import { releaseReservationsOf } from "../../store/tables/usage.ts";
 import type { Transaction } from "../../store/store.ts";
-import { abandonCall } from "../../store/write-calls.ts";
+import { abandonCall } from "../../store/tables/write-calls.ts";
 import { type Call, inFlightName } from "../call.ts";
 
 /** The intent may have been committed, but `execute` was not entered. */

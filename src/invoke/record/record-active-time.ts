@@ -1,5 +1,5 @@
 /** With every heartbeat: the time that runs with a time budget were active, so that a kill does not forget it. */
-import { addUsage } from "../../store/usage.ts";
+import { addUsage } from "../../store/tables/usage.ts";
 import type { Host } from "../host.ts";
 
 export async function recordActiveTime({ budgets, store }: Host): Promise<void> {

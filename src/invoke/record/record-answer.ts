@@ -1,6 +1,6 @@
 /** A call that answered without being run: refused, denied, cached, or found on record. */
 import { ToolwrightError } from "../../errors.ts";
-import { closeCall } from "../../store/write-calls.ts";
+import { closeCall } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { type Call, emit } from "../call.ts";

@@ -1,11 +1,11 @@
 /** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
 import { mayPassKeyOn } from "../../definition/tool-spec.ts";
-import { forgetResponses } from "../../store/responses.ts";
-import { finishCall, recordLate } from "../../store/write-calls.ts";
+import { forgetResponses } from "../../store/tables/responses.ts";
+import { finishCall, recordLate } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { releaseReservationsOf } from "../../store/usage.ts";
+import { releaseReservationsOf } from "../../store/tables/usage.ts";
 import { decode, encode } from "../../util/encode.ts";
-import { callsByKey } from "../../store/calls.ts";
+import { callsByKey } from "../../store/tables/calls.ts";
 import { type Call, inFlightName, emit, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";

@@ -2,7 +2,7 @@
  * Records that a call has read its idempotency key while it still runs: if its process dies, the next one knows that the
  * service can recognise a repetition. Costs a write, so it is left out where something else proves the same.
  */
-import { noteKeyRead } from "../../store/write-calls.ts";
+import { noteKeyRead } from "../../store/tables/write-calls.ts";
 import type { Call } from "../call.ts";
 import { commitAtOnce } from "../host.ts";
 

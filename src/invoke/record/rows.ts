@@ -1,12 +1,12 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { type CallStatus } from "../../store/calls.ts";
-import { insertCall, insertStarted } from "../../store/write-calls.ts";
-import { savePayload } from "../../store/payloads.ts";
-import { readScope } from "../../store/scopes.ts";
+import { type CallStatus } from "../../store/tables/calls.ts";
+import { insertCall, insertStarted } from "../../store/tables/write-calls.ts";
+import { savePayload } from "../../store/tables/payloads.ts";
+import { readScope } from "../../store/tables/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
-import { assertNotDeleted } from "../../store/tombstones.ts";
+import { assertNotDeleted } from "../../store/tables/tombstones.ts";
 import { isPreview, truncateJson } from "../../util/truncate.ts";
 import { type Call, takeSeq } from "../call.ts";
 import { modelNameOf } from "../model-names.ts";

@@ -3,8 +3,8 @@
  * have taken the call or its task over. The store decides, not the time: a lapse that nobody used changes nothing.
  */
 import type { ToolwrightError } from "../../errors.ts";
-import { callsByKey } from "../../store/calls.ts";
-import { readScope } from "../../store/scopes.ts";
+import { callsByKey } from "../../store/tables/calls.ts";
+import { readScope } from "../../store/tables/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { Call } from "../call.ts";
 import { fenced } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** A person decides about an interrupted call: it happened, run it again, or give up. */
-import { type ApprovalRow, approvalOfCall } from "../../store/approvals.ts";
-import type { CallRow } from "../../store/calls.ts";
+import { type ApprovalRow, approvalOfCall } from "../../store/tables/approvals.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
 import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { addGuard, type Call } from "../call.ts";

@@ -3,10 +3,10 @@
  * `call.row` is then the row that it goes on with, if there is one.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/approvals.ts";
-import { callsByKey, type CallRow } from "../../store/calls.ts";
-import { moveToAttempt } from "../../store/write-calls.ts";
-import { latestCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
+import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/tables/approvals.ts";
+import { callsByKey, type CallRow } from "../../store/tables/calls.ts";
+import { moveToAttempt } from "../../store/tables/write-calls.ts";
+import { latestCall, type RecordedCall, wholeOutput } from "../../store/tables/recorded-calls.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { decodeError } from "../error-record.ts";

@@ -1,7 +1,7 @@
 /** Words about a call whose outcome is not known. They name the error that is known of it, so that it is never hidden. */
 import type { OnUnknown } from "../../definition/tool-options.ts";
 import { ToolwrightError } from "../../errors.ts";
-import type { CallRow } from "../../store/calls.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
 import type { Call } from "../call.ts";
 import { decodeError } from "../error-record.ts";
 

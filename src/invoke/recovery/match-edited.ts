@@ -2,8 +2,8 @@
  * A call's identity comes from the arguments that were asked for; what ran may be what a person put in their place. A
  * later attempt that asks for the latter, because it was told of them, means the same call.
  */
-import { callsWithEditedArguments } from "../../store/approvals.ts";
-import { callsByKey } from "../../store/calls.ts";
+import { callsWithEditedArguments } from "../../store/tables/approvals.ts";
+import { callsByKey } from "../../store/tables/calls.ts";
 import { argumentsHash, type Call } from "../call.ts";
 
 export async function matchEditedArguments(call: Call): Promise<void> {

@@ -1,6 +1,6 @@
 /** Asks the outside world whether an interrupted call happened. */
 import { ToolwrightError } from "../../errors.ts";
-import type { CallRow } from "../../store/calls.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
 import { msLeft } from "../../util/clock.ts";
 import { askAuthor } from "../ask-author.ts";
 import { type Call, emit } from "../call.ts";

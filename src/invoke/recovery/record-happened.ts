@@ -1,12 +1,12 @@
 /** Records that an interrupted call happened, in place of what was not known. */
 import { KEY_VERSION } from "../../definition/call-key.ts";
-import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
-import type { CallRow } from "../../store/calls.ts";
-import { takeClaim } from "../../store/claims.ts";
-import { readClaimedCall } from "../../store/recorded-calls.ts";
-import { savePayload } from "../../store/payloads.ts";
+import { type ApprovalRow, voidPending } from "../../store/tables/approvals.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
+import { takeClaim } from "../../store/tables/claims.ts";
+import { readClaimedCall } from "../../store/tables/recorded-calls.ts";
+import { savePayload } from "../../store/tables/payloads.ts";
 import type { Transaction } from "../../store/store.ts";
-import { closeCall } from "../../store/write-calls.ts";
+import { closeCall } from "../../store/tables/write-calls.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { truncateJson } from "../../util/truncate.ts";
 import { type Call, executedHash } from "../call.ts";

@@ -4,9 +4,9 @@
  */
 import type { OnUnknown } from "../../definition/tool-options.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
-import { type ApprovalRow, voidPending } from "../../store/approvals.ts";
-import { type CallRow } from "../../store/calls.ts";
-import { hasReadKey, hasUnreadKey } from "../../store/key-reads.ts";
+import { type ApprovalRow, voidPending } from "../../store/tables/approvals.ts";
+import { type CallRow } from "../../store/tables/calls.ts";
+import { hasReadKey, hasUnreadKey } from "../../store/tables/key-reads.ts";
 import { decode } from "../../util/encode.ts";
 import { addGuard, type Call, emit } from "../call.ts";
 import { addNote } from "../call-notes.ts";

@@ -3,9 +3,9 @@
  * answered the question of one of them. Both bind every call that uses the key, not only the one that asked.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { answerUnderKey, type ApprovalRow } from "../../store/approvals.ts";
-import type { CallRow } from "../../store/calls.ts";
-import { readClaimedCall, type RecordedCall, wholeOutput } from "../../store/recorded-calls.ts";
+import { answerUnderKey, type ApprovalRow } from "../../store/tables/approvals.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
+import { readClaimedCall, type RecordedCall, wholeOutput } from "../../store/tables/recorded-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { encode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";

@@ -3,9 +3,9 @@
  * live owner is never replaced. No wait is unbounded: a tool that never settles must not block its equals for ever.
  */
 import { ToolwrightError } from "../../errors.ts";
-import { callsByKey, type CallRow } from "../../store/calls.ts";
+import { callsByKey, type CallRow } from "../../store/tables/calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { markUnknown } from "../../store/write-calls.ts";
+import { markUnknown } from "../../store/tables/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";

@@ -1,6 +1,6 @@
 /** The warning before a retried prompt: which calls were made before, and what a repetition of each gets. */
 import type { ScopeIdentity } from "../../definition/call-key.ts";
-import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/earlier-calls.ts";
+import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/tables/earlier-calls.ts";
 import { toShownStored } from "../../util/truncate.ts";
 import { decodeError } from "../error-record.ts";
 import type { Host } from "../host.ts";

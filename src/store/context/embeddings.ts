@@ -1,5 +1,5 @@
 /** Vectors of chunks, one for each, by the model that made them. */
-import { integer, text } from "../columns.ts";
+import { integer, text } from "../tables/columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";

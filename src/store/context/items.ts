@@ -1,5 +1,5 @@
 /** Context items: one row each, with its chunks, changed together. */
-import { integer, text, textOrNull } from "../columns.ts";
+import { integer, text, textOrNull } from "../tables/columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";

@@ -1,5 +1,5 @@
 /** Finds chunks by their words: the best one of each item. */
-import { integer, text } from "../columns.ts";
+import { integer, text } from "../tables/columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";

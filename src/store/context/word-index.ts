@@ -2,7 +2,7 @@
  * The index of words of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest versions of Node that are
  * supported have a SQLite without FTS5: there the words are scanned, and the first process that has it indexes what is not.
  */
-import { integer } from "../columns.ts";
+import { integer } from "../tables/columns.ts";
 import { change, first } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import type { QueryWord } from "./words.ts";

@@ -14,9 +14,9 @@ import {
   voidApprovalsOfTask,
   voidPending,
   type StoredDecision,
-} from "../../store/approvals.ts";
+} from "../../store/tables/approvals.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
-import { insertCall } from "../../store/write-calls.ts";
+import { insertCall } from "../../store/tables/write-calls.ts";
 import { openScope, sampleApproval, sampleCall, SCOPE, writerOf } from "./sample-rows.ts";
 
 const APPROVED: StoredDecision = {

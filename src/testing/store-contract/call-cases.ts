@@ -1,6 +1,12 @@
 /** Rows of calls: one per key and attempt, written by the current owner only. */
 import assert from "node:assert/strict";
-import { callsAnywhere, callsByKey, highestSeq, highestSeqOfTask, type CallRow } from "../../store/calls.ts";
+import {
+  callsAnywhere,
+  callsByKey,
+  highestSeq,
+  highestSeqOfTask,
+  type CallRow,
+} from "../../store/tables/calls.ts";
 import {
   closeCall,
   finishCall,
@@ -10,11 +16,11 @@ import {
   moveToAttempt,
   recordLate,
   startAgain,
-} from "../../store/write-calls.ts";
-import { readPayload, savePayload } from "../../store/payloads.ts";
-import { hasUnreadKey } from "../../store/key-reads.ts";
+} from "../../store/tables/write-calls.ts";
+import { readPayload, savePayload } from "../../store/tables/payloads.ts";
+import { hasUnreadKey } from "../../store/tables/key-reads.ts";
 import type { Store } from "../../store/store.ts";
-import { takeScope } from "../../store/scopes.ts";
+import { takeScope } from "../../store/tables/scopes.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
 import { openScope, sampleCall, sampleEnd, SCOPE, writerOf } from "./sample-rows.ts";
 

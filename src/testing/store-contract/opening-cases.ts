@@ -1,9 +1,9 @@
 /** Opening a store: migrations once, by whoever comes first; a newer store is left alone. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
-import { finishCall, insertCall } from "../../store/write-calls.ts";
+import { finishCall, insertCall } from "../../store/tables/write-calls.ts";
 import { all, change, first } from "../../store/statement.ts";
-import { addUsage, peekUsage } from "../../store/usage.ts";
+import { addUsage, peekUsage } from "../../store/tables/usage.ts";
 import { commit, type StoreCase } from "./contract-case.ts";
 import { openScope, sampleCall, sampleEnd, writerOf } from "./sample-rows.ts";
 

@@ -1,9 +1,9 @@
 /** What policies keep: business keys, budgets, breakers, cached answers. */
 import assert from "node:assert/strict";
-import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/breakers.ts";
-import { readCache, writeCache } from "../../store/cache.ts";
-import { type Claim, releaseClaim, takeClaim } from "../../store/claims.ts";
-import { readClaimedCall } from "../../store/recorded-calls.ts";
+import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/tables/breakers.ts";
+import { readCache, writeCache } from "../../store/tables/cache.ts";
+import { type Claim, releaseClaim, takeClaim } from "../../store/tables/claims.ts";
+import { readClaimedCall } from "../../store/tables/recorded-calls.ts";
 import {
   addUsage,
   holdersOfReservations,
@@ -14,7 +14,7 @@ import {
   releaseReservationsOf,
   reserve,
   spendReservation,
-} from "../../store/usage.ts";
+} from "../../store/tables/usage.ts";
 import { changesInEach, commit, type StoreCase } from "./contract-case.ts";
 
 const CLAIM: Claim = {

@@ -1,8 +1,8 @@
 /** Rows to write, complete and plain; a case names only what it is about. */
-import type { NewApproval } from "../../store/approvals.ts";
-import type { NewCall } from "../../store/calls.ts";
-import type { CallEnd, Writer } from "../../store/write-calls.ts";
-import { ensureScope, type ScopeKey, type ScopeRow } from "../../store/scopes.ts";
+import type { NewApproval } from "../../store/tables/approvals.ts";
+import type { NewCall } from "../../store/tables/calls.ts";
+import type { CallEnd, Writer } from "../../store/tables/write-calls.ts";
+import { ensureScope, type ScopeKey, type ScopeRow } from "../../store/tables/scopes.ts";
 import type { Store } from "../../store/store.ts";
 
 export const SCOPE: ScopeKey = { runId: "run-1", nodeId: "main", iteration: 0, path: "0", parentKey: "" };

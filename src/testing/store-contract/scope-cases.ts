@@ -1,7 +1,7 @@
 /** Scopes and owners: who may write where. */
 import assert from "node:assert/strict";
-import { insertCall } from "../../store/write-calls.ts";
-import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../../store/owners.ts";
+import { insertCall } from "../../store/tables/write-calls.ts";
+import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../../store/tables/owners.ts";
 import {
   ensureScope,
   findScope,
@@ -9,7 +9,7 @@ import {
   readScope,
   releaseScope,
   takeScope,
-} from "../../store/scopes.ts";
+} from "../../store/tables/scopes.ts";
 import { commit, inEach, type StoreCase } from "./contract-case.ts";
 import { openScope, sampleCall, SCOPE, writerOf } from "./sample-rows.ts";
 

@@ -1,10 +1,10 @@
 /** All of a transaction or nothing of it, whoever else is writing. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
-import { integer } from "../../store/columns.ts";
+import { integer } from "../../store/tables/columns.ts";
 import { all, change, first } from "../../store/statement.ts";
 import type { Store, Transaction } from "../../store/store.ts";
-import { addUsage, peekUsage, readUsage } from "../../store/usage.ts";
+import { addUsage, peekUsage, readUsage } from "../../store/tables/usage.ts";
 import { commit, type StoreCase } from "./contract-case.ts";
 
 /** Counters are the simplest thing that a store keeps. */

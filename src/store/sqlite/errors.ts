@@ -1,0 +1,68 @@
+/** What SQLite's errors mean: somebody else is at work, the file is none of ours, or something is broken. */
+import { ToolwrightError } from "../../errors.ts";
+
+const BUSY_RETRY_MS = 10;
+const BUSY_GIVE_UP_MS = 30_000;
+
+/** Tries again while another process has the database locked, without blocking this one. */
+export async function whenFree<T>(action: () => T): Promise<T> {
+  for (const deadline = performance.now() + BUSY_GIVE_UP_MS; ;) {
+    try {
+      return action();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await pause();
+    }
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS + Math.random() * BUSY_RETRY_MS));
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number;
+}
+
+export function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
+}
+
+// The low byte is the primary code: 5 is SQLITE_BUSY, 6 SQLITE_LOCKED.
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && ((error.errcode & 0xff) === 5 || (error.errcode & 0xff) === 6);
+}
+
+/** By primary code: 8 is SQLITE_READONLY, 10 SQLITE_IOERR, 11 SQLITE_CORRUPT, 13 SQLITE_FULL. */
+const HINTS: Readonly<Record<number, string>> = {
+  5: "Another process holds the store's lock for longer than 30 s. Find it, or stop it, then try again.",
+  8: "The file may not be written. Fix its permissions or its file system, then resume: nothing recorded is lost.",
+  10: "The disk failed. Check it, then resume: nothing recorded is lost.",
+  11: "The file is damaged. Restore it from a backup.",
+  13: "Free some disk space, then resume: nothing recorded is lost.",
+};
+
+export function asSqliteStoreError(error: unknown, path: string): unknown {
+  if (!isSqliteError(error)) return error;
+  const hint = HINTS[error.errcode & 0xff];
+  return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} failed: ${error.message}.`, {
+    ...(hint === undefined ? {} : { hint }),
+    cause: error,
+  });
+}
+
+export function asOpenError(error: unknown, path: string): unknown {
+  if (!isSqliteError(error)) return error;
+  const code = error.errcode & 0xff;
+  // 11 is SQLITE_CORRUPT, 26 SQLITE_NOTADB.
+  if (code === 11 || code === 26) {
+    return new ToolwrightError(
+      "TOOL_STORE_DAMAGED",
+      `${path} is damaged or is not a SQLite database (${error.message}). Nothing in it was changed.`,
+      { cause: error },
+    );
+  }
+  return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} cannot be opened: ${error.message}.`, {
+    cause: error,
+  });
+}

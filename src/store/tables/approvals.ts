@@ -1,0 +1,363 @@
+/** Requests for a person's decision, as rows. What stands here is the decision; nothing else is. */
+import { toStorableText } from "../../util/storable-text.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { all, change, first, type Row, type SqlValue } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+
+export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+export const APPROVAL_KINDS = ["call", "replay", "task"] as const;
+/** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? `task`: may it begin? */
+export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
+
+export interface ApprovalRow {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly iteration: number;
+  readonly scopeId: number;
+  readonly callKey: string;
+  readonly parentKey: string;
+  readonly round: number;
+  readonly toolName: string;
+  readonly fingerprint: string;
+  readonly argsJson: string;
+  readonly argsHash: string;
+  readonly prompt: string;
+  readonly defaultsJson: string | null;
+  /** What a decision is checked against. */
+  readonly contractJson: string;
+  /** Whether the arguments hold what the log does not show. */
+  readonly hasClearArgs: boolean;
+  readonly status: ApprovalStatus;
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly decidedAtMs: number | null;
+  readonly decidedBy: string | null;
+  readonly comment: string | null;
+  readonly approvedArgsJson: string | null;
+  readonly outputJson: string | null;
+  readonly redeemedAtMs: number | null;
+}
+
+export type NewApproval = Omit<
+  ApprovalRow,
+  "status" | "decidedAtMs" | "decidedBy" | "comment" | "approvedArgsJson" | "outputJson" | "redeemedAtMs"
+>;
+
+/** The id comes from the call, so that two processes that ask at once ask once. */
+export function* insertApproval(approval: NewApproval): Transaction<void> {
+  yield* change(
+    `INSERT INTO toolwright_approvals (id, kind, run_id, node_id, iteration, scope_id, call_key, parent_key, round,
+       tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, contract_json, status,
+       requested_at_ms, expires_at_ms, clear_args)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18, ?19)
+     ON CONFLICT DO NOTHING`,
+    approval.id,
+    approval.kind,
+    approval.runId,
+    approval.nodeId,
+    approval.iteration,
+    approval.scopeId,
+    approval.callKey,
+    approval.parentKey,
+    approval.round,
+    approval.toolName,
+    approval.fingerprint,
+    approval.argsJson,
+    approval.argsHash,
+    shown(approval.prompt),
+    approval.defaultsJson,
+    approval.contractJson,
+    approval.requestedAtMs,
+    approval.expiresAtMs,
+    approval.hasClearArgs ? 1 : 0,
+  );
+}
+
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus | undefined;
+  readonly runId?: string | undefined;
+  /** How many at most. Default: all. */
+  readonly limit?: number | undefined;
+}
+
+/** Oldest first. A pending one whose time is over is shown as expired. */
+export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transaction<ApprovalRow[]> {
+  const { where, parameters } = conditionsOf(filter, nowMs);
+  const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
+  const rows = yield* all(
+    `SELECT * FROM toolwright_approvals ${where} ORDER BY position ${limit}`,
+    ...parameters,
+  );
+  return rows.map((row) => toApprovalRow(row, nowMs));
+}
+
+/** How many there are, whatever the limit. */
+export function* countApprovals(filter: ApprovalFilter, nowMs: number): Transaction<number> {
+  const { where, parameters } = conditionsOf(filter, nowMs);
+  const row = yield* first(
+    `SELECT CAST(COUNT(*) AS BIGINT) AS requests FROM toolwright_approvals ${where}`,
+    ...parameters,
+  );
+  return row === undefined ? 0 : integer(row, "requests");
+}
+
+/** Expiry is a matter of time, not of a write: an expired request is stored as a pending one. */
+function conditionsOf(
+  { status, runId }: ApprovalFilter,
+  nowMs: number,
+): { readonly where: string; readonly parameters: SqlValue[] } {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  if (status === "pending" || status === "expired") {
+    const isExpired = `expires_at_ms <= ?${parameters.push(nowMs)}`;
+    conditions.push("status = 'pending'", status === "expired" ? isExpired : `(${isExpired}) IS NOT TRUE`);
+  } else if (status !== undefined) conditions.push(`status = ?${parameters.push(status)}`);
+  if (runId !== undefined) conditions.push(`run_id = ?${parameters.push(runId)}`);
+  return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
+}
+
+export function* readApproval(id: string, nowMs: number): Transaction<ApprovalRow | undefined> {
+  const row = yield* first("SELECT * FROM toolwright_approvals WHERE id = ?1 {update}", id);
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+/** The latest request about a call. */
+export function* approvalOfCall(callKey: string, nowMs: number): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    "SELECT * FROM toolwright_approvals WHERE call_key = ?1 ORDER BY round DESC LIMIT 1",
+    callKey,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+/** Requests that wait, made by calls under this id of the model's. */
+export function* pendingUnderId(
+  runId: string,
+  nodeId: string,
+  toolCallId: string,
+): Transaction<readonly string[]> {
+  const rows = yield* all(
+    `SELECT a.id AS id FROM toolwright_approvals a
+       JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+     WHERE a.run_id = ?1 AND a.node_id = ?2 AND a.status = 'pending' AND a.kind = 'call' AND c.tool_call_id = ?3`,
+    runId,
+    nodeId,
+    toolCallId,
+  );
+  return rows.map((row) => text(row, "id"));
+}
+
+/**
+ * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
+ * run it again. Giving up is an answer for the call that asked alone.
+ */
+export function* answerUnderKey(
+  toolName: string,
+  idempotencyKey: string,
+  sinceMs: number,
+  nowMs: number,
+): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    `SELECT a.* FROM toolwright_approvals a
+       JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+     WHERE a.status = 'approved' AND a.kind = 'replay' AND a.redeemed_at_ms IS NULL AND a.tool_name = ?1
+       AND c.idempotency_key = ?2 AND a.requested_at_ms >= ?3
+     ORDER BY a.position DESC LIMIT 1`,
+    toolName,
+    idempotencyKey,
+    sinceMs,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+/** A denial of an equal call in the same task iteration, wherever in it the call was made. */
+export function* denialOf(
+  task: { readonly runId: string; readonly nodeId: string; readonly path: string },
+  toolName: string,
+  argsHash: string,
+  nowMs: number,
+): Transaction<ApprovalRow | undefined> {
+  const row = yield* first(
+    `SELECT a.* FROM toolwright_scopes s JOIN toolwright_approvals a ON a.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3
+       AND a.tool_name = ?4 AND a.args_hash = ?5 AND a.status = 'denied' AND a.kind = 'call' LIMIT 1`,
+    task.runId,
+    task.nodeId,
+    task.path,
+    toolName,
+    argsHash,
+  );
+  return row === undefined ? undefined : toApprovalRow(row, nowMs);
+}
+
+export interface StoredDecision {
+  readonly status: "approved" | "denied";
+  readonly decidedAtMs: number;
+  readonly decidedBy: string | null;
+  readonly comment: string | null;
+  readonly approvedArgsJson: string | null;
+  readonly approvedHash: string | null;
+  readonly outputJson: string | null;
+}
+
+/** 0 when somebody else decided first. */
+export function settleApproval(id: string, decision: StoredDecision): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = ?2, decided_at_ms = ?3, decided_by = ?4, comment = ?5,
+       approved_args_json = ?6, output_json = ?7, approved_hash = ?8 WHERE id = ?1 AND status = 'pending'`,
+    id,
+    decision.status,
+    decision.decidedAtMs,
+    shown(decision.decidedBy),
+    shown(decision.comment),
+    decision.approvedArgsJson,
+    decision.outputJson,
+    decision.approvedHash,
+  );
+}
+
+/** A denial answers every equal call of the task iteration: those that wait as well. */
+export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7
+     WHERE tool_name = ?2 AND args_hash = ?3 AND id <> ?4 AND kind = 'call' AND status = 'pending' AND scope_id IN
+       (SELECT other.id FROM toolwright_scopes one JOIN toolwright_scopes other
+          ON other.run_id = one.run_id AND other.node_id = one.node_id AND other.path = one.path
+        WHERE one.id = ?1)`,
+    denied.scopeId,
+    denied.toolName,
+    denied.argsHash,
+    denied.id,
+    denied.decidedAtMs,
+    denied.decidedBy,
+    denied.comment,
+  );
+}
+
+/** One answer about a business key is enough: the questions of other calls under it have nothing left to decide. */
+export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET status = 'void'
+     WHERE status = 'pending' AND kind = 'replay' AND tool_name = ?1 AND id <> ?2 AND EXISTS
+       (SELECT 1 FROM toolwright_calls own JOIN toolwright_calls other ON other.idempotency_key = own.idempotency_key
+        WHERE own.scope_id = ?3 AND own.key = ?4 AND other.scope_id = toolwright_approvals.scope_id
+          AND other.key = toolwright_approvals.call_key)`,
+    answered.toolName,
+    answered.id,
+    answered.scopeId,
+    answered.callKey,
+  );
+}
+
+/** 0 when the approval was used before: it works once. */
+export function redeemApproval(id: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_approvals SET redeemed_at_ms = ?2
+     WHERE id = ?1 AND status = 'approved' AND redeemed_at_ms IS NULL`,
+    id,
+    nowMs,
+  );
+}
+
+/** Calls of this scope that ran with these arguments because a person had put them there. */
+export function* callsWithEditedArguments(
+  scopeId: number,
+  toolName: string,
+  approvedHash: string,
+): Transaction<string[]> {
+  const rows = yield* all(
+    `SELECT call_key FROM toolwright_approvals
+     WHERE scope_id = ?1 AND approved_hash = ?3 AND tool_name = ?2 AND redeemed_at_ms IS NOT NULL
+     ORDER BY position`,
+    scopeId,
+    toolName,
+    approvedHash,
+  );
+  return rows.map((row) => text(row, "call_key"));
+}
+
+/** The end of a task voids what its calls, and those inside of them, still waited for. */
+export function* voidApprovalsOfTask(task: {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly path: string;
+}): Transaction<void> {
+  // By the calls of the task, which lie together: all that waits in a store may be much.
+  const rows = yield* all(
+    `SELECT a.id AS id FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+       JOIN toolwright_approvals a ON a.call_key = c.key
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND c.status = 'pending' AND a.status = 'pending'`,
+    task.runId,
+    task.nodeId,
+    task.path,
+  );
+  for (const row of rows) yield* voidPending(text(row, "id"));
+}
+
+/** A cancelled run waits for no decision: a resume asks again. */
+export function voidApprovalsOfRun(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'void' WHERE run_id = ?1 AND status = 'pending'",
+    runId,
+  );
+}
+
+/** A request that was voided is asked again. */
+export function reopenApproval(id: string, nowMs: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_approvals SET status = 'pending', requested_at_ms = ?2 WHERE id = ?1 AND status = 'void'",
+    id,
+    nowMs,
+  );
+}
+
+/** Changes nothing where somebody has decided. */
+export function voidPending(id: string): Transaction<number> {
+  return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1 AND status = 'pending'", id);
+}
+
+export function voidApproval(id: string): Transaction<number> {
+  return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1", id);
+}
+
+/** What a person wrote, or a text that was made of what a model wrote. */
+function shown(text: string | null): string | null {
+  return text === null ? null : toStorableText(text);
+}
+
+function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
+  const stored = oneOf(row, "status", APPROVAL_STATUSES);
+  const expiresAtMs = integerOrNull(row, "expires_at_ms");
+  return {
+    id: text(row, "id"),
+    kind: oneOf(row, "kind", APPROVAL_KINDS),
+    runId: text(row, "run_id"),
+    nodeId: text(row, "node_id"),
+    iteration: integer(row, "iteration"),
+    scopeId: integer(row, "scope_id"),
+    callKey: text(row, "call_key"),
+    parentKey: text(row, "parent_key"),
+    round: integer(row, "round"),
+    toolName: text(row, "tool_name"),
+    fingerprint: text(row, "fingerprint"),
+    argsJson: text(row, "args_json"),
+    argsHash: text(row, "args_hash"),
+    prompt: text(row, "prompt"),
+    defaultsJson: textOrNull(row, "defaults_json"),
+    contractJson: text(row, "contract_json"),
+    hasClearArgs: integer(row, "clear_args") === 1,
+    status: stored === "pending" && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : stored,
+    requestedAtMs: integer(row, "requested_at_ms"),
+    expiresAtMs,
+    decidedAtMs: integerOrNull(row, "decided_at_ms"),
+    decidedBy: textOrNull(row, "decided_by"),
+    comment: textOrNull(row, "comment"),
+    approvedArgsJson: textOrNull(row, "approved_args_json"),
+    outputJson: textOrNull(row, "output_json"),
+    redeemedAtMs: integerOrNull(row, "redeemed_at_ms"),
+  };
+}

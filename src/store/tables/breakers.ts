@@ -1,0 +1,86 @@
+/** Circuit breakers: consecutive failures of a tool in a run, or in the whole store. */
+import { integer, integerOrNull } from "./columns.ts";
+import { change, first, type Row } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { SKEW_MS } from "../../util/clock.ts";
+
+export interface BreakerRow {
+  readonly failures: number;
+  readonly openedAtMs: number | null;
+  readonly probeUntilMs: number | null;
+}
+
+const SELECT =
+  "SELECT failures, opened_at_ms, probe_until_ms FROM toolwright_breakers WHERE run_id = ?1 AND tool_name = ?2";
+
+/** @param runId `""` for the breaker that all runs share */
+export function* readBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
+  return toBreakerRow(yield* first(SELECT, runId, toolName));
+}
+
+/** The same, and until the commit nobody else's end is counted: what is read after it is of the same moment. */
+export function* lockBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
+  return toBreakerRow(yield* first(`${SELECT} {update}`, runId, toolName));
+}
+
+function toBreakerRow(row: Row | undefined): BreakerRow | undefined {
+  if (row === undefined) return undefined;
+  return {
+    failures: integer(row, "failures"),
+    openedAtMs: integerOrNull(row, "opened_at_ms"),
+    probeUntilMs: integerOrNull(row, "probe_until_ms"),
+  };
+}
+
+/**
+ * Gives one caller the right to try whether the tool works again. 0 when another one has it. A right that ends later than
+ * this one would was given by a clock that was set back since: it counts as over.
+ */
+export function takeProbe(
+  runId: string,
+  toolName: string,
+  nowMs: number,
+  untilMs: number,
+): Transaction<number> {
+  return change(
+    `UPDATE toolwright_breakers SET probe_until_ms = ?4
+     WHERE run_id = ?1 AND tool_name = ?2 AND opened_at_ms IS NOT NULL
+       AND (probe_until_ms IS NULL OR probe_until_ms <= ?3 OR probe_until_ms > ?5)`,
+    runId,
+    toolName,
+    nowMs,
+    untilMs,
+    untilMs + SKEW_MS,
+  );
+}
+
+export function* countFailure(
+  runId: string,
+  toolName: string,
+  threshold: number,
+  nowMs: number,
+): Transaction<{ readonly opened: boolean }> {
+  const row = yield* first(
+    `INSERT INTO toolwright_breakers (run_id, tool_name, failures, opened_at_ms)
+     VALUES (?1, ?2, 1, CASE WHEN CAST(?3 AS BIGINT) <= 1 THEN CAST(?4 AS BIGINT) END)
+     ON CONFLICT (run_id, tool_name) DO UPDATE SET failures = toolwright_breakers.failures + 1, probe_until_ms = NULL,
+       opened_at_ms = CASE WHEN toolwright_breakers.failures + 1 >= ?3 THEN ?4 END
+     RETURNING failures`,
+    runId,
+    toolName,
+    threshold,
+    nowMs,
+  );
+  return { opened: row !== undefined && integer(row, "failures") >= threshold };
+}
+
+/** An open breaker is closed by the call that probes it, never by one that happened to be on its way. */
+export function countSuccess(runId: string, toolName: string, isProbe: boolean): Transaction<number> {
+  return change(
+    `UPDATE toolwright_breakers SET failures = 0, opened_at_ms = NULL, probe_until_ms = NULL
+     WHERE run_id = ?1 AND tool_name = ?2 AND failures > 0 AND (opened_at_ms IS NULL OR CAST(?3 AS BIGINT) = 1)`,
+    runId,
+    toolName,
+    isProbe ? 1 : 0,
+  );
+}

@@ -1,0 +1,135 @@
+/**
+ * The log. Its view shows what is stored; those who read it here get a call whose owner is dead as `unknown`, which is
+ * how the next process will find it.
+ */
+import { CALL_STATUSES, type CallStatus } from "./calls.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { all, type Row, type SqlValue } from "../statement.ts";
+import { type IsOwnerAlive, reportInterrupted } from "./report-interrupted.ts";
+import type { Store, Transaction } from "../store.ts";
+
+/** One row of `_smithers_tool_calls`. */
+export interface LoggedCall {
+  readonly runId: string;
+  readonly nodeId: string;
+  /** The pass of the innermost loop. */
+  readonly iteration: number;
+  /** The full path of loop passes, such as "1.0". */
+  readonly path: string;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly toolName: string;
+  readonly inputJson: string | null;
+  readonly outputJson: string | null;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly status: CallStatus;
+  readonly errorJson: string | null;
+  readonly key: string;
+  readonly idempotencyKey: string;
+  readonly toolCallId: string | null;
+  readonly replayed: boolean;
+  readonly fromCache: boolean;
+  readonly tries: number;
+  readonly effect: string | null;
+  readonly isolation: string | null;
+  readonly approvalId: string | null;
+  readonly approval: string | null;
+  readonly parentKey: string;
+}
+
+export interface CallFilter {
+  readonly runId?: string | undefined;
+  readonly nodeId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly status?: CallStatus | undefined;
+  readonly limit?: number | undefined;
+}
+
+const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
+
+/** In the order in which they were made. */
+export async function readCallLog(
+  store: Store,
+  filter: CallFilter,
+  isOwnerAlive: IsOwnerAlive,
+): Promise<LoggedCall[]> {
+  const { status, limit, ...rest } = filter;
+  const isJudged = status === "started" || status === "unknown";
+  // Those that count as unknown are known only when their owners are judged.
+  const wanted = isJudged ? { ...rest, status: ["started", "unknown"] as const } : { ...filter, status };
+  const read = () => store.read(() => selectCalls(wanted));
+  const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
+  const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
+  return calls.filter((call) => !isJudged || call.status === status).slice(0, limit);
+}
+
+/** How many rows a run has. */
+export function* countCalls(runId: string): Transaction<number> {
+  const [row] = yield* all(
+    "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM _smithers_tool_calls WHERE run_id = ?1",
+    runId,
+  );
+  return row === undefined ? 0 : integer(row, "calls");
+}
+
+interface StoredCall {
+  readonly call: LoggedCall;
+  readonly status: CallStatus;
+  readonly ownerId: string | null;
+}
+
+type StoredFilter = Omit<CallFilter, "status"> & {
+  readonly status?: CallStatus | readonly CallStatus[] | undefined;
+};
+
+function* selectCalls(filter: StoredFilter): Transaction<StoredCall[]> {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
+    const value = filter[name];
+    if (value === undefined) continue;
+    const values = typeof value === "string" ? [value] : value;
+    const places = values.map((one) => `?${parameters.push(one)}`);
+    conditions.push(`${column} IN (${places.join(", ")})`);
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
+  const rows = yield* all(
+    `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
+    ...parameters,
+  );
+  return rows.map((row) => {
+    const call = toLoggedCall(row);
+    return { call, status: call.status, ownerId: textOrNull(row, "owner_id") };
+  });
+}
+
+function toLoggedCall(row: Row): LoggedCall {
+  return {
+    runId: text(row, "run_id"),
+    nodeId: text(row, "node_id"),
+    iteration: integer(row, "iteration"),
+    path: text(row, "path"),
+    attempt: integer(row, "attempt"),
+    seq: integer(row, "seq"),
+    toolName: text(row, "tool_name"),
+    inputJson: textOrNull(row, "input_json"),
+    outputJson: textOrNull(row, "output_json"),
+    startedAtMs: integer(row, "started_at_ms"),
+    finishedAtMs: integerOrNull(row, "finished_at_ms"),
+    status: oneOf(row, "status", CALL_STATUSES),
+    errorJson: textOrNull(row, "error_json"),
+    key: text(row, "key"),
+    idempotencyKey: text(row, "idempotency_key"),
+    toolCallId: textOrNull(row, "tool_call_id"),
+    replayed: integer(row, "replayed") === 1,
+    fromCache: integer(row, "from_cache") === 1,
+    tries: integer(row, "tries"),
+    effect: textOrNull(row, "effect"),
+    isolation: textOrNull(row, "isolation"),
+    approvalId: textOrNull(row, "approval_id"),
+    approval: textOrNull(row, "approval"),
+    parentKey: text(row, "parent_key"),
+  };
+}

@@ -1,0 +1,29 @@
+/** What stays of a run that retention has deleted: its id, so that it is not taken for a new one. */
+import { ToolwrightError } from "../../errors.ts";
+import { integer, text } from "./columns.ts";
+import { change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+
+export function* buryRun(runId: string, nowMs: number): Transaction<void> {
+  yield* change(
+    `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms) VALUES (?1, 'deleted', ?2, ?2)
+     ON CONFLICT (id) DO UPDATE SET status = 'deleted', updated_at_ms = excluded.updated_at_ms`,
+    runId,
+    nowMs,
+  );
+}
+
+/**
+ * Until the transaction ends, retention does not delete the run: it locks the same row.
+ * @throws TOOL_RUN_DELETED when it has
+ */
+export function* assertNotDeleted(runId: string): Transaction<void> {
+  const row = yield* first("SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  if (row === undefined || text(row, "status") !== "deleted") return;
+  const deletedAtMs = integer(row, "updated_at_ms");
+  const day = new Date(deletedAtMs).toISOString().slice(0, 10);
+  throw new ToolwrightError("TOOL_RUN_DELETED", `Run "${runId}" was deleted by retention on ${day}.`, {
+    details: { runId, deletedAtMs },
+    effect: "none",
+  });
+}

@@ -1,0 +1,66 @@
+/** Runs as those see them who look at a store: newest first, with how far their tasks are. Only reads. */
+import { integer, oneOf, text } from "./columns.ts";
+import { all, type Row } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { TASK_STATUSES } from "./tasks.ts";
+import { RUN_STATUSES, toRunRow, type WorkflowRunRow, type RunStatus } from "./workflow-runs.ts";
+
+export type TaskCounts = Readonly<Record<(typeof TASK_STATUSES)[number], number>>;
+
+export interface RunOverview {
+  readonly run: WorkflowRunRow;
+  readonly tasks: TaskCounts;
+  /** The task that was last heard of among those that run or wait. */
+  readonly currentTask: string | null;
+}
+
+export interface RunFilter {
+  readonly status?: RunStatus | undefined;
+  readonly limit: number;
+  /** How many of the newest ones to pass over. */
+  readonly offset?: number | undefined;
+}
+
+/** Newest first. Only the tasks of the runs that are shown are counted. */
+export function* listRuns(filter: RunFilter): Transaction<RunOverview[]> {
+  const { status, limit, offset = 0 } = filter;
+  const where = status === undefined ? "" : "WHERE status = ?3";
+  const rows = yield* all(
+    `SELECT * FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC, run_id LIMIT ?1 OFFSET ?2`,
+    limit,
+    offset,
+    ...(status === undefined ? [] : [status]),
+  );
+  const runs: RunOverview[] = [];
+  for (const row of rows) {
+    const run = toRunRow(row);
+    runs.push({ run, ...(yield* countTasks(run.runId)) });
+  }
+  return runs;
+}
+
+function* countTasks(runId: string): Transaction<Omit<RunOverview, "run">> {
+  const rows = yield* all(
+    `SELECT status, CAST(count(*) AS INTEGER) AS tasks FROM toolwright_tasks WHERE run_id = ?1 GROUP BY status`,
+    runId,
+  );
+  const counted = new Map(rows.map((row) => [oneOf(row, "status", TASK_STATUSES), integer(row, "tasks")]));
+  const tasks = Object.fromEntries(
+    TASK_STATUSES.map((status) => [status, counted.get(status) ?? 0]),
+  ) as TaskCounts;
+  if (tasks.running + tasks.waiting + tasks.failed === 0) return { tasks, currentTask: null };
+  const [current] = yield* all(
+    `SELECT node_id FROM toolwright_tasks WHERE run_id = ?1 AND status IN ('running', 'waiting', 'failed')
+     ORDER BY position DESC LIMIT 1`,
+    runId,
+  );
+  return { tasks, currentTask: current === undefined ? null : text(current, "node_id") };
+}
+
+/** How many runs stand how. */
+export function* countRuns(): Transaction<Partial<Record<RunStatus, number>>> {
+  const rows: readonly Row[] = yield* all(
+    "SELECT status, CAST(count(*) AS INTEGER) AS runs FROM toolwright_workflow_runs GROUP BY status",
+  );
+  return Object.fromEntries(rows.map((row) => [oneOf(row, "status", RUN_STATUSES), integer(row, "runs")]));
+}

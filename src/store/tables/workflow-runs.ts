@@ -1,0 +1,235 @@
+/** Runs of workflows: what they were started with, how they stand, who owns them. */
+import { voidApprovalsOfRun } from "./approvals.ts";
+import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+import { change, first, type Row } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { assertNotDeleted } from "./tombstones.ts";
+
+export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export interface WorkflowRunRow {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly file: string | null;
+  readonly shape: string;
+  readonly status: RunStatus;
+  readonly inputJson: string;
+  readonly optionsJson: string;
+  readonly errorJson: string | null;
+  readonly epoch: number;
+  readonly ownerId: string | null;
+  readonly isCancelRequested: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly finishedAtMs: number | null;
+}
+
+export type NewWorkflowRun = Pick<
+  WorkflowRunRow,
+  "runId" | "workflow" | "file" | "shape" | "inputJson" | "optionsJson" | "ownerId" | "createdAtMs"
+>;
+
+/** 0 when the id is taken. The new run belongs to its maker, in epoch 1. */
+export function insertRun(run: NewWorkflowRun): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_workflow_runs (run_id, workflow, file, shape, status, input_json, options_json, epoch,
+       owner_id, created_at_ms, updated_at_ms)
+     VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, 1, ?7, ?8, ?8) ON CONFLICT DO NOTHING`,
+    run.runId,
+    run.workflow,
+    run.file,
+    run.shape,
+    run.inputJson,
+    run.optionsJson,
+    run.ownerId,
+    run.createdAtMs,
+  );
+}
+
+export function* isWorkflowRun(runId: string): Transaction<boolean> {
+  const row = yield* first("SELECT 1 AS one FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
+  return row !== undefined;
+}
+
+export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined> {
+  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
+  return row === undefined ? undefined : toRunRow(row);
+}
+
+/** The same, locked: nothing else decides about it until the transaction ends. */
+export function* lockRun(runId: string): Transaction<WorkflowRunRow | undefined> {
+  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1 {update}", runId);
+  return row === undefined ? undefined : toRunRow(row);
+}
+
+/** Whether the run still has this epoch, which it then keeps until the transaction ends. */
+export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
+  const row = yield* first("SELECT epoch FROM toolwright_workflow_runs WHERE run_id = ?1 {share}", runId);
+  return row !== undefined && integer(row, "epoch") === epoch;
+}
+
+export type TakenRun =
+  | { readonly kind: "taken"; readonly epoch: number }
+  /** A cancel request was open that its owner did not live to see. */
+  | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
+  /** Another process was faster. */
+  | { readonly kind: "lost" };
+
+/**
+ * Takes a run over from the owner that the caller has judged. A cancel request outlives the owner that it was made to: it
+ * ends the run as cancelled. A run that is cancelled already is resumed.
+ */
+export function* takeRun(
+  judged: WorkflowRunRow,
+  next: Pick<WorkflowRunRow, "ownerId" | "shape" | "file" | "optionsJson" | "updatedAtMs">,
+): Transaction<TakenRun> {
+  const { runId } = judged;
+  const current = yield* lockRun(runId);
+  if (current === undefined) yield* assertNotDeleted(runId);
+  if (current?.epoch !== judged.epoch || current.status === "finished") return { kind: "lost" };
+  if (current.isCancelRequested && isOpen(current.status)) {
+    return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
+  }
+  yield* change(
+    `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
+       updated_at_ms = ?3, finished_at_ms = NULL, shape = ?4, file = ?5, options_json = ?6, cancel_requested = 0
+     WHERE run_id = ?1`,
+    runId,
+    next.ownerId,
+    next.updatedAtMs,
+    next.shape,
+    next.file,
+    next.optionsJson,
+  );
+  return { kind: "taken", epoch: current.epoch + 1 };
+}
+
+/**
+ * Ends the work of a process on a run and answers how the run stands then; `undefined` when it was taken over. A run that
+ * would begin to wait although it was asked to stop is cancelled.
+ */
+export function* endRun(
+  runId: string,
+  epoch: number,
+  end: { readonly status: RunStatus; readonly errorJson: string | null; readonly nowMs: number },
+): Transaction<WorkflowRunRow | undefined> {
+  const current = yield* lockRun(runId);
+  if (current?.epoch !== epoch) return undefined;
+  // Written before: the answer to that commit was lost.
+  if (current.status !== "running") return current;
+  const isCancelled = end.status === "waiting-approval" && current.isCancelRequested;
+  const status = isCancelled ? "cancelled" : end.status;
+  if (status === "cancelled") yield* voidApprovalsOfRun(runId);
+  const row: WorkflowRunRow = {
+    ...current,
+    status,
+    errorJson: end.errorJson,
+    ownerId: null,
+    isCancelRequested: false,
+    updatedAtMs: end.nowMs,
+    finishedAtMs: isOpen(status) ? null : end.nowMs,
+  };
+  yield* saveEnd(row);
+  return row;
+}
+
+/** Lets go of a run that has not come to its end. */
+export function releaseRun(runId: string, epoch: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_workflow_runs SET owner_id = NULL WHERE run_id = ?1 AND epoch = ?2",
+    runId,
+    epoch,
+  );
+}
+
+/** 0 when the run was taken over. */
+export function saveRunOptions(runId: string, epoch: number, optionsJson: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_workflow_runs SET options_json = ?3 WHERE run_id = ?1 AND epoch = ?2",
+    runId,
+    epoch,
+    optionsJson,
+  );
+}
+
+/** How a request to cancel a run was met. */
+export type CancelStep =
+  | { readonly kind: "missing" }
+  /** It has ended, now or before. */
+  | { readonly kind: "ended"; readonly run: WorkflowRunRow }
+  /** Its owner is alive, and will end it. */
+  | { readonly kind: "requested" }
+  /** Whether this owner is alive has to be known first. */
+  | { readonly kind: "judge"; readonly ownerId: string };
+
+/** Decides in one transaction; a run that another process takes or ends meanwhile is not missed. */
+export function* cancelRun(
+  runId: string,
+  judged: { readonly ownerId: string; readonly isAlive: boolean } | undefined,
+  nowMs: number,
+): Transaction<CancelStep> {
+  const run = yield* lockRun(runId);
+  if (run === undefined) return { kind: "missing" };
+  if (!isOpen(run.status)) return { kind: "ended", run };
+  if (run.status === "running" && run.ownerId !== null) {
+    if (run.ownerId !== judged?.ownerId) return { kind: "judge", ownerId: run.ownerId };
+    if (judged.isAlive) {
+      yield* change("UPDATE toolwright_workflow_runs SET cancel_requested = 1 WHERE run_id = ?1", runId);
+      return { kind: "requested" };
+    }
+  }
+  return { kind: "ended", run: yield* recordCancelled(run, nowMs) };
+}
+
+/** Nobody is at work on the run. Its requests are void: approving one would run nothing. */
+function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
+  const row: WorkflowRunRow = {
+    ...run,
+    status: "cancelled",
+    ownerId: null,
+    isCancelRequested: false,
+    epoch: run.epoch + 1,
+    updatedAtMs: nowMs,
+    finishedAtMs: nowMs,
+  };
+  yield* voidApprovalsOfRun(run.runId);
+  yield* saveEnd(row);
+  return row;
+}
+
+function saveEnd(run: WorkflowRunRow): Transaction<number> {
+  return change(
+    `UPDATE toolwright_workflow_runs SET status = ?2, error_json = ?3, updated_at_ms = ?4, finished_at_ms = ?5,
+       epoch = ?6, owner_id = NULL, cancel_requested = 0 WHERE run_id = ?1`,
+    run.runId,
+    run.status,
+    run.errorJson,
+    run.updatedAtMs,
+    run.finishedAtMs,
+    run.epoch,
+  );
+}
+
+function isOpen(status: RunStatus): boolean {
+  return status === "running" || status === "waiting-approval";
+}
+
+export function toRunRow(row: Row): WorkflowRunRow {
+  return {
+    runId: text(row, "run_id"),
+    workflow: text(row, "workflow"),
+    file: textOrNull(row, "file"),
+    shape: text(row, "shape"),
+    status: oneOf(row, "status", RUN_STATUSES),
+    inputJson: text(row, "input_json"),
+    optionsJson: text(row, "options_json"),
+    errorJson: textOrNull(row, "error_json"),
+    epoch: integer(row, "epoch"),
+    ownerId: textOrNull(row, "owner_id"),
+    isCancelRequested: integer(row, "cancel_requested") === 1,
+    createdAtMs: integer(row, "created_at_ms"),
+    updatedAtMs: integer(row, "updated_at_ms"),
+    finishedAtMs: integerOrNull(row, "finished_at_ms"),
+  };
+}
