@@ -5,7 +5,7 @@ import { countApprovals } from "../store/tables/approvals.ts";
 import { type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
 import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
 import { decode } from "../util/encode.ts";
-import { howItEnded } from "../invoke/recovery/describe-interrupted.ts";
+import { howItEnded } from "../invoke/journal/describe-interrupted.ts";
 import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";

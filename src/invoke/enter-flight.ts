@@ -2,7 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Wait } from "./calls-at-work.ts";
-import { waitInFlight } from "./recovery/wait-for-owner.ts";
+import { waitInFlight } from "./journal/wait-for-owner.ts";
 
 /** Puts the call in flight under this name, once no other one is. Most calls have nothing to wait for. */
 export function enterFlight(call: Call, name: string): Promise<void> | undefined {

@@ -7,7 +7,7 @@ import { breaker } from "./policies/breaker.ts";
 import { cache } from "./policies/cache.ts";
 import { claim, nameClaim } from "./policies/claim.ts";
 import { execute } from "./policies/execute.ts";
-import { journal } from "./policies/journal.ts";
+import { journal } from "./journal/journal.ts";
 import { limit } from "./policies/limit.ts";
 import { room } from "./policies/room.ts";
 import { retry } from "./policies/retry.ts";

@@ -16,7 +16,7 @@ import { type Call, emit, watchesKey } from "./call.ts";
 import type { CallCapabilities } from "./host.ts";
 import { toShownJson } from "../util/shown-value.ts";
 import { Try } from "./try.ts";
-import { recordKeyRead } from "./record/record-key-read.ts";
+import { recordKeyRead } from "./journal/record-key-read.ts";
 
 /**
  * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after

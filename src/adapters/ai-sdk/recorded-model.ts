@@ -8,7 +8,7 @@ import {
   recordedResponsesOf,
 } from "../../invoke/recorded-responses.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
-import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";

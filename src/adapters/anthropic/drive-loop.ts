@@ -6,7 +6,7 @@ import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
 import { messageOf } from "../../invoke/error-record.ts";
-import { warnAboutUnclaimedCalls } from "../../invoke/recovery/warning.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
 import type { RecordedResponses, ResponseSlot } from "../../invoke/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";

@@ -16,7 +16,7 @@ import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
 import { encodeContract } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { explainRefusal, insertRow } from "../record/rows.ts";
+import { explainRefusal, insertRow } from "../journal/rows.ts";
 
 /**
  * @param previous an earlier request about this call, which the new one replaces

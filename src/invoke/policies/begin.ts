@@ -12,8 +12,8 @@ import { copyError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
-import { leaveUnrun } from "../record/abandon.ts";
-import { explainRefusal, insertIntent, logText } from "../record/rows.ts";
+import { leaveUnrun } from "../journal/abandon.ts";
+import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "ask") return { kind: "clear" };

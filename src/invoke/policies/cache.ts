@@ -15,7 +15,7 @@ import type { Wait } from "../calls-at-work.ts";
 import { messageOf } from "../error-record.ts";
 import type { Lead } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { storedOutput } from "../record/record-end.ts";
+import { storedOutput } from "../journal/record-end.ts";
 import { aborted, type Policy, refuse } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>

@@ -13,10 +13,10 @@ import type { Wait } from "../calls-at-work.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
-import { resolveUnknown } from "../recovery/resolve-unknown.ts";
-import { hadEffect, resultUnderKey } from "../recovery/under-business-key.ts";
-import { waitForOwner } from "../recovery/wait-for-owner.ts";
-import { effectOf } from "../record/effect.ts";
+import { resolveUnknown } from "../journal/resolve-unknown.ts";
+import { hadEffect, resultUnderKey } from "../journal/under-business-key.ts";
+import { waitForOwner } from "../journal/wait-for-owner.ts";
+import { effectOf } from "../journal/effect.ts";
 
 export const claim: Policy = (call, next) =>
   call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);

@@ -11,7 +11,7 @@ import { decode, encode } from "../../util/encode.ts";
 import { truncateJson } from "../../util/truncate.ts";
 import { type Call, executedHash } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import { explainRefusal } from "../record/rows.ts";
+import { explainRefusal } from "./rows.ts";
 import { storableOutput } from "../storable.ts";
 
 /** @param question what a person was asked about it, answered or not */

@@ -15,7 +15,7 @@ import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
-import { explainRefusal } from "../record/rows.ts";
+import { explainRefusal } from "./rows.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";

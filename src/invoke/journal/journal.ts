@@ -5,11 +5,11 @@
 import { type Call, resetCall } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { Contended, type Policy } from "../policy.ts";
-import { leaveInterrupted } from "../record/abandon.ts";
-import { recordAnswer } from "../record/record-answer.ts";
-import { recordEnd } from "../record/record-end.ts";
-import { decide } from "../recovery/decide.ts";
-import { matchEditedArguments } from "../recovery/match-edited.ts";
+import { leaveInterrupted } from "./abandon.ts";
+import { recordAnswer } from "./record-answer.ts";
+import { recordEnd } from "./record-end.ts";
+import { decide } from "./decide.ts";
+import { matchEditedArguments } from "./match-edited.ts";
 
 /** An error here is none of the tool's: the call cannot end, and no other process may wait for it for ever. */
 async function nextOrLeave(call: Call, next: () => Promise<Result>): Promise<Result> {
