@@ -11,7 +11,7 @@ export default defineConfig({
       { find: /^toolwright\/jsx-runtime$/, replacement: source("jsx-runtime.ts") },
       { find: /^toolwright\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
       { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
-      { find: /^toolwright\/tools$/, replacement: source("tools/index.ts") },
+      { find: /^toolwright\/tools$/, replacement: source("builtin/index.ts") },
       { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
       { find: /^toolwright\/ai-sdk$/, replacement: source("adapters/ai-sdk/index.ts") },
       { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },

@@ -45,12 +45,12 @@ export type { EmbeddingModelLike } from "./definition/models.ts";
 export { getDefinedToolMetadata } from "./tool/tool.ts";
 export type { ToolMetadata } from "./tool/tool.ts";
 
-export { bash } from "./tools/bash.ts";
-export { edit } from "./tools/edit.ts";
-export { grep } from "./tools/grep.ts";
-export { read } from "./tools/read.ts";
-export { tools } from "./tools/tools.ts";
-export { write } from "./tools/write.ts";
+export { bash } from "./builtin/bash.ts";
+export { edit } from "./builtin/edit.ts";
+export { grep } from "./builtin/grep.ts";
+export { read } from "./builtin/read.ts";
+export { tools } from "./builtin/tools.ts";
+export { write } from "./builtin/write.ts";
 
 export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
 export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";

@@ -182,7 +182,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   },
   "store/postgres/postgres-store.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
   "adapters/commander/index.ts": { values: ["registerToolsAsCLI"], types: ["RegisterToolsOptions"] },
-  "tools/index.ts": {
+  "builtin/index.ts": {
     values: [
       "BASH_TOOL_MAX_ARGS",
       "BASH_TOOL_MAX_ARG_LENGTH",

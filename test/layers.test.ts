@@ -14,7 +14,7 @@ const LAYERS = [
   ["invoke", "snapshot"],
   ["tool"],
   ["runtime"],
-  ["tools", "adapters", "testing"],
+  ["builtin", "adapters", "testing"],
   ["agent", "workflow"],
   ["worker", "server"],
   ["cli"],

@@ -45,9 +45,9 @@ import { CRASH_PROGRAM_OPTIONS, CRASH_RUN_OPTIONS } from "../src/testing/crash/c
 import * as testing from "../src/testing/index.ts";
 import { SCRIPTED_ANTHROPIC_OPTIONS, SCRIPTED_MODEL_OPTIONS } from "../src/testing/model/script.ts";
 import { STORE_CONTRACT_OPTIONS } from "../src/testing/store-contract/store-contract.ts";
-import { BASH_OPTIONS } from "../src/tools/bash.ts";
-import * as tools from "../src/tools/index.ts";
-import { READ_PART } from "../src/tools/read.ts";
+import { BASH_OPTIONS } from "../src/builtin/bash.ts";
+import * as tools from "../src/builtin/index.ts";
+import { READ_PART } from "../src/builtin/read.ts";
 import { SMITHERS_OPTIONS } from "../src/workflow/create-smithers.ts";
 import { RUN_WORKFLOW_OPTIONS } from "../src/workflow/run-options.ts";
 

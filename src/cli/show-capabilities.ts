@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { readCapabilities } from "../runtime/capabilities-file.ts";
 import { specOf } from "../tool/create-callable.ts";
-import { listTools } from "../tools/capabilities/inventory.ts";
-import { type Refreshed, refreshCapabilities } from "../tools/capabilities/refresh-capabilities.ts";
+import { listTools } from "../builtin/capabilities/inventory.ts";
+import { type Refreshed, refreshCapabilities } from "../builtin/capabilities/refresh-capabilities.ts";
 import { CliError } from "./cli-error.ts";
 import { loadConfig } from "./load-config.ts";
 

@@ -12,7 +12,7 @@ import {
   readFileTool,
   runWithToolContext,
   writeFileTool,
-} from "../../src/tools/index.ts";
+} from "../../src/builtin/index.ts";
 
 export type Step =
   /** A script in the sandbox. `during` runs on the host between the files `started` and `go` in the root. */

@@ -2,7 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { runAgentLoop } from "../../../src/index.ts";
 import { createCrashableRuntime } from "../../../src/testing/index.ts";
-import { taskTools } from "../../../src/tools/index.ts";
+import { taskTools } from "../../../src/builtin/index.ts";
 import { createOrderTool } from "../../crash/programs/shop-tools.ts";
 
 export interface OrdersLoopInput {

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { createRegistry, createRuntime, defineTool, registerToolsAsCLI } from "../../../src/index.ts";
-import { capabilitiesTools } from "../../../src/tools/index.ts";
+import { capabilitiesTools } from "../../../src/builtin/index.ts";
 
 const order = defineTool({
   name: "shop_order",

@@ -1,6 +1,6 @@
 /** Writes one new item and replaces another, in one run. Argument: the store. Prints the outcomes. */
 import { createCrashableRuntime } from "../../../src/testing/index.ts";
-import { contextTools } from "../../../src/tools/index.ts";
+import { contextTools } from "../../../src/builtin/index.ts";
 
 const { context_write } = contextTools;
 

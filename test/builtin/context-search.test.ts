@@ -6,7 +6,7 @@ import { searchWords } from "../../src/store/context/search.ts";
 import { hasNewChunks, indexNewChunks } from "../../src/store/context/word-index.ts";
 import { writeItem } from "../../src/store/context/items.ts";
 import { queryWords } from "../../src/store/context/words.ts";
-import { chunkText } from "../../src/tools/context/chunk-text.ts";
+import { chunkText } from "../../src/builtin/context/chunk-text.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { type ContextWorld, createContextWorld } from "./context-harness.ts";
 
