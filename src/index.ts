@@ -77,7 +77,7 @@ export { createSmartAgent } from "./agent/create-smart-agent.ts";
 export type { AgentSnapshot, SmartAgent } from "./agent/create-smart-agent.ts";
 export type { DecidedState, ToolApprovalResolution } from "./agent/decided-state.ts";
 export type { SmartAgentEvent } from "./agent/events.ts";
-export type { AgentMessage } from "./agent/messages.ts";
+export type { AgentMessage } from "./model/messages.ts";
 export type {
   AgentStop,
   InvokeOptions,

@@ -14,6 +14,7 @@ const LAYERS = [
   ["invoke", "snapshot"],
   ["tool"],
   ["runtime"],
+  ["loop", "model"],
   ["builtin", "adapters", "testing"],
   ["agent", "workflow"],
   ["worker", "server"],

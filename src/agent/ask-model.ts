@@ -4,7 +4,7 @@ import { messageOf } from "../invoke/error-record.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../invoke/retry-after.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import type { AgentModel, AskOptions, ModelAnswer } from "./model/agent-model.ts";
+import type { AgentModel, AskOptions, ModelAnswer } from "../model/agent-model.ts";
 
 const MOST_RETRIES = 2;
 const BACKOFF_MS = 1_000;

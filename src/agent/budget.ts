@@ -11,7 +11,7 @@ import { refusal } from "../runtime/options.ts";
 import type { Transaction } from "../store/store.ts";
 import { addUsage, peekUsage } from "../store/tables/usage.ts";
 import { encode } from "../util/encode.ts";
-import type { ModelUsage } from "./model/agent-model.ts";
+import type { ModelUsage } from "../model/agent-model.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 
 type CostOf = SmartAgentOptions["costOf"];

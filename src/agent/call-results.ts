@@ -6,7 +6,7 @@ import type { EndedCall, RequestedCall } from "../runtime/run-calls.ts";
 import { cutErrorText } from "../tool/cut-error-text.ts";
 import { outputText, saysError } from "../tool/model-answer.ts";
 import { cutChars } from "./tools/paging.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 
 export interface CallResult {
   readonly sent: AgentMessage;

@@ -1,7 +1,7 @@
 /** What `invoke` is given, looked at before anything is done with it. */
 import { nearestName } from "../definition/option-checks.ts";
 import { refusal } from "../runtime/options.ts";
-import { checkAgentMessages, type KnownMessages } from "./messages.ts";
+import { checkAgentMessages, type KnownMessages } from "../model/messages.ts";
 import type { AgentInput } from "./state.ts";
 
 /** @throws TOOL_OPTION_INVALID */

@@ -3,7 +3,7 @@
  * It is driven from the start each time; what is on record is handed back in its place, and from the first thing that is
  * not, it is live.
  */
-import type { RecordedResponses } from "../invoke/recorded-responses.ts";
+import type { RecordedResponses } from "../loop/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { sha256 } from "../util/hash.ts";
 import { askModel, assertNotAborted } from "./ask-model.ts";
@@ -13,8 +13,8 @@ import type { ContextWindow } from "./context/context-window.ts";
 import { countedUsage } from "./estimated-usage.ts";
 import type { Emit } from "./events.ts";
 import type { History } from "./history.ts";
-import type { AgentMessage } from "./messages.ts";
-import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./model/agent-model.ts";
+import type { AgentMessage } from "../model/messages.ts";
+import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
 import { outputInText } from "./output-in-text.ts";
 import { runAnswer } from "./run-answer.ts";

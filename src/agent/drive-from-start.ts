@@ -1,7 +1,7 @@
 /** Puts together what a loop needs, and drives it from the start. */
 import { sourceOf } from "../invoke/deliver-event.ts";
 import type { Plan } from "../invoke/events.ts";
-import { recordedResponsesOf } from "../invoke/recorded-responses.ts";
+import { recordedResponsesOf } from "../loop/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { bytesOfTokens, estimateTokens } from "../util/estimate-tokens.ts";
@@ -11,7 +11,7 @@ import { ContextWindow } from "./context/context-window.ts";
 import { type AgentEnd, type AgentSetup, driveAgent } from "./drive-agent.ts";
 import { History } from "./history.ts";
 import type { Agent } from "./make-agent.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 import type { ContextState } from "./state.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";

@@ -1,7 +1,7 @@
 /** What an answer counts for, where its model does not say what it used: by the agent's own counter. */
 import { toCallMessage } from "./history.ts";
-import type { AgentMessage } from "./messages.ts";
-import type { ModelAnswer, ModelUsage } from "./model/agent-model.ts";
+import type { AgentMessage } from "../model/messages.ts";
+import type { ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 
 /**
  * Budgets hold for models that say nothing as well.

@@ -9,8 +9,8 @@ import type { Tool } from "../tool/tool.ts";
 import { parseInput } from "../util/parse-input.ts";
 import type { CallResult } from "./call-results.ts";
 import type { MessageMemory } from "./message-memory.ts";
-import type { AgentMessage, ToolCallMessage } from "./messages.ts";
-import type { ModelAnswer } from "./model/agent-model.ts";
+import type { AgentMessage, ToolCallMessage } from "../model/messages.ts";
+import type { ModelAnswer } from "../model/agent-model.ts";
 
 export interface HistoryListener {
   /** Told of each message as it is added, in both forms. */

@@ -1,6 +1,6 @@
 /** What an invoke came to, as it is kept for those who ask again. Without what must not be stored. */
 import type { AgentEnd, AgentSetup } from "./drive-agent.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 import type { AgentStop } from "./options.ts";
 import type { AgentState, AgentUsage, ContextState } from "./state.ts";
 import type { Plan } from "../invoke/events.ts";

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import type { PastTurn } from "../runtime/run-turn.ts";
+import type { PastTurn } from "../loop/run-turn.ts";
 import type { Store } from "../store/store.ts";
 import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 import type { KeptResult } from "./kept-result.ts";
 import { type AgentInput, type ContextState, turnOfState } from "./state.ts";
 import type { Plan } from "../invoke/events.ts";

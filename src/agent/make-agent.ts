@@ -2,9 +2,9 @@
 import { type Archive, createArchive } from "./context/archived-form.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
 import { MessageMemory } from "./message-memory.ts";
-import type { AgentMessage } from "./messages.ts";
-import { resolveModel } from "./model/resolve-model.ts";
-import type { AgentModel } from "./model/agent-model.ts";
+import type { AgentMessage } from "../model/messages.ts";
+import { resolveModel } from "../model/resolve-model.ts";
+import type { AgentModel } from "../model/agent-model.ts";
 import type { SmartAgentOptions } from "./options.ts";
 import { createToolSet, type ToolSet } from "./tools/agent-tools.ts";
 

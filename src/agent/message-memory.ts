@@ -4,7 +4,7 @@
  */
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
-import { type AgentMessage, chainHash, NOTHING_SAID, withContent } from "./messages.ts";
+import { type AgentMessage, chainHash, NOTHING_SAID, withContent } from "../model/messages.ts";
 
 export interface Recalled {
   readonly messages: readonly AgentMessage[];

@@ -23,7 +23,7 @@ import { LIMIT_CHECKS } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { SmartAgentEvent } from "./events.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 import type { AgentState, AgentUsage } from "./state.ts";
 
 export interface SmartAgentLimits {

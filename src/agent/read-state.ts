@@ -14,7 +14,7 @@ import { decode } from "../util/encode.ts";
 import { toShownValue } from "../util/shown-value.ts";
 import type { KeptResult } from "./kept-result.ts";
 import type { MessageMemory } from "./message-memory.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 import type { AgentState, PendingToolApproval, ToolHistoryEntry } from "./state.ts";
 import { decoded, wholeText } from "./tools/call-text.ts";
 

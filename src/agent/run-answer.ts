@@ -8,7 +8,7 @@ import { parseInput } from "../util/parse-input.ts";
 import { type CallResult, cutOff, resultOf, unrun, withdrawn as refusedBy } from "./call-results.ts";
 import type { AgentSetup } from "./drive-agent.ts";
 import type { AgentEventDetails } from "../invoke/events.ts";
-import type { ModelAnswer, ModelCall } from "./model/agent-model.ts";
+import type { ModelAnswer, ModelCall } from "../model/agent-model.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
 export interface RanAnswer {

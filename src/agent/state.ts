@@ -5,7 +5,7 @@
 import type { ApprovalResolution } from "../invoke/approvals/decision.ts";
 import type { Plan } from "../invoke/events.ts";
 import { refusal } from "../runtime/options.ts";
-import type { AgentMessage } from "./messages.ts";
+import type { AgentMessage } from "../model/messages.ts";
 
 export interface AgentState {
   readonly runId: string;

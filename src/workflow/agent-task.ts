@@ -3,7 +3,7 @@
  * handed back in their places, and from the first thing that is not, it is live.
  */
 import { ToolwrightError } from "../errors.ts";
-import { isLanguageModel, resolveLanguageModel } from "../adapters/ai-sdk/language-model.ts";
+import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";

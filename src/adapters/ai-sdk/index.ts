@@ -2,7 +2,7 @@
 
 export type { AISDKContext } from "./context.ts";
 export { recordModel } from "./recorded-model.ts";
-export type { LanguageModelLike } from "./language-model.ts";
+export type { LanguageModelLike } from "../../model/sdk-model.ts";
 export { toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
 export type { AISDKTelemetry } from "../../tool/watch-ai-sdk.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";

@@ -6,14 +6,14 @@ import {
   type RecordedResponses,
   recordedResponsesByRequest,
   recordedResponsesOf,
-} from "../../invoke/recorded-responses.ts";
+} from "../../loop/recorded-responses.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
-import type { LanguageModelLike } from "./language-model.ts";
+import type { LanguageModelLike } from "../../model/sdk-model.ts";
 
 interface ModelRequest {
   readonly prompt: unknown;

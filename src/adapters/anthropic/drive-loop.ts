@@ -7,7 +7,7 @@ import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
-import type { RecordedResponses, ResponseSlot } from "../../invoke/recorded-responses.ts";
+import type { RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";

@@ -1,7 +1,7 @@
 /** How a message is sent once the window has filled: results as a summary and a handle, bulk in arguments as a digest. */
 import { sha256 } from "../../util/hash.ts";
 import { parseInput } from "../../util/parse-input.ts";
-import type { AgentMessage, ToolCallMessage } from "../messages.ts";
+import type { AgentMessage, ToolCallMessage } from "../../model/messages.ts";
 import type { Retention, SmartAgentOptions } from "../options.ts";
 
 /** A text that is shorter than its summary and handle stays as it is. */

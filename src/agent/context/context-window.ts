@@ -4,7 +4,7 @@
  * answered yet are never touched, and no result is left without its call. Steps are on record: a resume takes the same.
  */
 import type { HistoryListener } from "../history.ts";
-import type { AgentMessage } from "../messages.ts";
+import type { AgentMessage } from "../../model/messages.ts";
 import type { ContextState } from "../state.ts";
 import type { Archive } from "./archived-form.ts";
 

@@ -1,6 +1,6 @@
 /** How many tokens a message is. Each message is looked at once. */
 import { createMessageSizes } from "../../util/estimate-tokens.ts";
-import { type AgentMessage, textOf } from "../messages.ts";
+import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { loadTokenizer } from "./load-tokenizer.ts";
 
 export type CountTokens = (text: string) => number;

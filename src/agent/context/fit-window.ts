@@ -2,7 +2,7 @@
 import { bytesOfTokens } from "../../util/estimate-tokens.ts";
 import { askModel } from "../ask-model.ts";
 import type { AgentSetup } from "../drive-agent.ts";
-import type { ModelUsage } from "../model/agent-model.ts";
+import type { ModelUsage } from "../../model/agent-model.ts";
 import type { ContextState } from "../state.ts";
 import type { WindowStep } from "./context-window.ts";
 import { summaryNote, summaryRequest } from "./summarize.ts";

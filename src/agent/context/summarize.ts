@@ -1,5 +1,5 @@
 /** What stands in the place of exchanges that are no longer sent: what the model makes of them, and the handles of their calls. */
-import { type AgentMessage, textOf } from "../messages.ts";
+import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { ALL_CALLS } from "../tools/tool-response.ts";
 
 const INSTRUCTIONS =

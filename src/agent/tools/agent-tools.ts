@@ -5,7 +5,7 @@ import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { createCallable, specOf } from "../../tool/create-callable.ts";
 import { offerTools } from "../../tool/offer-tools.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { OfferedTool } from "../model/agent-model.ts";
+import type { OfferedTool } from "../../model/agent-model.ts";
 import type { SmartAgentOptions } from "../options.ts";
 import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./own-names.ts";
 import { createResponseSpec } from "./response.ts";

@@ -1,9 +1,9 @@
 /** The model that an agent was given, as its loop sees it. */
-import { resolveLanguageModel } from "../../adapters/ai-sdk/language-model.ts";
-import { refusal } from "../../runtime/options.ts";
+import { resolveLanguageModel } from "./sdk-model.ts";
+import { refusal } from "../runtime/options.ts";
 import type { AgentModel } from "./agent-model.ts";
-import { fromInvocable } from "./invoke-model.ts";
-import { fromLanguageModel } from "./language-model.ts";
+import { fromInvocable } from "./from-invocable.ts";
+import { fromLanguageModel } from "./from-language-model.ts";
 
 /** @throws TOOL_OPTION_INVALID */
 export function resolveModel(value: unknown): AgentModel {

@@ -7,7 +7,7 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import type { Host, Limits } from "../invoke/host.ts";
-import { lost } from "../invoke/recorded-responses.ts";
+import { lost } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { forgetReplayOfTask } from "../store/tables/retention.ts";
@@ -17,7 +17,7 @@ import { endTurn, insertTurn, lastTurn, turnByInput, turnOf, type TurnRow } from
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
-import type { OpenRuntime } from "./create-runtime.ts";
+import type { OpenRuntime } from "../runtime/create-runtime.ts";
 
 export interface TurnOptions {
   readonly runId: string;

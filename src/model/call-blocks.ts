@@ -2,8 +2,8 @@
  * Calls in the content of an answer, as some providers have them beside the list of calls. Their inputs stand in the message
  * itself, where they can be covered and shortened; here they are left out, and put in again when the message is sent.
  */
-import { parseInput } from "../../util/parse-input.ts";
-import type { AgentMessage } from "../messages.ts";
+import { parseInput } from "../util/parse-input.ts";
+import type { AgentMessage } from "./messages.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** A model as the agent's loop sees it, whoever made it. */
-import type { JsonSchema } from "../../definition/json-schema.ts";
-import type { AgentMessage } from "../messages.ts";
+import type { JsonSchema } from "../definition/json-schema.ts";
+import type { AgentMessage } from "./messages.ts";
 
 export interface OfferedTool {
   readonly name: string;

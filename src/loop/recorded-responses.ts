@@ -7,7 +7,7 @@ import { type RecordedResponse, readResponse, saveResponse } from "../store/tabl
 import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../invoke/scope.ts";
 
 export interface ResponseSlot {
   /** What stands on record for this very request. */

@@ -1,6 +1,6 @@
 /** What was said, as the AI SDK's models take it. */
-import { parseInput } from "../../util/parse-input.ts";
-import { type AgentMessage, type ContentPart, textOf } from "../messages.ts";
+import { parseInput } from "../util/parse-input.ts";
+import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
 
 export const SDK_KIND = "ai-sdk";
 

@@ -1,5 +1,5 @@
 /** Models of the AI SDK, asked without the AI SDK. Reasoning and what else a provider wants back is kept as it came. */
-import { isLanguageModel, type LanguageModelLike } from "../../adapters/ai-sdk/language-model.ts";
+import { isLanguageModel, type LanguageModelLike } from "./sdk-model.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./agent-model.ts";
 import { callIds, countOf } from "./agent-model.ts";
 import { collectStream } from "./collect-sdk-stream.ts";

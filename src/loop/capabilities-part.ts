@@ -1,8 +1,8 @@
 /** The inventory as a loop is told it: read when it begins, and the same whenever it is driven again. */
 import type { Host } from "../invoke/host.ts";
-import { recordedResponsesOf } from "../invoke/recorded-responses.ts";
+import { recordedResponsesOf } from "./recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { describeCapabilities } from "./capabilities-file.ts";
+import { describeCapabilities } from "../runtime/capabilities-file.ts";
 
 export function capabilitiesOf(host: Host, rootDir: string): Promise<string> {
   return describeCapabilities(rootDir, (message) => host.warnOnce("capabilities", message));

@@ -2,7 +2,7 @@
  * Anything with `invoke(messages)`: LangChain's chat models, and objects of one's own. Such models are told of tools by
  * `bindTools`; one without it is asked without tools.
  */
-import type { AgentMessage } from "../messages.ts";
+import type { AgentMessage } from "./messages.ts";
 import {
   type AgentModel,
   type AskOptions,
