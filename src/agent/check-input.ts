@@ -1,5 +1,5 @@
 /** What `invoke` is given, looked at before anything is done with it. */
-import { nearestName } from "../definition/option-checks.ts";
+import { describe, nearestName } from "../definition/option-checks.ts";
 import { refusal } from "../runtime/options.ts";
 import { checkAgentMessages, type KnownMessages } from "../model/messages.ts";
 import type { AgentInput } from "./state.ts";
@@ -12,16 +12,17 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
       'must be an object such as { messages: [{ role: "user", content: "Hello" }] }, or a state',
     );
   }
+  if ("stop" in input && "state" in input)
+    throw refusal("input", "is the result of an invoke: pass its `state` to resume");
   refuseSlips(input);
   const { messages, runId, toolHistory } = input as Record<string, unknown>;
-  if (runId !== undefined && typeof runId !== "string") throw refusal("runId", "must be a text");
+  if (runId !== undefined && typeof runId !== "string")
+    throw refusal("runId", `must be a text, not ${describe(runId)}`);
   if (messages === undefined && runId === undefined)
-    throw refusal("input", "needs messages, or the id of a run to go on with");
+    throw refusal("input", "needs messages, or the runId of a run to resume");
   if (messages !== undefined) checkAgentMessages(messages, memory);
   if (Array.isArray(messages) && messages.length === 0)
     throw refusal("messages", "must hold at least one message");
-  if ("stop" in input && "state" in input)
-    throw refusal("input", "is the result of an invoke; its `state` is what goes on with it");
   if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
     throw refusal("state", "has a toolHistory that is no list of calls");
 }
@@ -30,10 +31,13 @@ const FIELDS: readonly string[] = ["messages", "runId"];
 
 /** A state may carry fields of its keeper's own; a misspelt `runId` would start another run. */
 function refuseSlips(input: object): void {
+  const isState = "turn" in input || "toolHistory" in input;
   for (const name of Object.keys(input)) {
-    const meant = FIELDS.includes(name) ? undefined : nearestName(name, FIELDS);
-    if (meant !== undefined)
-      throw refusal("input", `has an unknown field "${name}". Did you mean "${meant}"?`);
+    if (FIELDS.includes(name)) continue;
+    const meant = nearestName(name, FIELDS);
+    if (isState && meant === undefined) continue;
+    const rest = meant === undefined ? `It takes ${FIELDS.join(" and ")}.` : `Did you mean "${meant}"?`;
+    throw refusal("input", `has an unknown field "${name}". ${rest}`);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   aText,
   aToolSource,
   type Check,
+  describe,
   either,
   fields,
   oneOf,
@@ -134,7 +135,10 @@ const CHECKS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
   model: (value, field) => {
     const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
     if (!isModel)
-      throw new Problem(field, "must be a model of the AI SDK, or an object with invoke(messages).");
+      throw new Problem(
+        field,
+        `must be a model of the AI SDK, or an object with invoke(messages), not ${describe(value)}.`,
+      );
   },
   tools: aToolSource,
   systemPrompt: aText,

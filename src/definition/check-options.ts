@@ -12,6 +12,7 @@ import {
   either,
   fields,
   listOf,
+  nearestName,
   oneOf,
   paths,
   Problem,
@@ -81,25 +82,33 @@ interface NamedParts {
 export function checkUnknownOptions(options: object, name: unknown, parts: readonly string[]): void {
   named(name, () => {
     refuseForeignNames(options, parts);
-    refuseUnknown(options, [...parts, ...policyNames]);
+    refuseUnknown(options, [...parts, ...policyNames], "", "a tool");
   });
 }
 
-/** What other SDKs call the same thing. */
-const FOREIGN_NAMES: Readonly<Record<string, string>> = {
-  parameters: "schema",
-  inputSchema: "schema",
-  input_schema: "schema",
-  output_schema: "outputSchema",
-  handler: "execute",
-  run: "execute",
+/** What other SDKs, and the other spellings of a definition, call the same thing. */
+const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
+  parameters: ["schema", "inputSchema"],
+  inputSchema: ["schema"],
+  input_schema: ["schema", "inputSchema"],
+  output_schema: ["outputSchema"],
+  handler: ["execute", "func"],
+  run: ["execute", "func"],
+  func: ["execute"],
+  execute: ["func"],
+  requiresApproval: ["needsApproval"],
+  requireApproval: ["needsApproval"],
+  retries: ["retry: { maxRetries }"],
+  maxRetries: ["retry: { maxRetries }"],
 };
 
 function refuseForeignNames(options: object, parts: readonly string[]): void {
-  const isForeign = (name: string): boolean => Object.hasOwn(options, name) && !parts.includes(name);
-  for (const foreign of Object.keys(FOREIGN_NAMES).filter(isForeign)) {
-    const meant = FOREIGN_NAMES[foreign] ?? "";
-    const own = meant === "execute" && !parts.includes(meant) ? "func" : meant;
+  for (const [foreign, names] of Object.entries(FOREIGN_NAMES)) {
+    if (!Object.hasOwn(options, foreign) || parts.includes(foreign)) continue;
+    const own = names.find(
+      (name) => parts.includes(name) || policyNames.some((policy) => name.startsWith(policy)),
+    );
+    if (own === undefined) continue;
     throw new Problem(
       foreign,
       `is called "${own}" here.${own === "schema" ? ' Pass a Zod 4 schema as "schema", or take a tool of another SDK as it is by fromTool(tool).' : ""}`,
@@ -115,11 +124,19 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
     if (!isStorableText(parts.name)) {
       throw new Problem("name", "must not hold U+0000 or half a surrogate pair.");
     }
+    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(parts.name)) {
+      throw new Problem(
+        "name",
+        `must not contain line breaks or other control characters: it is ${JSON.stringify(parts.name)}.`,
+      );
+    }
     if (isTooLongForId(parts.name)) {
       throw new Problem("name", `must be at most ${LONGEST_ID_BYTES} bytes long.`);
     }
     if (parts.description !== undefined) aText(parts.description, "description");
     zodSchema(parts.schema, "schema");
+    if (defOf(parts.schema).type === "never")
+      throw new Problem("schema", "must accept some input, not z.never(). Without arguments: z.object({}).");
     if (parts.outputSchema !== undefined) zodSchema(parts.outputSchema, "outputSchema");
     aFunction(parts.execute, "execute");
     for (const name of policyNames) {
@@ -131,7 +148,83 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
         "cannot be set on a side effect: a cached answer would skip the effect. If the tool changes nothing outside, say sideEffect: false.",
       );
     }
+    checkRedactPaths("input", options.redact?.input ?? [], parts.schema);
+    if (parts.outputSchema !== undefined)
+      checkRedactPaths("output", options.redact?.output ?? [], parts.outputSchema);
   });
+}
+
+/** A misspelt path would hide nothing. An output may have more fields than its schema promises, so only slips are refused. */
+function checkRedactPaths(io: "input" | "output", redacted: readonly string[], schema: unknown): void {
+  const fields = fieldsOf(schema, io);
+  for (const path of redacted) {
+    const names = path.split(".");
+    if (mayHold(schema, names, io, 0)) continue;
+    const near = nearestName(names[0] ?? "", fields);
+    if (io === "output" && (near === undefined || near === names[0])) continue;
+    const rest =
+      near !== undefined && near !== names[0]
+        ? ` Did you mean "${[near, ...names.slice(1)].join(".")}"?`
+        : fields.length === 0
+          ? ""
+          : ` It has ${fields.join(", ")}.`;
+    throw new Problem(
+      `redact.${io}`,
+      `names "${path}", which the ${io} never has, so nothing would be hidden.${rest}`,
+    );
+  }
+}
+
+/** The parts of a Zod definition that lead to other schemas. */
+interface SchemaDef {
+  readonly type?: string;
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly catchall?: unknown;
+  readonly element?: unknown;
+  readonly innerType?: unknown;
+  readonly options?: readonly unknown[];
+  readonly left?: unknown;
+  readonly right?: unknown;
+  readonly in?: unknown;
+  readonly out?: unknown;
+}
+
+function defOf(schema: unknown): SchemaDef {
+  return (schema as { readonly _zod: { readonly def: SchemaDef } })._zod.def;
+}
+
+const DEEPEST = 50;
+
+/** Whether the schema leaves room for a value at this path. Only an object that lists its fields says no. */
+function mayHold(schema: unknown, path: readonly string[], io: "input" | "output", depth: number): boolean {
+  const [name] = path;
+  if (name === undefined || !isZod(schema) || depth > DEEPEST) return true;
+  const within = (inner: unknown, rest = path): boolean => mayHold(inner, rest, io, depth + 1);
+  const def = defOf(schema);
+  if (def.type === "object" && def.shape !== undefined) {
+    if (def.catchall !== undefined && defOf(def.catchall).type !== "never") return true;
+    return Object.entries(def.shape).some(([field, inner]) => {
+      const count = name === "*" ? 1 : field.split(".").length;
+      const isNamed = name === "*" || path.slice(0, count).join(".") === field;
+      return isNamed && within(inner, path.slice(count));
+    });
+  }
+  if (def.type === "array") {
+    const isPlace = name === "*" || /^\d+$/.test(name);
+    return within(def.element, isPlace ? path.slice(1) : path);
+  }
+  if (def.type === "union") return def.options?.some((option) => within(option)) ?? true;
+  if (def.type === "intersection") return within(def.left) || within(def.right);
+  // Arguments are hidden as they are sent, outputs as they come out.
+  if (def.type === "pipe") return within(io === "input" ? def.in : def.out);
+  return def.innerType === undefined || within(def.innerType);
+}
+
+function fieldsOf(schema: unknown, io: "input" | "output"): string[] {
+  const { shape, innerType, in: input, out } = defOf(schema);
+  if (shape !== undefined) return Object.keys(shape);
+  const inner = innerType ?? (io === "input" ? input : out);
+  return isZod(inner) ? fieldsOf(inner, io) : [];
 }
 
 export function isZod(value: unknown): boolean {
@@ -156,7 +249,11 @@ function isZod3(value: unknown): boolean {
 /** Fields without z.object around them, as MCP servers take them. */
 function hintForSchema(value: unknown): string {
   const isFields = typeof value === "object" && value !== null && Object.values(value).some(isZod);
-  return isFields ? " Put z.object( … ) around its fields." : "";
+  if (isFields) return " Put z.object( … ) around its fields.";
+  const isJsonSchema = typeof value === "object" && value !== null && "type" in value;
+  return isJsonSchema
+    ? " For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute })."
+    : "";
 }
 
 function parsedPositional(value: unknown, field: string): void {
@@ -172,7 +269,7 @@ function named(tool: unknown, check: () => void): void {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const name = typeof tool === "string" ? tool : "";
-    throw new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool "${name}": ${error.sentence}`, {
+    throw new ToolwrightError("TOOL_DEFINITION_INVALID", `Tool ${JSON.stringify(name)}: ${error.sentence}`, {
       details: { tool: name, field: error.field },
     });
   }

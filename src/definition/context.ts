@@ -8,6 +8,7 @@ import {
   aBoolean,
   anInteger,
   anIsolation,
+  anObject,
   aSignal,
   aText,
   type Check,
@@ -251,6 +252,10 @@ export function getToolIdempotencyKey(
 ): string | null {
   if (context === undefined) return null;
   const { idempotencyKey = "", runId = "", nodeId = "main", iteration = 0 } = context;
+  asOptionError("getToolIdempotencyKey", () => {
+    for (const [name, text] of Object.entries({ idempotencyKey, runId, nodeId })) aText(text, name);
+    anInteger(0)(iteration, "iteration");
+  });
   if (idempotencyKey !== "") return idempotencyKey;
   return runId === "" ? null : digest(["task", runId, nodeId, iteration]);
 }
@@ -259,8 +264,10 @@ const counters = sharedByCopies("call numbers.1", () => new WeakMap<object, numb
 
 /** The next number of a task-local count of calls, for each context object: `ctx.seq` + 1, + 2, …; from 1 without one. */
 export function nextToolSeq(context: object): number {
-  const { seq } = context as { readonly seq?: unknown };
-  const start = typeof seq === "number" && Number.isSafeInteger(seq) ? seq : 0;
+  asOptionError("nextToolSeq", () => anObject(context, "the context"));
+  const { seq = 0 } = context as { readonly seq?: unknown };
+  asOptionError("nextToolSeq", () => anInteger(0)(seq, "seq"));
+  const start = seq as number;
   const next = Math.max(counters.get(context) ?? start, start) + 1;
   counters.set(context, next);
   return next;

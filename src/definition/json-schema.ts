@@ -130,7 +130,10 @@ function saysItsType(schema: z.core.$ZodType): boolean {
 function unrepresentable({ type, path, message }: Lost, tool: string): ToolwrightError {
   const names = path.filter((part, index) => path[index - 1] === "properties" || typeof part === "number");
   const where = names.length === 0 ? "schema" : `schema.${names.join(".")}`;
-  const wayOut = WAYS_OUT[type] ?? `${message}.`;
+  const isNothing = where === "schema" && (type === "void" || type === "undefined");
+  const wayOut = isNothing
+    ? "For a tool without arguments use z.object({})."
+    : (WAYS_OUT[type] ?? `${message}.`);
   return new ToolwrightError(
     "TOOL_SCHEMA_UNREPRESENTABLE",
     `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${wayOut}`,

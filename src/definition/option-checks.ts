@@ -22,7 +22,7 @@ export class Problem extends Error {
   }
 }
 
-function must(isGood: (value: unknown) => boolean, wanted: string): Check {
+export function must(isGood: (value: unknown) => boolean, wanted: string): Check {
   return (value, field) => {
     if (!isGood(value)) throw new Problem(field, `must be ${wanted}, not ${describe(value)}.`);
   };
@@ -162,7 +162,14 @@ export function describe(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "symbol") return "a symbol";
   if (Array.isArray(value)) return "a list";
-  return typeof value === "function" ? "a function" : "an object";
+  if (isPromise(value)) return "a promise (await it first)";
+  if (typeof value === "function") return "a function";
+  if (value instanceof Map) return "a Map";
+  return value instanceof Set ? "a Set" : "an object";
+}
+
+export function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 export const aSignal: Check = must((value) => value instanceof AbortSignal, "an AbortSignal");
@@ -202,9 +209,15 @@ export const aRuntime: Check = withMethods("a runtime made by createRuntime", "c
 
 /** What takes all tools of a program: a list, an object by name, or a registry. */
 export const aToolSource: Check = must(
-  (value) => typeof value === "object" && value !== null,
+  isToolSource,
   "a list of tools, an object of tools by name, or a registry",
 );
+
+/** The fields of a promise, a `Set` or a `Map` do not show what is in it: it would count as an empty object. */
+export function isToolSource(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || isPromise(value)) return false;
+  return Array.isArray(value) || !(Symbol.iterator in value);
+}
 
 /** An id that every store can hold. */
 export const anId: Check = (value, field) => {

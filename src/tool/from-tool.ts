@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
-import { describe } from "../definition/option-checks.ts";
+import { describe, isPromise, isToolSource } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec, type ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -51,7 +51,7 @@ const DEFINITION_PARTS = ["name", "description", "outputSchema", "execute"];
 
 /** @param policy what to say about the tool beyond what it says itself; it counts more */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
-  if (typeof value !== "object" || value === null) throw notATool(value);
+  if (!isToolLike(value)) throw notATool(value);
   if (isRegistry(value)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
@@ -82,8 +82,17 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   return tool;
 }
 
-/** The definition by which a call of it runs. The same as that of `fromTool(value)`, without making a tool of it first. */
-export function specFrom(value: ToolLike): ToolSpec {
+/** Tools are objects. A promise of one is not a tool yet. */
+function isToolLike(value: unknown): value is ToolLike {
+  return typeof value === "object" && value !== null && !isPromise(value);
+}
+
+/**
+ * The definition by which a call of it runs. The same as that of `fromTool(value)`, without making a tool of it first.
+ * @param field what errors call the value
+ */
+export function specFrom(value: ToolLike, field: string): ToolSpec {
+  if (!isToolLike(value)) throw notATool(value, field);
   const isOwn = carriesSpec(value) && originOf(value) === undefined;
   return specOfCopy(isOwn ? value : fromTool(value));
 }
@@ -101,7 +110,7 @@ const POLICY_PARTS = ["name", "description", "inputJsonSchema"];
 
 /** A list, an object keyed by name, or a registry, as tools. */
 export function toTools(tools: ToolSource): Tool[] {
-  if (typeof tools !== "object" || tools === null) {
+  if (!isToolSource(tools)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
       `tools must be a list of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
@@ -111,7 +120,7 @@ export function toTools(tools: ToolSource): Tool[] {
   // Spread, so that a hole in a list is looked at too.
   const given = Array.isArray(tools) ? [...(tools as readonly ToolLike[])] : tools;
   return Object.entries(given as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
-    if (typeof tool !== "object" || tool === null) throw notATool(tool, `tools.${name}`);
+    if (!isToolLike(tool)) throw notATool(tool, `tools.${name}`);
     const isNamed = Array.isArray(given) || carriesSpec(tool) || readText(tool, "name") !== undefined;
     return isNamed ? fromTool(tool) : fromTool(tool, { name });
   });

@@ -4,8 +4,8 @@ import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } fro
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
-import { isZod } from "../definition/check-options.ts";
-import { aFullText, aStore } from "../definition/option-checks.ts";
+import { zodSchema } from "../definition/check-options.ts";
+import { aFullText, aStore, Problem } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -22,6 +22,7 @@ export const SMITHERS_OPTIONS: OptionTable = optionTable<SmithersOptions>(
   { example: '{ dbPath: "toolwright.db" }' },
 );
 
+const SCHEMA_HINT = "Pass one Zod schema for each output: createSmithers({ output: z.object({ … }) }).";
 const DEFINITION = Symbol.for("toolwright.workflow");
 
 /** What a workflow file exports: how to render it, and what its outputs are. */
@@ -61,7 +62,12 @@ export function createSmithers<const S extends Schemas>(
     throw workflowError("createSmithers", "needs an object of schemas, such as { output: z.object({}) }.");
   checkOptions(SMITHERS_OPTIONS, options);
   for (const [key, schema] of Object.entries(schemas)) {
-    if (!isZod(schema)) throw workflowError(`output "${key}"`, "must be a Zod 4 schema.");
+    try {
+      zodSchema(schema, `output "${key}"`);
+    } catch (error) {
+      if (error instanceof Problem) throw workflowError(error.field, error.message, SCHEMA_HINT);
+      throw error;
+    }
   }
   return {
     Workflow,

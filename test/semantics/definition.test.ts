@@ -115,9 +115,11 @@ describe("an option that is none", () => {
     expect(error.message).toContain(`Did you mean "${right}"?`);
   });
 
-  it("is refused without a suggestion where nothing is near", () => {
+  it("is refused with the list of options where nothing is near", () => {
     const { message } = define({ ...base, colour: "red" });
-    expect(message).toBe('Tool "tool": unknown option "colour".');
+    expect(message).toMatch(
+      /^Tool "tool": unknown option "colour"\. It takes name, .*, needsApproval, .*\.$/,
+    );
     expect(message).not.toContain("Did you mean");
   });
 
@@ -142,7 +144,7 @@ describe("an option that is none", () => {
 describe("a schema that is not Zod 4", () => {
   it("is refused in words that say what is wanted", () => {
     expect(define({ ...base, schema: { type: "object" } }).message).toBe(
-      'Tool "tool": schema must be a Zod 4 schema, not an object.',
+      'Tool "tool": schema must be a Zod 4 schema, not an object. For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute }).',
     );
   });
 

@@ -14,6 +14,7 @@ import {
   aList,
   aText,
   type Check,
+  describe,
   either,
   Problem,
 } from "../../definition/option-checks.ts";
@@ -50,7 +51,7 @@ export const DEFAULTS = {
 
 const aClient: Check = (value, field) => {
   if (typeof (value as AnthropicClient | null)?.messages?.create !== "function")
-    throw new Problem(field, "must be an Anthropic client: new Anthropic().");
+    throw new Problem(field, `must be an Anthropic client, such as new Anthropic(), not ${describe(value)}.`);
 };
 
 const loopTable = (surface: string): OptionTable =>
@@ -103,7 +104,10 @@ function messagesIn(messages: unknown, field: string): void {
     typeof message.role === "string" &&
     "content" in message &&
     (typeof message.content === "string" || Array.isArray(message.content));
-  if (!Array.isArray(messages) || !messages.every(isGood)) {
-    throw new Problem(field, 'must be a list of messages such as { role: "user", content: "Hello" }.');
-  }
+  const wrong = Array.isArray(messages) ? messages.findIndex((message) => !isGood(message)) : 0;
+  if (wrong < 0) return;
+  const what = Array.isArray(messages)
+    ? `and messages[${wrong}] has no role and content of that kind`
+    : `not ${describe(messages)}`;
+  throw new Problem(field, `must be a list of messages such as { role: "user", content: "Hello" }, ${what}.`);
 }

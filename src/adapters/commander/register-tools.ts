@@ -1,7 +1,7 @@
 /** `registerToolsAsCLI`: a command for every tool of a registry, on a Commander program of yours. */
 import type { Command } from "commander";
 import { aRuntime, withMethods } from "../../definition/option-checks.ts";
-import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
+import { asOptionError, checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import { createRuntime } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { defaultRegistry, type Registry } from "../../tool/registry.ts";
@@ -23,6 +23,8 @@ export const REGISTER_TOOLS_OPTIONS: OptionTable = optionTable<RegisterToolsOpti
   { example: "{ registry, runtime }" },
 );
 
+const aProgram = withMethods("a Commander program, such as new Command()", "command", "option", "parseAsync");
+
 /**
  * Adds `<group> <name>` for each tool, with positionals and options from its schema.
  *
@@ -33,6 +35,7 @@ export const REGISTER_TOOLS_OPTIONS: OptionTable = optionTable<RegisterToolsOpti
  * // shop place-order apple --quantity 2 --json
  */
 export function registerToolsAsCLI(program: Command, options: RegisterToolsOptions = {}): void {
+  asOptionError("registerToolsAsCLI", () => aProgram(program, "program"));
   checkOptions(REGISTER_TOOLS_OPTIONS, options);
   const { registry = defaultRegistry, runtime } = options;
   const settings: CommandSettings = {

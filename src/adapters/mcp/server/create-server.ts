@@ -13,6 +13,7 @@ import {
   withMethods,
 } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
+import { ToolwrightError } from "../../../errors.ts";
 import { createRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import type { ToolSource } from "../../../tool/from-tool.ts";
@@ -78,6 +79,13 @@ export function createMcpServer(options: McpServerOptions): McpServer {
  */
 export function createServerFactory(options: McpServerOptions, listChanged = false): () => McpServer {
   const { registry, tools } = options;
+  if (registry !== undefined && tools !== undefined) {
+    throw new ToolwrightError(
+      "TOOL_OPTION_INVALID",
+      "createMcpServer: tools and registry cannot be given together: only one of them would be served.",
+      { details: { option: "registry" }, hint: "Pass tools, or a registry that has all of them." },
+    );
+  }
   // Two tools of one name are refused here, when the program starts.
   const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(tools);
   const waiting = new WaitingCalls();
