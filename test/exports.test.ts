@@ -180,7 +180,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "ToolSource",
     ],
   },
-  "store/postgres/postgres-store.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
+  "postgres.ts": { values: ["openPostgresStore"], types: ["PostgresStoreOptions"] },
   "adapters/commander/index.ts": { values: ["registerToolsAsCLI"], types: ["RegisterToolsOptions"] },
   "builtin/index.ts": {
     values: [

@@ -19,7 +19,7 @@ const LAYERS = [
   ["agent", "workflow"],
   ["worker", "server"],
   ["cli"],
-  ["index.ts", "effect.ts", "jsx-runtime.ts"],
+  ["index.ts", "effect.ts", "jsx-runtime.ts", "postgres.ts"],
   ["jsx-dev-runtime.ts"],
 ];
 

@@ -28,6 +28,7 @@ import { AGENT_OPTIONS, INVOKE_OPTIONS } from "../src/agent/options.ts";
 import { AGENT_TOOL_OPTIONS } from "../src/agent/sub-agent.ts";
 import { POLICIES } from "../src/definition/check-options.ts";
 import type { Check } from "../src/definition/option-checks.ts";
+import { POSTGRES_STORE_OPTIONS } from "../src/definition/postgres-store-options.ts";
 import * as effect from "../src/effect.ts";
 import {
   APPROVALS_FILTER,
@@ -40,7 +41,7 @@ import {
 } from "../src/runtime/method-options.ts";
 import { RUNTIME_OPTIONS } from "../src/runtime/options.ts";
 import { LIST_SNAPSHOTS, REMOVE_SNAPSHOTS, RESTORE_SNAPSHOT } from "../src/snapshot/check-options.ts";
-import * as postgres from "../src/store/postgres/postgres-store.ts";
+import * as postgres from "../src/postgres.ts";
 import { CRASH_PROGRAM_OPTIONS, CRASH_RUN_OPTIONS } from "../src/testing/crash/crash-program.ts";
 import * as testing from "../src/testing/index.ts";
 import { SCRIPTED_ANTHROPIC_OPTIONS, SCRIPTED_MODEL_OPTIONS } from "../src/testing/model/script.ts";
@@ -193,6 +194,11 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     ...CRASH_RUN_OPTIONS,
     give: (options) => testing.createCrashProgram("missing.ts").run(options),
   },
+  openPostgresStore: {
+    ...POSTGRES_STORE_OPTIONS,
+    base: { connectionString: "postgres://127.0.0.1:1/none" },
+    give: postgres.openPostgresStore,
+  },
   storeContract: {
     ...STORE_CONTRACT_OPTIONS,
     base: { createDatabase: execute },
@@ -241,8 +247,6 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "reachCrashPoint",
   // Below.
   "runWithToolContext",
-  // Refuses by name in its own layer: test/store/pgbouncer.test.ts.
-  "openPostgresStore",
 ]);
 
 test("every exported function is on one of the two lists", () => {

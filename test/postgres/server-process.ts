@@ -37,6 +37,7 @@ const server = new EmbeddedPostgres({
   databaseDir,
   port,
   password,
+  authMethod: process.argv[2] === "scram-sha-256" ? "scram-sha-256" : "password",
   // The data outlives a restart; `stop` below deletes it.
   persistent: true,
   createPostgresUser: userInfo().uid === 0,

@@ -12,9 +12,15 @@ export interface PostgresServer {
   end(): Promise<void>;
 }
 
-/** @param root the project, where every user of the machine can read it */
-export async function startServer(root: string): Promise<PostgresServer> {
-  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts")], {
+/**
+ * @param root the project, where every user of the machine can read it
+ * @param auth how the server asks for the password
+ */
+export async function startServer(
+  root: string,
+  auth: "password" | "scram-sha-256" = "password",
+): Promise<PostgresServer> {
+  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts"), auth], {
     stdio: ["pipe", "pipe", "ignore"],
     // An interrupt at the terminal ends this process, and that ends the server in order.
     detached: true,

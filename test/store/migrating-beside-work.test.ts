@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { META_TABLE, readMigrations } from "../../src/store/migrate.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/postgres.ts";
 import { all } from "../../src/store/statement.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { until } from "../semantics/harness.ts";

@@ -1,7 +1,7 @@
 /** PgBouncer in transaction mode: nothing relies on a session, and no statement is prepared by name. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime, type Store } from "../../src/index.ts";
-import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../src/postgres.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { startPgbouncer } from "../postgres/pgbouncer.ts";
@@ -80,8 +80,8 @@ test("a direct connection prepares by name, until the server refuses a name", as
 test.each([
   [{ preparedStatement: false }, /unknown option "preparedStatement"\. Did you mean "preparedStatements"\?/],
   [{ poolsize: 5 }, /unknown option "poolsize"\. Did you mean "poolSize"\?/],
-  [{ retryMs: -1 }, /retryMs must be a whole number from 0/],
-  [{ poolSize: 0 }, /poolSize must be a whole number from 1/],
+  [{ retryMs: -1 }, /retryMs must be a whole number of at least 0/],
+  [{ poolSize: 0 }, /poolSize must be a whole number of at least 1/],
   [{ preparedStatements: "no" }, /preparedStatements must be true or false/],
 ])("refuses %o before it connects", async (options, message) => {
   const connectionString = "postgres://nobody@127.0.0.1:1/none";
@@ -91,9 +91,14 @@ test.each([
   });
 });
 
-test("refuses a parameter of the address that is not true or false", async () => {
-  const connectionString = "postgres://nobody@127.0.0.1:1/none?preparedStatements=maybe";
+test.each([
+  ["preparedStatements=maybe", 'preparedStatements in the address must be true or false, not "maybe"'],
+  ["poolSize=many", 'poolSize in the address must be a whole number of at least 1, not "many"'],
+  ["poolSize=0", 'poolSize in the address must be a whole number of at least 1, not "0"'],
+])("refuses the parameter %s of the address by name", async (parameter, message) => {
+  const connectionString = `postgres://nobody@127.0.0.1:1/none?${parameter}`;
   await expect(openPostgresStore({ connectionString })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",
+    message: expect.stringContaining(message) as string,
   });
 });

@@ -1,7 +1,7 @@
 /** A PostgreSQL server that restarts is waited for: no call fails, and nothing happens twice. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
-import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../../src/postgres.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { type PostgresServer, startServer } from "../postgres/start-server.ts";
 import { createCharge } from "../semantics/tools.ts";

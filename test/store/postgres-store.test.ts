@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createRuntime, type Store } from "../../src/index.ts";
-import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../src/postgres.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { freshPostgres, freshPostgresSchema } from "../postgres/fresh-postgres.ts";
 import { openCuttingProxy } from "../postgres/cutting-proxy.ts";

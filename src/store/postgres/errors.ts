@@ -67,21 +67,28 @@ export function isLockTimeout(error: unknown): boolean {
 /** What is not an error of ours came from the server or from the way to it. The address may hold a password. */
 export function asStoreError(error: unknown): unknown {
   if (ToolwrightError.is(error) || !(error instanceof Error)) return error;
-  const isDatabaseError = codeOf(error) !== "" || /connect|terminat|timeout|pool/i.test(error.message);
+  const isSignIn = SIGN_IN_MESSAGE.test(error.message);
+  const isDatabaseError =
+    isSignIn || codeOf(error) !== "" || /connect|terminat|timeout|pool/i.test(error.message);
   if (!isDatabaseError) return error;
   // A host with several addresses fails with a list of errors and no message of its own.
   const message = error.message === "" ? codeOf(error) : error.message;
+  const code = isSignIn ? INVALID_PASSWORD : codeOf(error);
   return new ToolwrightError("TOOL_STORE_FAILED", `The PostgreSQL store failed: ${message}.`, {
-    hint: HINTS.find(([codes]) => codes.has(codeOf(error)))?.[1],
+    hint: HINTS.find(([codes]) => codes.has(code))?.[1],
     cause: error,
   });
 }
+
+const INVALID_PASSWORD = "28P01";
+// Without a password the driver itself gives up, before the server can refuse it.
+const SIGN_IN_MESSAGE = /^SASL:/;
 
 /** What is wrong with the address or the rights, not with the store: there is nothing to repair in it. */
 const HINTS: readonly (readonly [codes: ReadonlySet<string>, hint: string])[] = [
   [
     // invalid_password and invalid_authorization_specification.
-    new Set(["28P01", "28000"]),
+    new Set([INVALID_PASSWORD, "28000"]),
     "Correct the user name or the password in the address of the store (postgres://user:password@host/database), then try again.",
   ],
   [

@@ -1,4 +1,4 @@
-/** Options of a PostgreSQL store, given as an object or as parameters of the address. Anything else is refused by name. */
+/** Options of a PostgreSQL store, given as an object, which was checked before, or as parameters of the address. */
 import { ToolwrightError } from "../../errors.ts";
 
 export interface PostgresStoreOptions {
@@ -24,33 +24,21 @@ export interface PostgresSettings {
   readonly preparedStatements: boolean | undefined;
 }
 
-const NUMBERS = { poolSize: 1, connectTimeoutMs: 1, retryMs: 0 } as const;
-const NAMES = ["connectionString", "preparedStatements", ...Object.keys(NUMBERS)];
+/** The least of each number, wherever it is given. */
+export const LEAST = { poolSize: 1, connectTimeoutMs: 1, retryMs: 0 } as const;
+const PARAMETERS = ["preparedStatements", ...Object.keys(LEAST)];
 
 /** An option wins over the same parameter of the address. */
 export function resolvePostgresOptions(options: PostgresStoreOptions): PostgresSettings {
-  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) {
-    const near = NAMES.find((name) => isNear(name.toLowerCase(), unknown.toLowerCase()));
-    throw invalid(
-      `openPostgresStore: unknown option "${unknown}"${near === undefined ? "" : `. Did you mean "${near}"?`}`,
-      `Use one of: ${NAMES.join(", ")}.`,
-    );
-  }
-  if (typeof options.connectionString !== "string")
-    throw invalid("connectionString must be a text", 'For example "postgres://user@host/database".');
   const { connectionString, parameters } = splitAddress(options.connectionString);
-  const number = (name: keyof typeof NUMBERS, fallback: number): number => {
-    const value: unknown = options[name] ?? toNumber(parameters.get(name)) ?? fallback;
-    if (typeof value === "number" && Number.isInteger(value) && value >= NUMBERS[name]) return value;
-    throw invalid(`${name} must be a whole number from ${NUMBERS[name]}`, `It was ${JSON.stringify(value)}.`);
-  };
+  const number = (name: keyof typeof LEAST, fallback: number): number =>
+    options[name] ?? numberIn(parameters, name) ?? fallback;
   return {
     connectionString,
     poolSize: number("poolSize", 10),
     connectTimeoutMs: number("connectTimeoutMs", 10_000),
     retryMs: number("retryMs", 30_000),
-    preparedStatements: flag(options.preparedStatements ?? parameters.get("preparedStatements")),
+    preparedStatements: options.preparedStatements ?? flagIn(parameters),
   };
 }
 
@@ -60,7 +48,7 @@ function splitAddress(address: string): { connectionString: string; parameters: 
   const at = address.indexOf("?");
   if (at < 0) return { connectionString: address, parameters };
   const query = new URLSearchParams(address.slice(at + 1));
-  for (const name of NAMES) {
+  for (const name of PARAMETERS) {
     const value = query.get(name);
     if (value === null) continue;
     parameters.set(name, value);
@@ -71,25 +59,26 @@ function splitAddress(address: string): { connectionString: string; parameters: 
   return { connectionString: address.slice(0, at) + (rest === "" ? "" : `?${rest}`), parameters };
 }
 
-/** The layer that compares names better lies above this one. */
-function isNear(name: string, given: string): boolean {
-  return name.startsWith(given.slice(0, 5)) || given.startsWith(name.slice(0, 5));
+function numberIn(parameters: Map<string, string>, name: keyof typeof LEAST): number | undefined {
+  const text = parameters.get(name);
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)) && Number(text) >= LEAST[name]) {
+    return Number(text);
+  }
+  throw invalid(name, `a whole number of at least ${LEAST[name]}`, text);
 }
 
-function toNumber(text: string | undefined): number | string | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
+function flagIn(parameters: Map<string, string>): boolean | undefined {
+  const text = parameters.get("preparedStatements");
+  if (text === undefined) return undefined;
+  if (text === "true" || text === "false") return text === "true";
+  throw invalid("preparedStatements", "true or false", text);
 }
 
-function flag(value: unknown): boolean | undefined {
-  if (value === undefined || typeof value === "boolean") return value;
-  if (value === "true" || value === "false") return value === "true";
-  throw invalid("preparedStatements must be true or false", `It was ${JSON.stringify(value)}.`);
-}
-
-function invalid(message: string, hint: string): ToolwrightError {
+function invalid(name: string, wanted: string, text: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_OPTION_INVALID",
-    `PostgreSQL store: ${/[.?]$/.test(message) ? message : `${message}.`}`,
-    { hint },
+    `PostgreSQL store: ${name} in the address must be ${wanted}, not ${JSON.stringify(text)}.`,
+    { details: { option: name } },
   );
 }

@@ -16,8 +16,6 @@ import { type PreparedSchema, prepareSchema, rollback } from "./schema.ts";
 import type { Row, Statement, StatementResult } from "../statement.ts";
 import type { CommitLevel, Store, Transaction } from "../store.ts";
 
-export type { PostgresStoreOptions } from "./options.ts";
-
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 const LARGEST_GROUP = 32;
 /** Others' locks are waited for alone: in a group, everybody in it would wait, and two groups could for each other. */
