@@ -2,32 +2,21 @@
  * A state whose approval was just decided. It is there at once, while the decision is on its way into the store, and only
  * the store's word counts: what is written down of the state has no decision in it.
  */
-import { aBoolean, aFullText, anything, aText, fields, oneOf } from "../definition/option-checks.ts";
+import { aFullText } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { ApprovalDecision } from "../runtime/approvals.ts";
-import { APPROVAL_RESOLUTIONS, verdictOn } from "../invoke/approvals/decision.ts";
+import { DECISION_CHECKS, verdictOn } from "../invoke/approvals/decision.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentState } from "./state.ts";
 
-export interface ToolApprovalResolution extends Pick<
-  ApprovalDecision,
-  "approved" | "resolution" | "output" | "approvedArgs" | "decidedBy" | "comment" | "happened"
-> {
+export interface ToolApprovalResolution extends ApprovalDecision {
   readonly id: string;
 }
 
 export const TOOL_APPROVAL_RESOLUTION: OptionTable = optionTable<ToolApprovalResolution>(
   "agent.resolveToolApproval",
-  {
-    id: aFullText,
-    approved: aBoolean,
-    resolution: oneOf(...APPROVAL_RESOLUTIONS),
-    output: anything,
-    approvedArgs: anything,
-    decidedBy: aText,
-    comment: aText,
-    happened: fields({ output: anything }),
-  },
+  { id: aFullText, ...DECISION_CHECKS },
+  { required: ["id"], example: '{ id, approved: true } or { id, resolution: "run-again" }' },
 );
 
 /** The state, and a promise of it: `await` waits until the decision is on record. */
@@ -38,11 +27,6 @@ export class Decisions {
 
   /** @param write is what puts the decision on record */
   decide(state: AgentState, resolution: ToolApprovalResolution, write: () => Promise<unknown>): DecidedState {
-    if (typeof resolution !== "object" || resolution === null)
-      throw refusal(
-        "of resolveToolApproval",
-        'must be a state and a decision such as { id, approved: true } or { id, resolution: "run-again" }',
-      );
     checkOptions(TOOL_APPROVAL_RESOLUTION, resolution);
     const { id } = resolution;
     const shown = Array.isArray(state?.pendingApprovals)

@@ -142,7 +142,7 @@ function assertArguments(row: ApprovalRow, args: unknown): void {
   throw new ToolwrightError(
     "TOOL_INPUT_INVALID",
     `The edited arguments do not fit "${row.toolName}": ${problems}. The request stays open.`,
-    { details, effect: "none" },
+    { details, effect: "none", hint: "Correct the named fields of approvedArgs, and decide again." },
   );
 }
 

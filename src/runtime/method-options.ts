@@ -6,19 +6,18 @@ import {
   anId,
   anInteger,
   anIsolation,
-  anything,
   aSignal,
   aText,
   type Check,
   fields,
   listOf,
+  must,
   oneOf,
   outputBytes,
-  Problem,
   processTimeout,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
-import { APPROVAL_RESOLUTIONS, type ApprovalDecision } from "../invoke/approvals/decision.ts";
+import { type ApprovalDecision, DECISION_CHECKS } from "../invoke/approvals/decision.ts";
 import { APPROVAL_STATUSES, type ApprovalFilter } from "../store/tables/approvals.ts";
 import type { CallFilter } from "../store/tables/call-log.ts";
 import { CALL_STATUSES } from "../store/tables/calls.ts";
@@ -45,12 +44,16 @@ const IDENTITY = {
 
 const TASK = { required: ["runId"], example: '{ runId: "order-17" }' } as const;
 
-export const CALL_OPTIONS: OptionTable = optionTable<RuntimeCallOptions>("runtime.call", {
-  ...IDENTITY,
-  callKey: aFullText,
-  toolCallId: aText,
-  signal: aSignal,
-});
+export const CALL_OPTIONS: OptionTable = optionTable<RuntimeCallOptions>(
+  "runtime.call",
+  {
+    ...IDENTITY,
+    callKey: aFullText,
+    toolCallId: aText,
+    signal: aSignal,
+  },
+  { example: TASK.example },
+);
 
 export const RUN_OPTIONS: OptionTable = optionTable<RunScopeOptions>(
   "runtime.run",
@@ -64,10 +67,10 @@ export const RETRY_WARNING_OPTIONS: OptionTable = optionTable<TaskIdentity>(
   TASK,
 );
 
-const milliseconds: Check = (value, field) => {
-  if (typeof value === "number" && value >= 0) return;
-  throw new Problem(field, "must be a number of milliseconds from 0.");
-};
+const milliseconds: Check = must(
+  (value) => typeof value === "number" && value >= 0,
+  "a number of milliseconds from 0",
+);
 
 export const GC_OPTIONS: OptionTable = optionTable<GcOptions>("runtime.gc", {
   olderThanMs: milliseconds,
@@ -88,17 +91,6 @@ export const APPROVALS_FILTER: OptionTable = optionTable<ApprovalFilter>("runtim
   status: oneOf(...APPROVAL_STATUSES),
   limit: anInteger(0),
 });
-
-const DECISION_CHECKS = {
-  approved: aBoolean,
-  resolution: oneOf(...APPROVAL_RESOLUTIONS),
-  output: anything,
-  approvedArgs: anything,
-  decidedBy: aText,
-  comment: aText,
-  happened: fields({ output: anything }),
-  argsHash: aText,
-} satisfies Record<keyof ApprovalDecision, Check>;
 
 export const DECISION: OptionTable = optionTable<ApprovalDecision>("resolveToolApproval", DECISION_CHECKS, {
   example: "{ approved: true }",

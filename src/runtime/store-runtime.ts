@@ -1,4 +1,5 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
+import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
@@ -111,7 +112,7 @@ export class StoreRuntime {
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
     checkOptions(CALL_OPTIONS, options);
-    const spec = specFrom(tool);
+    const spec = specFrom(tool, "runtime.call: the first argument");
     const { toolCallId, callKey, signal } = options;
     const { scope, close } = this.#scopeFor(options, () => writeArguments(spec.name, args).text);
     let isWaiting = false;
@@ -207,6 +208,8 @@ export class StoreRuntime {
   }
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
+    if (typeof id !== "string" || id === "")
+      throw refusal("id", `must be the id of an approval request, a text, not ${describe(id)}`);
     checkOptions(DECISION, decision);
     return decideApproval(this.#host, id, decision);
   }
@@ -217,7 +220,8 @@ export class StoreRuntime {
   }
 
   async fullOutput(key: string): Promise<unknown> {
-    if (typeof key !== "string") throw refusal("key", "must be the key of a call");
+    if (typeof key !== "string")
+      throw refusal("key", `must be the key of a call, a text, not ${describe(key)}`);
     return readFullOutput(this.#host, key);
   }
 

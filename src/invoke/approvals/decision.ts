@@ -1,4 +1,5 @@
 /** What a decision may say about which request. Refuses in words whatever would decide something else than was meant. */
+import { aBoolean, anything, aText, type Check, fields, oneOf } from "../../definition/option-checks.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalKind, ApprovalRow } from "../../store/tables/approvals.ts";
 
@@ -41,6 +42,18 @@ export interface ApprovalDecision {
   readonly argsHash?: string | undefined;
 }
 
+/** The fields of a decision, wherever one is taken. */
+export const DECISION_CHECKS = {
+  approved: aBoolean,
+  resolution: oneOf(...APPROVAL_RESOLUTIONS),
+  output: anything,
+  approvedArgs: anything,
+  decidedBy: aText,
+  comment: aText,
+  happened: fields({ output: anything }),
+  argsHash: aText,
+} satisfies Record<keyof ApprovalDecision, Check>;
+
 /** A decision that fits its request. */
 export interface Verdict {
   readonly approved: boolean;
@@ -54,10 +67,13 @@ interface Request {
   readonly toolName: string;
 }
 
-/** @throws TOOL_OPTION_INVALID */
+/** @param decision its types were checked with `DECISION_CHECKS` @throws TOOL_OPTION_INVALID */
 export function verdictOn(request: Request, decision: ApprovalDecision): Verdict {
-  checkTypes(decision);
   const { resolution, approved, happened } = decision;
+  if (approved === undefined && resolution === undefined)
+    throw refused(
+      `A decision needs approved: true or approved: false, or, about an interrupted call, resolution: ${LISTED}.`,
+    );
   if (request.kind !== "replay") {
     if (resolution !== undefined || happened !== undefined || decision.output !== undefined)
       throw invalid(
@@ -81,18 +97,6 @@ export function verdictOn(request: Request, decision: ApprovalDecision): Verdict
     approved: resolution !== "give-up",
     happened: resolution === "happened" ? { output: decision.output } : undefined,
   };
-}
-
-function checkTypes(decision: ApprovalDecision): void {
-  const { approved, resolution } = decision;
-  if (approved !== undefined && typeof approved !== "boolean")
-    throw refused(`approved must be true or false, not ${JSON.stringify(approved)}.`);
-  if (resolution !== undefined && !APPROVAL_RESOLUTIONS.includes(resolution))
-    throw refused(`resolution must be ${LISTED}, not ${JSON.stringify(resolution)}.`);
-  if (approved === undefined && resolution === undefined)
-    throw refused(
-      `A decision needs approved: true or approved: false, or, about an interrupted call, resolution: ${LISTED}.`,
-    );
 }
 
 const LISTED = '"happened", "run-again" or "give-up"';
