@@ -183,7 +183,9 @@ function checkProp(check: Check, value: unknown, prop: string, name: string): vo
     check(value, prop);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const sentence = error.isWhole ? error.message : `has a prop that cannot be used: ${error.sentence}`;
+    const sentence = error.isWhole
+      ? `has an ${error.message}`
+      : `has a prop that cannot be used: ${error.sentence}`;
     throw workflowError(name, sentence, hintFor(check, prop));
   }
 }

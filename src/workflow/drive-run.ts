@@ -122,6 +122,8 @@ function taskFailed({ nodeId, iteration, attempt, error }: TaskState): Toolwrigh
         details: error?.details,
       },
       retryable: error?.retryable,
+      // The way out of the task's own error, where it has one, says more than that of every failed task.
+      ...(error?.hint === undefined || error.hint === "" ? {} : { hint: error.hint }),
     },
   );
 }

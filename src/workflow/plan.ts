@@ -168,6 +168,13 @@ function taskOf(props: TaskProps, found: Found): PlanNode {
   const { id } = props;
   if (found.tasks.has(id))
     throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
+  if ([props.children].flat().some(isElement)) {
+    throw workflowError(
+      `task "${id}"`,
+      "contains an element: a task is one step and contains no others.",
+      "Put the elements side by side in a <Sequence> or <Parallel>. A task contains a prompt, a value or a function.",
+    );
+  }
   found.tasks.set(id, props);
   return { kind: "task", props };
 }
