@@ -37,6 +37,14 @@ export async function explainRun(store: Store, run: WorkflowRunRow, path: string
   return { ...explanation, because: [...explanation.because, ...(await missingTasks(store, run))] };
 }
 
+/** The fix changes the workflow's file, so a plain resume would be refused. */
+function afterFix(path: string, runId: string): NextStep {
+  return {
+    label: "After you have fixed the workflow",
+    command: nextCommand(path, "resume", runId, ["--accept-changes"]),
+  };
+}
+
 /** What was lost when the run was resumed with changes. */
 async function missingTasks(store: Store, { runId, optionsJson }: WorkflowRunRow): Promise<string[]> {
   const { missingTasks: missing = [] } = decode(optionsJson) as StartOptions;
@@ -83,8 +91,11 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
       };
     }
     case "failed": {
+      const error = errorOf(run.errorJson);
+      const isInvalid = error?.code === "WORKFLOW_INVALID";
       const because = [
-        `${name} has failed: ${toShortText(errorOf(run.errorJson)?.message ?? "no reason was recorded", LONGEST)}`,
+        `${name} has failed: ${toShortText(error?.message ?? "no reason was recorded", LONGEST)}`,
+        ...(isInvalid ? [toShortText(error.hint, LONGEST)] : []),
       ];
       const tasks = (await store.read(() => readTasks(runId))).filter((task) => task.status === "failed");
       const stuck = tasks.flatMap((task) => repeatedEnd(task));
@@ -92,7 +103,7 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
       return {
         status,
         because: [...because, ...(await failures(store, run, tasks)), ...stuck],
-        next: stuck.length === 0 ? [calls, resume] : [calls],
+        next: stuck.length > 0 ? [calls] : isInvalid ? [afterFix(path, runId)] : [calls, resume],
       };
     }
     case "cancelled": {

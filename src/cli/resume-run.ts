@@ -44,7 +44,7 @@ export async function fileToResume(screen: Screen, runId: string, options: Resum
     if (run.status === "finished") {
       throw new CliError(
         "CLI_RUN_FINISHED",
-        `Run "${runId}" is finished; there is nothing to go on with.`,
+        `Run "${runId}" is finished; there is nothing to resume.`,
         `See what came of it: ${nextCommand(store, "inspect", runId)}`,
       );
     }

@@ -106,7 +106,7 @@ async function nextSteps(
     case "failed":
       return [
         { label: "See why", command: nextCommand(store, "why", runId) },
-        ...((await canResume(runtime, runId, store)) ? [{ label: "Try again", command: resume }] : []),
+        ...(await resumeSteps(runtime, runId, store)),
       ];
     case "waiting-approval": {
       const shown = requests.slice(0, MOST_REQUESTS);
@@ -123,11 +123,16 @@ async function nextSteps(
   }
 }
 
-/** Some ends stay as they are, such as a denial: `why` knows which. */
-async function canResume(runtime: Runtime, runId: string, store: string): Promise<boolean> {
+/** Some ends stay as they are, such as a denial, and some need a fix first: `why` knows which. */
+async function resumeSteps(runtime: Runtime, runId: string, store: string): Promise<NextStep[]> {
   const { store: opened } = await hostOf(runtime);
   const run = await opened.read(() => readRun(runId));
-  if (run === undefined) return false;
+  if (run === undefined) return [];
   const { next } = await explainRun(opened, run, store);
-  return next.some(({ command }) => command === nextCommand(store, "resume", runId));
+  const commands = [
+    nextCommand(store, "resume", runId),
+    nextCommand(store, "resume", runId, ["--accept-changes"]),
+  ];
+  const step = next.find(({ command }) => commands.includes(command));
+  return step === undefined ? [] : [{ label: "Try again", ...step }];
 }

@@ -1,4 +1,5 @@
 /** What is advised helps: every printed command works when it is pasted, and no hint sends people the wrong way. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
@@ -128,6 +129,24 @@ export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.ou
   const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r"]);
   expect(failed.stdout).toMatch(/holds a text and has no agent/);
   expect((await toolwright(folder, ["why", "r"])).stdout).toContain("give the task an agent");
+});
+
+it("a workflow that cannot be planned is resumed after the fix by the printed command", async () => {
+  const workflow = (props: string): string => `
+import { createSmithers } from "toolwright";
+const { Workflow, Task, smithers } = createSmithers({});
+export default smithers(() => <Workflow name="w"><Task id="t" ${props}>{1}</Task></Workflow>);
+`;
+  const folder = createFolder({ "w.tsx": workflow("requiresApproval") });
+  const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r"]);
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain('Did you mean "needsApproval"?');
+  const explained = await toolwright(folder, ["why", "r"]);
+  expect(explained.stdout).toContain("It takes id, output,");
+  const [command = ""] = commandsIn(explained.stdout);
+  expect(failed.stdout).toContain(command);
+  writeFileSync(join(folder, "w.tsx"), workflow("retries={0}"));
+  expect(paste(folder, command)).toMatchObject({ code: 0 });
 });
 
 it("the same tool command under the same run id says that it is the recorded answer", async () => {

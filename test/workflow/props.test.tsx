@@ -162,3 +162,39 @@ describe("<Approval>", () => {
     expect(await refusal(element(Approval, props))).toMatch(/more than once/);
   });
 });
+
+describe("a task", () => {
+  it("contains no other element", async () => {
+    const inside = element(Task, { id: "outer", children: task });
+    expect(await refusal(inside)).toBe(
+      'Workflow: task "outer" contains an element: a task is one step and contains no others.',
+    );
+    expect(await refusal(element(Task, { id: "outer", children: ["Do this:", task] }))).toContain(
+      "contains an element",
+    );
+  });
+
+  it("that failed has the way out that its own error names", async () => {
+    await using runtime = createRuntime({ store: createStorePath() });
+    const closed = (): never => {
+      throw Object.assign(new Error("The shop is closed."), { hint: "Open it with: shop open" });
+    };
+    const run = (children: unknown, more: object = {}) =>
+      runWorkflow(
+        smithers(() =>
+          element(Workflow, {
+            name: "w",
+            children: element(Task, { id: "t", retries: 0, ...more, children }),
+          }),
+        ),
+        { runtime },
+      );
+    expect((await run(closed)).error).toMatchObject({ hint: "Open it with: shop open" });
+    expect((await run("Decide.", { output: outputs.decision })).error).toMatchObject({
+      hint: expect.stringContaining('give the task an agent: <Task id="t" agent={…}>') as string,
+    });
+    expect((await run(() => Promise.reject(new Error("Gone.")))).error).toMatchObject({
+      hint: "Fix what the message names, then resume the run.",
+    });
+  });
+});
