@@ -146,7 +146,7 @@ const MISTAKES: Mistake[] = [
   ],
   [
     "a function as a tool",
-    () => createSmartAgent({ model, tools: [() => 1] } as never),
+    () => createSmartAgent({ model, tools: [() => 1] }),
     DEFINITION,
     "tools.0 must be a tool, not a function",
     "Define a tool that calls the function",
@@ -166,7 +166,7 @@ const MISTAKES: Mistake[] = [
   ["a set of tools", () => toTools(new Set([look]) as never), DEFINITION, "or a registry, not a Set"],
   [
     "two tools of one name",
-    () => createSmartAgent({ model, tools: [look, defineTool({ ...base, name: "look" })] } as never),
+    () => createSmartAgent({ model, tools: [look, defineTool({ ...base, name: "look" })] }),
     "TOOL_ALREADY_REGISTERED",
     'Two tools would have the name "look"',
     "Rename one of the tools",
@@ -275,25 +275,25 @@ const MISTAKES: Mistake[] = [
   ],
   [
     "a decision of an agent as a text",
-    () => createSmartAgent({ model } as never).resolveToolApproval({} as never, "apr_1" as never),
+    () => createSmartAgent({ model }).resolveToolApproval({} as never, "apr_1" as never),
     OPTION,
     'agent.resolveToolApproval: the options must be an object such as { id, approved: true } or { id, resolution: "run-again" }, not "apr_1"',
   ],
   [
     "a prompt in place of messages",
-    () => createSmartAgent({ model } as never).invoke({ prompt: "Hi." } as never),
+    () => createSmartAgent({ model }).invoke({ prompt: "Hi." } as never),
     OPTION,
     'input has an unknown field "prompt". It takes messages and runId.',
   ],
   [
     "an option of a run in an agent's input",
-    () => createSmartAgent({ model } as never).invoke({ messages: [message], needsApproval: true } as never),
+    () => createSmartAgent({ model }).invoke({ messages: [message], needsApproval: true } as never),
     OPTION,
     'input has an unknown field "needsApproval"',
   ],
   [
     "the result of an invoke in place of its state",
-    () => createSmartAgent({ model } as never).invoke({ content: "", stop: "end", state: {} } as never),
+    () => createSmartAgent({ model }).invoke({ content: "", stop: "end", state: {} } as never),
     OPTION,
     "is the result of an invoke: pass its `state` to resume",
   ],
@@ -348,7 +348,7 @@ const MISTAKES: Mistake[] = [
   ],
   [
     "a number that is a text",
-    () => nextToolSeq({ seq: "5" } as never),
+    () => nextToolSeq({ seq: "5" }),
     OPTION,
     'nextToolSeq: seq must be a whole number of at least 0, not "5"',
   ],

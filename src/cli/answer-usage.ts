@@ -29,6 +29,19 @@ function toUsageError(command: Command, message: string, code: string | undefine
   const hint =
     code === "commander.unknownCommand"
       ? `Tools are commands where toolwright.config.ts is. See: ${commandName()} --help`
-      : `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`;
+      : (switchHint(command, message) ??
+        `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`);
   return new CliError("CLI_USAGE", words, hint);
+}
+
+/** `--allow-network=false` is what many others take. Here a switch takes no value. */
+function switchHint(command: Command, message: string): string | undefined {
+  const [, long = "", value = ""] = /'(--[\w-]+)=([^']*)'/.exec(message) ?? [];
+  const isSwitch = command.options.some((option) => option.isBoolean() && option.long === long);
+  if (!isSwitch) return undefined;
+  const off = long.replace("--", "--no-");
+  const hasOff = command.options.some((option) => option.long === off);
+  const isOff = /^(false|no|off|0)$/i.test(value);
+  if (!isOff) return `A switch takes no value. Write: ${long}`;
+  return `A switch takes no value. ${hasOff ? `Write: ${off}` : `Leave ${long} out.`}`;
 }

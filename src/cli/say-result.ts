@@ -129,10 +129,10 @@ async function resumeSteps(runtime: Runtime, runId: string, store: string): Prom
   const run = await opened.read(() => readRun(runId));
   if (run === undefined) return [];
   const { next } = await explainRun(opened, run, store);
-  const commands = [
+  const commands = new Set([
     nextCommand(store, "resume", runId),
     nextCommand(store, "resume", runId, ["--accept-changes"]),
-  ];
-  const step = next.find(({ command }) => commands.includes(command));
+  ]);
+  const step = next.find(({ command }) => commands.has(command));
   return step === undefined ? [] : [{ label: "Try again", ...step }];
 }

@@ -32,6 +32,15 @@ const SHAPE = {
   error: { code: "CLI_USAGE", message: expect.any(String), hint: expect.stringMatching(/\S/) },
 };
 
+it.each([
+  ["false", "A switch takes no value. Write: --no-allow-network"],
+  ["true", "A switch takes no value. Write: --allow-network"],
+])("a switch with the value %s is answered with the form that works", async (value, hint) => {
+  const { code, stderr } = await toolwright(createFolder(), ["up", "w.tsx", `--allow-network=${value}`]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(hint);
+});
+
 describe("a usage error", () => {
   it.each(CASES)("%j is JSON on stdout and words on stderr, with exit code 1", async (args, words) => {
     const { code, json, stderr } = await toolwright(createFolder(), [...args, "--json"]);
