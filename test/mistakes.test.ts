@@ -20,7 +20,7 @@ import {
   ToolwrightError,
   toTools,
 } from "../src/index.ts";
-import { readFileTool } from "../src/tools/index.ts";
+import { readFileTool } from "../src/builtin/index.ts";
 
 const schema = z.object({ q: z.string() });
 const look = defineTool({ name: "look", schema, execute: () => "seen" });
