@@ -3,14 +3,15 @@
  * parts into the form that its loop takes. An output that is not recognized here is a text or JSON, as always.
  *
  * Recognized are a single media part, a list of parts, `{ content: [parts] }` (MCP) and `{ type: "content", value: [parts] }`
- * (AI SDK). Every item has to be a part, and one of them has to be media. A media part is one of
+ * (AI SDK). Every item has to be a part, and one of them has to be media. Beside media, a block of MCP content that is not
+ * known here is shown as JSON: one block must not turn the images next to it into base64 text. A media part is one of
  * - `{ type: "image" | "audio", data, mimeType }` (MCP; also with `mediaType`)
  * - `{ type: "resource", resource: { blob, mimeType } }` (MCP)
  * - `{ type: "file" | "media" | "file-data" | "image-data", data, mediaType }`, `{ type: "file-url" | "image-url", url }` (AI SDK)
  * - `{ type: "image", source: { type: "base64" | "url", … } }` (Anthropic)
  * - `{ type: "image", image }`, `{ type: "image_url", image_url }`, `{ type: "input_image", image_url }` (OpenAI)
  *
- * Data is base64 text, a `data:` URL or bytes.
+ * Data is base64 text, a `data:` URL or bytes. A resource of text is text, also where its server sends it as base64.
  */
 import { toShownJson } from "../util/shown-value.ts";
 
@@ -30,11 +31,11 @@ export type ContentPart = TextPart | MediaPart;
 
 /** The parts of an output that holds media, in order; `undefined` for every other output. Data is base64. */
 export function contentPartsOf(output: unknown): readonly ContentPart[] | undefined {
-  const { list, rest } = listIn(output);
+  const { list, rest, isBlocks = false } = listIn(output);
   if (list === undefined) return undefined;
   const parts: ContentPart[] = [];
   for (const item of list) {
-    const part = partOf(item);
+    const part = partOf(item) ?? (isBlocks ? unknownBlock(item) : undefined);
     if (part === undefined) return undefined;
     parts.push(part);
   }
@@ -48,10 +49,25 @@ export function isImage(part: ContentPart): part is MediaPart {
   return part.type === "media" && /^image(?:\/|$)/.test(part.mediaType);
 }
 
+/** For a model that cannot be shown this: what it is and how large, never its base64. */
+export function describeMedia({ mediaType, url, data, filename }: MediaPart): string {
+  const what = filename === undefined ? mediaType : `${filename} (${mediaType})`;
+  return url === undefined
+    ? `[${what}, ${Buffer.byteLength(data, "base64")} bytes: cannot be shown here]`
+    : `[${what}: ${url}]`;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @returns the items, and what stands beside them as JSON, so that nothing is lost */
-function listIn(output: unknown): { readonly list?: readonly unknown[]; readonly rest?: string } {
+interface Listed {
+  readonly list?: readonly unknown[];
+  /** What stands beside the items as JSON, so that nothing is lost. */
+  readonly rest?: string;
+  /** They are blocks of MCP. */
+  readonly isBlocks?: boolean;
+}
+
+function listIn(output: unknown): Listed {
   if (Array.isArray(output)) return { list: output };
   if (!isFields(output)) return {};
   if (output["type"] === "content" && Array.isArray(output["value"])) return { list: output["value"] };
@@ -61,9 +77,9 @@ function listIn(output: unknown): { readonly list?: readonly unknown[]; readonly
     ...others,
     ...(structuredContent === undefined || structuredContent === null ? {} : { structuredContent }),
   };
-  if (Object.keys(beside).length === 0) return { list: content };
+  if (Object.keys(beside).length === 0) return { list: content, isBlocks: true };
   const onlyStructured = Object.keys(others).length === 0;
-  return { list: content, rest: jsonText(onlyStructured ? structuredContent : beside) };
+  return { list: content, isBlocks: true, rest: jsonText(onlyStructured ? structuredContent : beside) };
 }
 
 function partOf(item: unknown): ContentPart | undefined {
@@ -94,11 +110,42 @@ function textPart(text: unknown): TextPart | undefined {
   return typeof text === "string" ? { type: "text", text } : undefined;
 }
 
+/** A block of a newer protocol, or one without its data. */
+function unknownBlock(item: unknown): TextPart | undefined {
+  return isFields(item) && typeof item["type"] === "string" ? textPart(jsonText(item)) : undefined;
+}
+
 function resourcePart(resource: unknown): ContentPart | undefined {
   if (!isFields(resource)) return undefined;
-  const { text, blob, mimeType } = resource;
-  if (typeof text === "string") return textPart(text);
-  return made(blob, typeof mimeType === "string" ? mimeType : "application/octet-stream", undefined);
+  const { text, blob, mimeType, uri } = resource;
+  if (typeof text === "string") return resourceText(uri, text);
+  const mediaType = typeof mimeType === "string" ? mimeType : "application/octet-stream";
+  const part = made(blob, mediaType, fileNameIn(uri));
+  const decoded = part?.data !== undefined && TEXT_TYPES.test(part.mediaType) ? textIn(part.data) : undefined;
+  return decoded === undefined ? part : resourceText(uri, decoded);
+}
+
+/** The address stays with the text: a model may be asked for it, or read more there. */
+function resourceText(uri: unknown, text: string): TextPart {
+  return { type: "text", text: typeof uri === "string" && uri !== "" ? `[${uri}]\n${text}` : text };
+}
+
+const TEXT_TYPES = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/;
+
+function textIn(base64: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
+  } catch {
+    // Another encoding: it stays a file.
+    return undefined;
+  }
+}
+
+/** Of an address such as `file:///reports/may.pdf`. A name without an ending says nothing about a file. */
+function fileNameIn(uri: unknown): string | undefined {
+  if (typeof uri !== "string") return undefined;
+  const [, name] = /\/([^/?#]+\.\w+)(?:[?#].*)?$/.exec(uri) ?? [];
+  return name;
 }
 
 function mediaPart(item: Fields, type: string): MediaPart | undefined {
@@ -121,7 +168,9 @@ function made(value: unknown, mediaType: string, filename: string | undefined): 
   const inline = /^data:([^;,]+)(?:;[^,]*)?;base64,([\s\S]*)$/.exec(text);
   if (inline?.[1] !== undefined) return typed(inline[1], { ...more, data: inline[2] ?? "" });
   if (/^https?:\/\//.test(text)) return typed(mediaType, { ...more, url: text });
-  return BASE64.test(text) ? typed(mediaType, { ...more, data: text }) : undefined;
+  // Encoders for mail break lines.
+  const data = text.replaceAll(/\r?\n/g, "");
+  return BASE64.test(data) ? typed(mediaType, { ...more, data }) : undefined;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;

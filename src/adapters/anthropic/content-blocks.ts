@@ -1,6 +1,6 @@
 /** An output with images or documents as the blocks that the Messages API takes in a result. */
 import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
-import { type ContentPart, contentPartsOf, isImage, type MediaPart } from "../../tool/content-parts.ts";
+import { type ContentPart, contentPartsOf, describeMedia, isImage } from "../../tool/content-parts.ts";
 
 export type ResultBlocks = Exclude<ToolResultBlockParam["content"], string | undefined>;
 
@@ -31,13 +31,6 @@ function toBlock(part: ContentPart): ResultBlocks[number] {
           : { type: "url", url },
     };
   }
-  return { type: "text", text: notShown(part) };
-}
-
-/** The API takes no other media: what a model cannot be shown is named, not printed as base64. */
-function notShown({ mediaType, url, data, filename }: MediaPart): string {
-  const what = filename === undefined ? mediaType : `${filename} (${mediaType})`;
-  return url === undefined
-    ? `[${what}, ${Math.floor(((data ?? "").length * 3) / 4)} bytes: cannot be shown here]`
-    : `[${what}: ${url}]`;
+  // The API takes no other media.
+  return { type: "text", text: describeMedia(part) };
 }

@@ -25,13 +25,18 @@ function isBlocks(output: unknown): output is Blocks {
 
 function toBlock(part: ContentPart): Blocks[number] {
   if (part.type === "text") return { type: "text", text: part.text };
-  const { mediaType, url, data } = part;
+  const { mediaType, url, data, filename } = part;
   if (isImage(part)) {
     const known = mediaType.includes("/") ? mediaType : "image/png";
     return { type: "image_url", image_url: { url: url ?? `data:${known};base64,${data}` } };
   }
   const type = /^(?:audio|video)\//.exec(mediaType)?.[0].slice(0, -1) ?? "file";
-  return { type, mimeType: mediaType, ...(url === undefined ? { data } : { url }) };
+  return {
+    type,
+    mimeType: mediaType,
+    ...(url === undefined ? { data } : { url }),
+    ...(filename === undefined ? {} : { metadata: { filename } }),
+  };
 }
 
 /** @throws TOOL_OUTPUT_INVALID: the tool ran */

@@ -3,7 +3,7 @@
  * extractors see what a plain tool would give them; images and files in the SDK's own form; else text.
  */
 import type { ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
-import { type ContentPart, contentPartsOf, isImage } from "../../tool/content-parts.ts";
+import { type ContentPart, contentPartsOf, describeMedia, isImage } from "../../tool/content-parts.ts";
 
 /** @param text the output as the model reads it, with the note */
 export function toAgentOutput(output: unknown, note: string | undefined, text: string): unknown {
@@ -30,6 +30,7 @@ function hasField(item: unknown, type: string, fields: readonly string[]): boole
 function toStructured(part: ContentPart): ToolOutputText | ToolOutputImage | ToolOutputFileContent {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType, url, data, filename } = part;
+  if (REFUSED.test(mediaType)) return { type: "text", text: describeMedia(part) };
   if (isImage(part)) {
     // Where only "image" is known, the model finds out from the bytes; a data URL has to name one.
     const known = mediaType.includes("/") ? mediaType : "image/png";
@@ -37,7 +38,16 @@ function toStructured(part: ContentPart): ToolOutputText | ToolOutputImage | Too
   }
   if (url !== undefined)
     return { type: "file", file: { url, ...(filename === undefined ? {} : { filename }) } };
-  return { type: "file", file: { data, mediaType, filename: filename ?? "file" } };
+  return { type: "file", file: { data, mediaType, filename: filename ?? `file${endingOf(mediaType)}` } };
+}
+
+/** One of these in an answer of a tool makes the API refuse the request, and every later one of the conversation. */
+const REFUSED = /^(?:audio\/|video\/|application\/octet-stream$|image\/(?!png$|jpeg$|jpg$|gif$|webp$))/;
+
+/** The API tells what a file is by its name. */
+function endingOf(mediaType: string): string {
+  const [, ending] = /^(?:application|text)\/(\w+)$/.exec(mediaType) ?? [];
+  return ending === undefined ? "" : `.${ending}`;
 }
 
 /** The SDK writes objects as JSON. Of values beyond JSON, only the text has the form in which they are shown everywhere. */
