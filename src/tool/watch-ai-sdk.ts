@@ -7,13 +7,8 @@ import { fromObjectInput } from "../definition/object-schema.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { callHere, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
+import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
-import {
-  denyEqualRequests,
-  pendingUnderId,
-  readApproval,
-  settleApproval,
-} from "../store/tables/approvals.ts";
 import { wasAsked } from "./asked-calls.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
 import { placeInHistory } from "./message-history.ts";
@@ -105,36 +100,12 @@ async function settleDenials(scope: Scope, { tools, messages }: Loop): Promise<v
     const toolCallId = request?.["toolCallId"];
     if (typeof toolCallId !== "string") continue;
     const { reason } = response;
-    const isSettled = await deny(scope, toolCallId, typeof reason === "string" ? reason : null);
+    const isSettled = await denyUnderId(scope, toolCallId, typeof reason === "string" ? reason : undefined);
     const said = parts.find((part) => part["type"] === "tool-call" && part["toolCallId"] === toolCallId);
     const call = callOf(tools, said);
     // The call itself is answered too, so that its row says so. Denied, it can run nothing.
     if (isSettled && call !== undefined) await callHere(call.spec, call.args, optionsOf(call, messages));
   }
-}
-
-/** @returns whether there was something to decide */
-async function deny(scope: Scope, toolCallId: string, reason: string | null): Promise<boolean> {
-  const { host, identity } = scope;
-  const now = host.clock.now();
-  await scope.ready;
-  return host.store.transaction(function* () {
-    const ids = yield* pendingUnderId(identity.runId, identity.nodeId, toolCallId);
-    for (const id of ids) {
-      yield* settleApproval(id, {
-        status: "denied",
-        decidedAtMs: now,
-        decidedBy: "message history",
-        comment: reason,
-        approvedArgsJson: null,
-        approvedHash: null,
-        outputJson: null,
-      });
-      const settled = yield* readApproval(id, now);
-      if (settled?.status === "denied") yield* denyEqualRequests(settled);
-    }
-    return ids.length > 0;
-  }, "full");
 }
 
 /** `undefined` for a tool of another maker. */

@@ -148,6 +148,51 @@ test("a rejection in the state keeps the call from running, whatever the store s
   expect(orders.placed).toEqual([]);
 });
 
+test("a rejection in the state is recorded as the denial of its request, with its message", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const orders = createOrders(order("a"), say("not done"));
+  const { state } = await go(runtime, orders);
+  for (const item of state.getInterruptions()) state.reject(item, { message: "too expensive" });
+  expect((await go(runtime, orders, state)).text).toBe("not done");
+  expect(await runtime.approvals()).toMatchObject([
+    { status: "denied", decidedBy: "message history", comment: "too expensive" },
+  ]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
+  // Another loop of the run makes the same call: the denial stands.
+  await go(runtime, createOrders(calls(["shop_order", { sku: "a" }, "later"]), say("done")));
+  expect(orders.placed).toEqual([]);
+  expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+});
+
+test("of two requests the rejected one is denied in the store, and the other still waits", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const orders = createOrders(order("a", "b"), say("done"));
+  const { state } = await go(runtime, orders);
+  const [first] = state.getInterruptions();
+  state.reject(first as NonNullable<typeof first>);
+  const next = await go(runtime, orders, state);
+  expect(next.waiting).toEqual(["id-b"]);
+  expect(await runtime.approvals({ status: "denied" })).toMatchObject([{ args: { sku: "a" } }]);
+  await decideAll(runtime);
+  expect((await go(runtime, orders, next.state)).text).toBe("done");
+  expect(orders.placed).toEqual(["b"]);
+});
+
+test("a rejection of all calls of a tool is recorded in another process, beside an isEnabled of its own", async () => {
+  const store = await createMemoryStore();
+  await using one = createRuntime({ store });
+  const written = JSON.stringify((await go(one, createOrders(order("a")))).state);
+  await using other = createRuntime({ store });
+  const { order: tool, placed } = createOrder("shop.order");
+  const offered = toOpenAIAgentTool(tool, { isEnabled: () => true });
+  const after = { placed, ...script([offered], say("not done")) };
+  const state = await RunState.fromString(after.agent, written);
+  for (const item of state.getInterruptions()) state.reject(item, { alwaysReject: true });
+  expect((await go(other, after, state)).text).toBe("not done");
+  expect(await other.approvals()).toMatchObject([{ status: "denied" }]);
+  expect(placed).toEqual([]);
+});
+
 test("a runtime that was told to trust it takes an approval in the state for the decision", async () => {
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   const orders = createOrders(order("a"), say("done"));

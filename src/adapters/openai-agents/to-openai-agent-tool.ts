@@ -2,7 +2,7 @@
  * Tools as the OpenAI Agents SDK takes them. Not strict by default: in strict mode a model sends `null` for a field that it leaves out,
  * and many schemas cannot be said at all; our own pipeline validates, logs bad input and answers it.
  */
-import { type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
+import { type Agent, type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
@@ -16,12 +16,15 @@ import { defaultRegistry } from "../../tool/registry.ts";
 import { type Tool, withOrigin } from "../../tool/tool.ts";
 import { toAgentOutput } from "./agent-output.ts";
 import { OPENAI_AGENTS_OPTIONS, type OpenAIAgentToolOptions } from "./options.ts";
+import { recordRejections } from "./record-rejections.ts";
 import { toStrictSchema } from "./strict-schema.ts";
 
 /** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
 const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
 
 type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
+
+type Asked = { readonly runContext: RunContext; readonly agent: Agent };
 
 type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 
@@ -58,10 +61,11 @@ export function toOpenAIAgentTools(
 function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): OpenAIAgentTool {
   const spec = specOf(tool);
   const { inputJsonSchema } = spec;
-  const { strict = false, errorFunction, ...passedOn } = options;
+  const { strict = false, errorFunction, isEnabled, ...passedOn } = options;
   const schema = toObjectSchema(inputJsonSchema);
   const made = createFunctionTool({
     ...(passedOn as object),
+    ...(isEnabled === undefined ? {} : { isEnabled: isEnabled as boolean }),
     name,
     description: tool.description,
     parameters: (strict ? toStrictSchema(spec.name, { ...schema }) : schema) as unknown as InputSchema,
@@ -71,13 +75,19 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
     ...(tool.needsApproval === undefined
       ? {}
       : {
-          needsApproval: (runContext: RunContext, input: unknown, callId?: string) =>
-            needsApprovalHere(spec, fromObjectInput(inputJsonSchema, input), {
+          needsApproval: async (runContext: RunContext, input: unknown, callId?: string) => {
+            await recordRejections(spec, name, runContext);
+            return needsApprovalHere(spec, fromObjectInput(inputJsonSchema, input), {
               toolCallId: callId,
               modelName: name,
               readByModel: true,
               capabilities: { runContext },
-            }),
+            });
+          },
+          isEnabled: async (asked: Asked) => {
+            await recordRejections(spec, name, asked.runContext);
+            return typeof isEnabled === "function" ? isEnabled(asked as never) : (isEnabled ?? true);
+          },
         }),
     execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
       const { signal, toolCall } = details ?? {};

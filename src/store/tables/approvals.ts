@@ -151,6 +151,24 @@ export function* pendingUnderId(
   return rows.map((row) => text(row, "id"));
 }
 
+export interface WaitingCall {
+  readonly toolCallId: string;
+  readonly argsJson: string;
+}
+
+/** Calls of one tool that a model made in a scope and that wait for a decision. */
+export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<readonly WaitingCall[]> {
+  const rows = yield* all(
+    `SELECT c.tool_call_id AS tool_call_id, a.args_json AS args_json FROM toolwright_approvals a
+       JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+     WHERE a.scope_id = ?1 AND a.tool_name = ?2 AND a.status = 'pending' AND a.kind = 'call'
+       AND c.tool_call_id IS NOT NULL`,
+    scopeId,
+    toolName,
+  );
+  return rows.map((row) => ({ toolCallId: text(row, "tool_call_id"), argsJson: text(row, "args_json") }));
+}
+
 /**
  * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
  * run it again. Giving up is an answer for the call that asked alone.
