@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { whenDrained } from "../util/when-drained.ts";
 import { DEFAULT_STORE } from "../store/open-store.ts";
 import { CliError } from "./cli-error.ts";
-import { setDefaultStore, shownStore } from "./command-name.ts";
+import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
@@ -102,8 +102,8 @@ function complainOfNothingLeft(screen: Screen): Disposable {
     screen.complain(
       new CliError(
         "CLI_NOTHING_LEFT",
-        "What runs waits for something that cannot happen any more: a promise that nobody settles.",
-        "Mend it, then go on with the run; toolwright ps says which one was interrupted.",
+        "The command waits for a promise that can no longer settle: nothing is left that could settle it.",
+        `Fix it, then resume the run. List interrupted runs: ${commandName()} ps --status interrupted`,
       ),
     );
     process.exit(EXIT.failed);

@@ -38,7 +38,7 @@ export async function decide(
       `List what waits: ${nextCommand(options.store, "approvals")}`,
     );
   }
-  if (request.status === "pending") assertAnswers(request, answer, options.store);
+  if (request.status === "pending") assertAnswers(request, answer, options);
   const { id } = request;
   if (options.resume === true && request.status === "pending")
     await assertResumable(screen, runtime, request, options);
@@ -93,7 +93,7 @@ async function resumeAfter(screen: Screen, settled: Approval, options: DecisionO
 function assertAnswers(
   request: Approval,
   { resolution, approvedArgs }: Pick<ApprovalDecision, "resolution" | "approvedArgs">,
-  store: string,
+  { store, resume }: DecisionOptions,
 ): void {
   if (request.kind === "task" && approvedArgs !== undefined) {
     throw new CliError(
@@ -104,7 +104,7 @@ function assertAnswers(
   }
   const isInterrupted = request.kind === "replay";
   if (isInterrupted === (resolution !== undefined)) return;
-  const steps = stepLines(answerSteps(store, request), "").join("\n");
+  const steps = stepLines(answerSteps(store, request, { resume: resume === true }), "").join("\n");
   throw new CliError(
     "TOOL_OPTION_INVALID",
     isInterrupted
@@ -124,6 +124,8 @@ async function howToContinue(runtime: Runtime, request: Approval, store: string)
   const { runId, status } = request;
   const host = await hostOf(runtime);
   const run = await host.store.read(() => readRun(runId));
+  if (run?.file === null)
+    return ["Continue with the program that started it: run it again. Or resume it here with --file <file>."];
   if (run !== undefined) return [`Continue with:  ${nextCommand(store, "resume", runId)}`];
   const then = status === "approved" ? "it continues there" : "it reads the denial";
   if (runId.startsWith("mcp-")) return [`Make the same call again from the MCP client: ${then}.`];

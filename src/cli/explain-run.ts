@@ -17,6 +17,7 @@ import { systemClock } from "../util/clock.ts";
 import { answerSteps, type NextStep } from "./answer-lines.ts";
 import { nextCommand } from "./command-name.ts";
 import { errorOf } from "./describe-run.ts";
+import { isResumable } from "./is-resumable.ts";
 import { describeOwner, ownersOf, readLivingOwner } from "./owner.ts";
 import { toAge, toDuration, toShortText } from "./screen.ts";
 
@@ -34,7 +35,18 @@ const MOST_REQUESTS = 20;
 
 export async function explainRun(store: Store, run: WorkflowRunRow, path: string): Promise<Explanation> {
   const explanation = await explainStatus(store, run, path);
-  return { ...explanation, because: [...explanation.because, ...(await missingTasks(store, run))] };
+  const because = [...explanation.because, ...(await missingTasks(store, run))];
+  if (run.file !== null || run.status === "finished") return { ...explanation, because };
+  // The command that resumes it needs a file that only its author knows.
+  const resume = nextCommand(path, "resume", run.runId);
+  return {
+    ...explanation,
+    because: [
+      ...because,
+      "It was started by a program, so its file is not stored: to continue it, run the program again, or add --file <file> to resume.",
+    ],
+    next: explanation.next.filter(({ command }) => command !== resume),
+  };
 }
 
 /** The fix changes the workflow's file, so a plain resume would be refused. */
@@ -75,7 +87,8 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
           next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
         };
       }
-      const next = pending.flatMap((request) => answerSteps(path, request));
+      const resumes = await isResumable(store, run);
+      const next = pending.flatMap((request) => answerSteps(path, request, { resume: resumes }));
       return {
         status,
         because: [
@@ -86,7 +99,7 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
         next: [
           ...next,
           ...(total > pending.length ? [{ command: nextCommand(path, "approvals", ["--run", runId]) }] : []),
-          resume,
+          ...(resumes ? [] : [resume]),
         ],
       };
     }
@@ -107,7 +120,7 @@ async function explainStatus(store: Store, run: WorkflowRunRow, path: string): P
       };
     }
     case "cancelled": {
-      const because = [`${name} was stopped ${toAge(run.updatedAtMs)}. It goes on where it was.`];
+      const because = [`${name} was stopped ${toAge(run.updatedAtMs)}. A resume continues it where it was.`];
       return { status, because: [...because, ...(await openEnds(store, run))], next: [resume] };
     }
     case "running": {

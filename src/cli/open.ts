@@ -48,10 +48,10 @@ export async function readKnownRun(store: Store, path: string, runId: string): P
   await store.read(() => assertNotDeleted(runId));
   if ((await store.read(() => countCalls(runId))) > 0) {
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `Run "${runId}" is a program's, not a workflow's.`, {
-      hint: `See its calls: ${nextCommand(path, "calls", runId)}`,
+      hint: `It is continued by its program, or by the same command with --run-id. See its calls: ${nextCommand(path, "calls", runId)}`,
     });
   }
   throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in ${withoutPassword(path)}.`, {
-    hint: "toolwright ps lists the runs of a store.",
+    hint: `List its runs: ${nextCommand(path, "ps")}`,
   });
 }

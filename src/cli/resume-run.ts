@@ -23,7 +23,11 @@ export async function resumeRun(
   decision?: Approval,
 ): Promise<number> {
   if (runId === undefined)
-    throw new CliError("CLI_USAGE", "--resume needs --run-id.", "toolwright ps lists the runs of a store.");
+    throw new CliError(
+      "CLI_USAGE",
+      "--resume needs --run-id.",
+      `List the runs: ${nextCommand(options.store, "ps")}`,
+    );
   assertCanAsk(options);
   return runFile(screen, {
     store: options.store,
@@ -74,7 +78,7 @@ function recorded(file: string | null, store: string, runId: string): string {
   throw new CliError(
     "CLI_FILE_MISSING",
     file === null
-      ? `Run "${runId}" was started by a program, so its file is not on record.`
+      ? `Run "${runId}" was started by a program, so its file is not stored.`
       : `The file of run "${runId}", ${file}, is not there any more.`,
     `Name it: ${nextCommand(store, "resume", runId, ["--file", "workflow.tsx"])}`,
   );

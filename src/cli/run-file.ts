@@ -132,7 +132,7 @@ async function inWords(error: unknown, store: string, runId: string, file: strin
     const next =
       error.details["status"] === "finished"
         ? `See what came of it: ${nextCommand(store, "inspect", runId)}`
-        : `Go on with it: ${nextCommand(store, "resume", runId)}`;
+        : `Resume it: ${nextCommand(store, "resume", runId)}`;
     return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }
   if (error.code === "WORKFLOW_RUN_CHANGED") {

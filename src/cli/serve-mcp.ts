@@ -1,5 +1,5 @@
 /** Serves the tools of a folder's config to MCP clients, until the client has gone or the process is told to stop. */
-import { toTerminalLine } from "../terminal/terminal-text.ts";
+import { toTerminalJson, toTerminalLine } from "../terminal/terminal-text.ts";
 import { resolve } from "node:path";
 import { keepStdout } from "../adapters/mcp/server/keep-stdout.ts";
 import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
@@ -10,6 +10,7 @@ import { createRuntime } from "../runtime/create-runtime.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
+import type { Screen } from "./screen.ts";
 import { readManifest } from "../load/package-root.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 
@@ -23,7 +24,7 @@ export interface ServeMcpOptions {
   readonly approvals: "elicit" | "wait";
 }
 
-export async function serveMcp(folder: string, options: ServeMcpOptions): Promise<number> {
+export async function serveMcp(folder: string, options: ServeMcpOptions, screen: Screen): Promise<number> {
   // Before anything of the user's is loaded: stdout carries the protocol and nothing else.
   using kept = keepStdout();
   outliveTools();
@@ -61,7 +62,11 @@ export async function serveMcp(folder: string, options: ServeMcpOptions): Promis
   });
   note(`serving ${config.tools.length} tools at ${server.url}`);
   // One that was given is known to whoever gave it.
-  if (given === undefined || given === "") note(`Authorization: Bearer ${server.token}`);
+  const isNew = given === undefined || given === "";
+  if (screen.isJson) {
+    const told = { url: server.url, token: isNew ? server.token : null, tools: config.tools.length };
+    kept.stream.write(`${toTerminalJson(told)}\n`);
+  } else if (isNew) note(`Authorization: Bearer ${server.token}`);
   await stopped;
   return EXIT.finished;
 }

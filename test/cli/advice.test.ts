@@ -1,5 +1,6 @@
 /** What is advised helps: every printed command works when it is pasted, and no hint sends people the wrong way. */
 import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
@@ -83,12 +84,72 @@ it("every command that a waiting run and its explanation print works", async () 
   expect(approved).toMatchObject({ code: expect.toSatisfy((code) => code === 0 || code === 3) as number });
 });
 
+it("approvals and why print commands that decide and resume, where they can", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  const runtime = openRuntime(folder, "toolwright.db");
+  await runtime.call(pay, { euros: 7 }, { runId: "monday" });
+  const approvals = await toolwright(folder, ["approvals"]);
+  const [ofRun, , ofProgram] = commandsIn(approvals.stdout);
+  expect(approvals.stdout).toContain("Approve it, and resume:");
+  // A program's run is continued by its program.
+  expect(ofProgram).not.toContain("--resume");
+  expect(paste(folder, ofProgram ?? "")).toMatchObject({ code: 0 });
+  // The first question is answered, and the run is resumed up to the second one.
+  expect(paste(folder, ofRun ?? "")).toMatchObject({ code: 3 });
+  const why = await toolwright(folder, ["why", "q"]);
+  const commands = commandsIn(why.stdout);
+  expect(commands).toEqual([
+    expect.stringMatching(/ approve apr_\S+ --resume$/),
+    expect.stringMatching(/ deny apr_\S+ --resume$/),
+  ]);
+  expect(paste(folder, commands[0] ?? "")).toMatchObject({ code: 0 });
+});
+
+it("a workflow that a program started is not sent to a resume without its file", async () => {
+  const folder = createFolder({
+    "w.tsx": QUESTIONS,
+    "program.ts": `
+import { createRuntime, runWorkflow } from "toolwright";
+const { default: workflow } = await import("./w.tsx");
+await using runtime = createRuntime({ store: "toolwright.db" });
+await runWorkflow(workflow, { runtime, runId: "p" });
+`,
+  });
+  const { preloadFlags } = await import("../../src/load/preload.ts");
+  execFileSync(process.execPath, [...preloadFlags(), "program.ts"], { cwd: folder });
+  for (const printed of [await toolwright(folder, ["approvals"]), await toolwright(folder, ["why", "p"])]) {
+    expect(commandsIn(printed.stdout).filter((one) => / approve /.test(one))).toHaveLength(1);
+    expect(printed.stdout).not.toContain("--resume");
+    expect(commandsIn(printed.stdout).filter((one) => / resume /.test(one))).toEqual([]);
+  }
+  const [approve = ""] = commandsIn((await toolwright(folder, ["approvals"])).stdout);
+  const approved = paste(folder, approve);
+  expect(approved).toMatchObject({ code: 0 });
+  expect(approved.output).toContain("Continue with the program that started it");
+  // From another folder as well: the message says what is missing.
+  const store = join(folder, "toolwright.db");
+  const elsewhere = await toolwright(createFolder(), ["resume", "p", "--store", store]);
+  expect(elsewhere.stderr).toMatch(/was started by a program, so its file is not stored[^]*--file/);
+  const resumed = await toolwright(createFolder(), [
+    "resume",
+    "p",
+    "--store",
+    store,
+    "--file",
+    join(folder, "w.tsx"),
+  ]);
+  expect(resumed).toMatchObject({ code: 3 });
+});
+
 it("after a denial, why says that a resume does not ask again", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   const why = await toolwright(folder, ["why", "q"]);
   const deny = commandsIn(why.stdout).find((one) => / deny /.test(one)) ?? "";
-  expect(paste(folder, deny)).toMatchObject({ code: 0 });
+  // Pasted as it is, it resumes too; without that, the run waits for a resume.
+  expect(deny).toMatch(/ --resume$/);
+  expect(paste(folder, deny.replace(/ --resume$/, ""))).toMatchObject({ code: 0 });
   const decided = await toolwright(folder, ["why", "q"]);
   expect(decided.stdout).toMatch(/was denied.*does not ask again.*start a new run/i);
   await toolwright(folder, ["resume", "q"]);

@@ -26,6 +26,7 @@ const CASES: readonly (readonly [readonly string[], RegExp])[] = [
   [["up", "w.tsx", "--resume"], /--resume needs --run-id/],
   [["approve", "a", "--args", "{}", "--run-again"], /exclude each other/],
   [["mcp", "--http", "x"], /whole number from 0/],
+  [["mcp"], /--json needs --http/],
 ];
 
 const SHAPE = {

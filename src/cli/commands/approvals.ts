@@ -38,15 +38,24 @@ export function addApprovalsCommand(program: Command): void {
         const { countApprovals } = await import("../../store/tables/approvals.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
-        const { requests, total } = !storeExists(options.store)
-          ? { requests: [], total: 0 }
-          : await withStore(options.store, async (store) => ({
-              requests: await readApprovals(
+        const { resumableAmong } = await import("../is-resumable.ts");
+        const { requests, total, resumable } = !storeExists(options.store)
+          ? { requests: [], total: 0, resumable: new Set<string>() }
+          : await withStore(options.store, async (store) => {
+              const found = await readApprovals(
                 { store, clock: systemClock },
                 { ...filter, limit: options.limit },
-              ),
-              total: await store.read(() => countApprovals(filter, systemClock.now())),
-            }));
+              );
+              const pending = found.filter((request) => request.status === "pending");
+              return {
+                requests: found,
+                total: await store.read(() => countApprovals(filter, systemClock.now())),
+                resumable: await resumableAmong(
+                  store,
+                  pending.map(({ runId }) => runId),
+                ),
+              };
+            });
         const { approvalRow } = await import("../approval-row.ts");
         screen.tell(requests.map(approvalRow));
         if (requests.length === 0)
@@ -67,7 +76,8 @@ export function addApprovalsCommand(program: Command): void {
           screen.say(`  ${[...place, ...tool].join(", ")}`);
           for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
           if (request.status !== "pending") continue;
-          for (const line of stepLines(answerSteps(options.store, request))) screen.say(line);
+          const steps = answerSteps(options.store, request, { resume: resumable.has(runId) });
+          for (const line of stepLines(steps)) screen.say(line);
         }
         const more = total - requests.length;
         // On stderr: with --json, stdout is the list.

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { nextCommand } from "../command-name.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { STATUS_COLOURS, statusOf } from "../run-status.ts";
 import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
@@ -24,6 +25,7 @@ export function addInspectCommand(program: Command): void {
         const { countCalls, readCallLog } = await import("../../store/tables/call-log.ts");
         const { ownersOf } = await import("../owner.ts");
         const { readApprovals } = await import("../../runtime/approvals.ts");
+        const { isResumable } = await import("../is-resumable.ts");
         const { decode } = await import("../../util/encode.ts");
         const { systemClock } = await import("../../util/clock.ts");
         const found = await withRun(options.store, runId, async (store, run) => ({
@@ -43,8 +45,10 @@ export function addInspectCommand(program: Command): void {
             }),
           ),
           approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
+          resume: await isResumable(store, run),
         }));
-        screen.tell(found);
+        const { resume, ...told } = found;
+        screen.tell(told);
         const status = statusOf(found);
         screen.say(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
         screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
@@ -71,10 +75,13 @@ export function addInspectCommand(program: Command): void {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
           // A yes or no does not answer it, so the three answers are shown.
           if (request.kind === "replay")
-            for (const line of stepLines(answerSteps(options.store, request), "    ")) screen.say(line);
+            for (const line of stepLines(answerSteps(options.store, request, { resume }), "    "))
+              screen.say(line);
         }
         if (found.approvals.length > MOST_REQUESTS)
-          screen.say(`  and for ${found.approvals.length - MOST_REQUESTS} more: approvals --run lists them`);
+          screen.say(
+            `  and for ${found.approvals.length - MOST_REQUESTS} more: ${nextCommand(options.store, "approvals", ["--run", runId])}`,
+          );
         return EXIT.finished;
       }),
     );

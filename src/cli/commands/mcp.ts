@@ -9,6 +9,7 @@ interface McpOptions {
   readonly host?: string;
   readonly store?: string;
   readonly approvals: "elicit" | "wait";
+  readonly json?: boolean;
 }
 
 export function addMcpCommand(program: Command): void {
@@ -26,6 +27,7 @@ export function addMcpCommand(program: Command): void {
         .choices(["elicit", "wait"])
         .default("elicit"),
     )
+    .option("--json", "with --http: print the address and the token as JSON, for programs")
     .option("--debug", "print stack traces")
     .addHelpText(
       "after",
@@ -36,9 +38,16 @@ printed on stderr.`,
     )
     .action(
       acting(
-        async ({ options }: Acting<McpOptions>) => {
+        async ({ screen, options }: Acting<McpOptions>) => {
+          if (options.json === true && options.http === undefined) {
+            throw new CliError(
+              "CLI_USAGE",
+              "--json needs --http: over stdin and stdout, stdout carries the protocol.",
+              "Add --http, or leave --json out.",
+            );
+          }
           const { serveMcp } = await import("../serve-mcp.ts").catch(asMissingPackage);
-          return serveMcp(process.cwd(), options);
+          return serveMcp(process.cwd(), options, screen);
         },
         { isStoreOpened: false },
       ),

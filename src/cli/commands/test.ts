@@ -2,10 +2,12 @@
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { preloadFlags } from "../../load/preload.ts";
-import { type Acting, acting, EXIT, examples } from "../command.ts";
+import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
+
+const DEFAULT_FILES = "**/*.test.{js,jsx,mjs,ts,tsx}";
 
 export function addTestCommand(program: Command): void {
-  program
+  const command = program
     .command("test")
     .summary("run tests of workflows with Node's test runner")
     .description(
@@ -14,11 +16,30 @@ export function addTestCommand(program: Command): void {
     .argument(
       "[files...]",
       "the test files (default: those that node --test finds, and *.test.ts and *.test.tsx)",
+    );
+  withOutputOptions(command)
+    .addHelpText(
+      "after",
+      examples("toolwright test", "toolwright test workflow.test.ts", "toolwright test --json"),
     )
-    .addHelpText("after", examples("toolwright test", "toolwright test workflow.test.ts"))
     .action(
-      acting(async (_context: Acting<object>, files: string[]) => {
-        const found = files.length > 0 ? files : ["**/*.test.{js,jsx,mjs,ts,tsx}"];
+      acting(async ({ screen }: Acting<object>, files: string[]) => {
+        const found = files.length > 0 ? files : [DEFAULT_FILES];
+        if (screen.isJson) {
+          const { findTests, runTests } = await import("../run-tests.ts");
+          const paths = await findTests(found);
+          if (paths.length === 0 && files.length > 0) {
+            const { CliError } = await import("../cli-error.ts");
+            throw new CliError(
+              "CLI_FILE_MISSING",
+              `There is no test file ${files.join(", ")}.`,
+              "Name the test files, or leave them out to run all *.test.* files of this folder.",
+            );
+          }
+          const report = await runTests(paths);
+          screen.tell(report);
+          return report.ok ? EXIT.finished : EXIT.failed;
+        }
         const options = [...preloadFlags(), "--test"];
         // A test runner that is run by a test runner would report to that one.
         const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
