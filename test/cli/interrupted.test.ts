@@ -54,9 +54,9 @@ it("shows three commands with what each does, in approvals, why and inspect", as
     const { stdout } = await toolwright(folder, args);
     expect(stdout).toMatch(
       new RegExp(
-        `It happened: .*:\\n.* approve ${id} --happened '<output as JSON>'\\n` +
-          `.*Run it again: if it happened, it happens twice:\\n.* approve ${id} --run-again\\n` +
-          `.*Give up: .*:\\n.* deny ${id} --give-up\\n`,
+        `It happened: .*:\\n.* approve ${id} --happened '<output as JSON>' --resume\\n` +
+          `.*Run it again: if it happened, it happens twice:\\n.* approve ${id} --run-again --resume\\n` +
+          `.*Give up: .*:\\n.* deny ${id} --give-up --resume\\n`,
       ),
     );
   }
@@ -164,7 +164,7 @@ describe("each answer", () => {
         .split("\n")
         .find((text) => text.includes("--happened"))
         ?.trim() ?? "";
-    expect(line).toMatch(/--happened --store 'my store.db'$/);
+    expect(line).toMatch(/--happened --resume --store 'my store.db'$/);
     execFileSync("sh", ["-c", `${process.execPath} ${MAIN} ${line.slice(line.indexOf("approve"))}`], {
       cwd: folder,
     });

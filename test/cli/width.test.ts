@@ -25,6 +25,8 @@ it("fits ps, calls and tools into 80 columns, and uses what there is", async () 
     const wide = await toolwright(folder, args, { env: { COLUMNS: "160" } });
     expect([args, widths(wide.stdout)]).toEqual([args, expect.toSatisfy((width: number) => width > 80)]);
   }
+  const tools = await toolwright(folder, ["tools"], { env: { COLUMNS: "60" } });
+  expect(widths(tools.stdout)).toBeLessThanOrEqual(60);
   const ps = await toolwright(folder, ["ps"]);
   expect(ps.stdout).toContain(runId);
   expect(ps.stdout).toContain(`waiting-${"x".repeat(60)}`);

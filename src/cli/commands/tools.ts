@@ -48,8 +48,8 @@ export function addToolsCommand(program: Command): void {
           const columns = [
             { title: "COMMAND" },
             { title: "TOOL", drop: 1 },
-            { title: "FLAGS" },
-            { title: "DESCRIPTION", least: 20 },
+            { title: "FLAGS", least: 8 },
+            { title: "DESCRIPTION", least: 12 },
           ];
           const table = fitTable(columns, rows, outputWidth());
           screen.sayText(screen.paint("bold", table.head));
