@@ -52,7 +52,11 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["up", "render.tsx", "--input", '{"name":"a"}', "--json"],
     /cannot draw/,
   ],
-  ["a task that waits for nothing", ["up", "never.tsx", "--input", '{"name":"a"}'], /nobody settles/],
+  [
+    "a task that waits for nothing",
+    ["up", "never.tsx", "--input", '{"name":"a"}'],
+    /waits for a promise that can no longer settle[^]*resume/,
+  ],
   ["a tool that cannot be defined", ["up", "refused.ts"], /z\.bigint\(\)[^]*thrown at refused\.ts:3/],
   ["a folder that is not there", ["up", "good.tsx", "--root-dir", "no/where"], /no folder .*no\/where/],
   ["a folder", ["up", "."], /is not a file\.\n.*workflow\.tsx/],
@@ -83,7 +87,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["approve", "a9", "--store", "good.db"],
     /There is no .*a9[^]*approvals --store good\.db/,
   ],
-  ["a finished run", ["resume", "done", "--store", "good.db"], /Run "done" is finished/],
+  ["a finished run", ["resume", "done", "--store", "good.db"], /Run "done" has finished/],
   ["a finished run", ["cancel", "done", "--store", "good.db"], /has finished already/],
   ["a damaged store", ["ps", "--store", "notes.txt"], /notes\.txt is damaged or is not a SQLite database/],
   [

@@ -1,9 +1,9 @@
 /** An interrupted effect: what the commands show about it, and the three answers as they are printed. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { createFolder, MAIN, start, toolwright } from "./command.ts";
+import { createFolder, start, toolwright } from "./command.ts";
+import { paste } from "./paste.ts";
 import { atTerminal } from "./terminal.ts";
 
 /** Sends a mail, and dies right after it while DIE is set. The tool has no key to pass on. */
@@ -165,9 +165,10 @@ describe("each answer", () => {
         .find((text) => text.includes("--happened"))
         ?.trim() ?? "";
     expect(line).toMatch(/--happened --resume --store 'my store.db'$/);
-    execFileSync("sh", ["-c", `${process.execPath} ${MAIN} ${line.slice(line.indexOf("approve"))}`], {
-      cwd: folder,
-    });
+    // The answer is recorded and the run resumes. It then fails, because its task promises an output that the answer lacks.
+    const { output } = paste(folder, line);
+    expect(output).toMatch(/^happened apr_[^]*failed r: /);
+    expect(mails(folder)).toBe("ann\n");
     const listed = await toolwright(folder, [
       "approvals",
       "--status",
@@ -234,7 +235,7 @@ describe("bash in a task that is a function", () => {
     expect(request).toMatchObject({ kind: "replay", toolName: "bash" });
     expect((await toolwright(folder, ["why", "r"])).stdout).toContain("--run-again");
     await toolwright(folder, ["approve", request?.id ?? "", "--run-again"]);
-    execFileSync("touch", [join(folder, "go")]);
+    writeFileSync(join(folder, "go"), "");
     const done = await toolwright(folder, ["resume", "r", "--json"]);
     expect(done.json()).toMatchObject({
       status: "finished",
