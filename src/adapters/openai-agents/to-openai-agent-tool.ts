@@ -86,7 +86,7 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
           },
           isEnabled: async (asked: Asked) => {
             await recordRejections(spec, name, asked.runContext);
-            return typeof isEnabled === "function" ? isEnabled(asked as never) : (isEnabled ?? true);
+            return typeof isEnabled === "function" ? isEnabled(asked) : (isEnabled ?? true);
           },
         }),
     execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
