@@ -87,7 +87,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["approve", "a9", "--store", "good.db"],
     /There is no .*a9[^]*approvals --store good\.db/,
   ],
-  ["a finished run", ["resume", "done", "--store", "good.db"], /Run "done" has finished/],
+  ["a finished run", ["resume", "done", "--store", "good.db"], /Run "done" is finished/],
   ["a finished run", ["cancel", "done", "--store", "good.db"], /has finished already/],
   ["a damaged store", ["ps", "--store", "notes.txt"], /notes\.txt is damaged or is not a SQLite database/],
   [

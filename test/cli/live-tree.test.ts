@@ -70,7 +70,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
       ["resume q --file g.tsx", /has changed/],
       ["up w.tsx --run-id q", /exists|taken|already/],
       ["up g.tsx --input '{}'", /does not fit/],
-      ["resume done", /has finished/],
+      ["resume done", /is finished/],
       ["resume nothing", /There is no run/],
     ] as const) {
       const { code, screen } = await atTerminal(folder, line);
