@@ -2,7 +2,7 @@
 import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
-import { callAround } from "./ambient.ts";
+import { tryAround } from "./ambient.ts";
 import { Progress } from "./call-progress.ts";
 import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
 import { sourceOf } from "./deliver-event.ts";
@@ -78,6 +78,8 @@ export class Call extends Progress {
   readonly scope: Scope;
   /** The call inside of which it is made, also where it counts in another scope. */
   readonly caller: Call | undefined;
+  /** The try that makes it, also where it counts in another run. */
+  readonly madeBy: Try | undefined;
   /** As they were sent. */
   readonly args: unknown;
   /** Equal for equal arguments; only in memory. */
@@ -152,14 +154,16 @@ export class Call extends Progress {
     this.host = scope.host;
     this.spec = spec;
     this.scope = scope;
-    this.caller = scope.parent ?? callAround();
+    const madeBy = scope.ofTry ?? tryAround();
+    this.caller = madeBy?.call;
+    this.madeBy = madeBy;
     this.args = args;
     this.likeness = written.text;
     this.place = assignPlace(written.text);
     this.former =
       scope.keyVersion === KEY_VERSION ? undefined : identifyAsFormer(spec.name, args, written, assignPlace);
     this.toolCallId = toolCallId;
-    this.signal = joinSignals(options.signal, scope.root.signal, scope.ofTry?.signal);
+    this.signal = joinSignals(options.signal, scope.root.signal, madeBy?.signal);
     this.mode = mode;
     this.messageDecision = options.messageDecision;
     this.capabilities = options.capabilities;

@@ -63,7 +63,7 @@ async function run(call: Call): Promise<Result> {
   let isCut = false;
   scope.open.add(call);
   try {
-    assertMayCall(scope);
+    assertMayCall(call);
     await scope.ready;
     identify(call);
     const key = inFlightName(call.key, scope.attempt);
@@ -102,15 +102,18 @@ function isEnd(result: Result): boolean {
 }
 
 /** @throws where whatever makes the call is over, or could not be recorded */
-function assertMayCall({ root, parent, ofTry, identity }: Scope): void {
+function assertMayCall({ scope, madeBy }: Call): void {
+  const { root, parent, ofTry } = scope;
   const failure = root.failure ?? parent?.failure;
   if (failure !== undefined) throw failure;
-  if (ofTry?.isOver !== true) return;
-  const tool = ofTry.call.spec.name;
+  // Work that a tool leaves to another run may continue after the tool has returned, but not after it was cut off.
+  if (madeBy === undefined || !(ofTry?.isOver === true || madeBy.isStopped)) return;
+  const { spec, scope: around } = madeBy.call;
+  const { runId } = around.identity;
   throw new ToolwrightError(
     "TOOL_ATTEMPT_STALE",
-    `A try of "${tool}" in run "${identity.runId}" is over, so it cannot call tools any more.`,
-    { details: { runId: identity.runId, tool }, effect: "none" },
+    `A try of "${spec.name}" in run "${runId}" is over, so it cannot call tools any more.`,
+    { details: { runId, tool: spec.name }, effect: "none" },
   );
 }
 

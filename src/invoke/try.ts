@@ -23,6 +23,11 @@ export class Try {
     return this.#isOver;
   }
 
+  /** It was cut off. Unlike one that has returned, it can call nothing at all, in whichever run. */
+  get isStopped(): boolean {
+    return this.#stopped !== undefined;
+  }
+
   /**
    * Whether the function may run the original that its tool is a copy of as a part of this try. Once: a second time is a
    * call of its own, with a key of its own.

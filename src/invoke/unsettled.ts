@@ -28,19 +28,23 @@ export class Unsettled {
     void this.#settleInTime();
   }
 
-  /** Tries each write once. What fails again stays. */
-  settle(): Promise<void> {
+  get isEmpty(): boolean {
+    return this.#writes.size === 0;
+  }
+
+  /** Tries each write once. What fails again stays. @param store where the runtime has closed its own */
+  settle(store: Store = this.#store): Promise<void> {
     if (this.#writes.size === 0) return Promise.resolve();
-    this.#settling ??= this.#settleAll().finally(() => {
+    this.#settling ??= this.#settleAll(store).finally(() => {
       this.#settling = undefined;
     });
     return this.#settling;
   }
 
-  async #settleAll(): Promise<void> {
+  async #settleAll(store: Store): Promise<void> {
     for (const [name, write] of this.#writes) {
       try {
-        await this.#store.transaction(write, "normal");
+        await store.transaction(write, "normal");
       } catch {
         // The store still fails. A later heartbeat tries again.
         continue;

@@ -47,16 +47,15 @@ export class Ownership {
     this.#timer.unref();
   }
 
-  /** @param isAtWork a tool that was cut off is still running: the owner is not over yet, and its lease runs out */
-  async stop(isAtWork: boolean): Promise<void> {
+  /** No heartbeat any more. The owner is over when `end` says so; until then its lease runs out. */
+  stop(): void {
     clearInterval(this.#timer);
-    if (isAtWork) return;
+  }
+
+  /** @throws where the store fails */
+  async end(store: Store | undefined = this.#store): Promise<void> {
     runtimes.set(this.ownerId, "ended");
-    try {
-      await this.#store?.transaction(() => endOwner(this.ownerId), "normal");
-    } catch {
-      // Everything that had to be recorded is recorded. Without this row, the lease runs out instead.
-    }
+    await store?.transaction(() => endOwner(this.ownerId), "normal");
   }
 
   lostSignal(): AbortSignal {

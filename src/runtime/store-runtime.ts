@@ -1,7 +1,7 @@
 /** A runtime at work: its store, its owner, the scopes that it has open. */
 import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
-import { callAround, currentAmbient, runInAmbient } from "../invoke/ambient.ts";
+import { currentAmbient, runInAmbient, tryAround } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { CallsAtWork } from "../invoke/calls-at-work.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
@@ -17,7 +17,7 @@ import { Unsettled } from "../invoke/unsettled.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
-import { isPostgresAddress, openStore } from "../store/open-store.ts";
+import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
@@ -25,6 +25,7 @@ import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { endLater } from "./end-later.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
@@ -49,6 +50,7 @@ export class StoreRuntime {
   readonly #host: Host;
   readonly #store: LazyStore;
   readonly #ownsStore: boolean;
+  readonly #address: StoreOption;
   readonly #ownership: Ownership;
   readonly #listeners: ReadonlySet<EventListener>;
   readonly #warned = new Set<string>();
@@ -58,6 +60,7 @@ export class StoreRuntime {
   constructor(options: RuntimeOptions, listeners: ReadonlySet<EventListener>) {
     this.#listeners = listeners;
     const { store } = options;
+    this.#address = store ?? DEFAULT_STORE;
     const clock = options.clock === undefined ? systemClock : wholeClock(options.clock);
     const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
@@ -190,7 +193,7 @@ export class StoreRuntime {
         return scope;
       },
       attempt: undefined,
-      around: callAround(),
+      around: tryAround(),
     };
     budgets.enter(budgetId);
     try {
@@ -249,9 +252,14 @@ export class StoreRuntime {
     const { inFlight } = this.#host;
     while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
     if (!this.#store.isOpen) return;
-    await this.#host.unsettled.settle();
-    await this.#ownership.stop(this.#host.cutOff.size > 0);
+    const { cutOff, unsettled } = this.#host;
+    await unsettled.settle();
+    this.#ownership.stop();
+    const isOver = cutOff.size === 0 && unsettled.isEmpty;
+    // Everything that had to be recorded is recorded: without this row, the lease runs out instead.
+    if (isOver) await this.#ownership.end().catch(() => undefined);
     if (this.#ownsStore) await this.#store.close();
+    if (!isOver) void endLater(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
   }
 
   /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */

@@ -57,6 +57,34 @@ describe("executions", () => {
     expect(await used(world, "tool:blind_charge")).toBe(2);
   });
 
+  it("rule 24: a limit that refuses to run an interrupted call again claims nothing about its effect", async () => {
+    const world = await createWorld();
+    const policies = { maxExecutionsPerRun: 1, onUnknown: "ask" } as const;
+    const { charge, effects } = createBlindCharge(policies, () => never());
+    void (await world.runtime()).call(charge, { amount: 1 }, task).catch(() => undefined);
+    await until(() => effects.length === 1);
+    await world.killAll();
+    const runtime = await world.runtime();
+    const pending = await runtime.call(charge, { amount: 1 }, task);
+    if (pending.status !== "pending") throw new Error(`not pending: ${JSON.stringify(pending)}`);
+    expect(pending.approval.prompt).toContain("It can run again only under a higher limit");
+    await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+    const refused = await runtime.call(charge, { amount: 1 }, task);
+    if (refused.status !== "error") throw new Error(`not refused: ${JSON.stringify(refused)}`);
+    expect(refused.error).toMatchObject({ code: "TOOL_LIMIT_EXCEEDED", effect: undefined });
+    expect(refused.error.hint).toContain(
+      "It is not known whether it had its effect, and it was not run again.",
+    );
+    expect(refused.error.hint).not.toContain("twice");
+    expect(await world.log("r1")).toMatchObject([{ status: "pending", effect: null, tries: 1 }]);
+    // The answer still counts where the limit allows it.
+    const generous = createBlindCharge({ maxExecutionsPerRun: 2, onUnknown: "ask" });
+    expect(await (await world.runtime()).call(generous.charge, { amount: 1 }, task)).toMatchObject({
+      status: "success",
+    });
+    expect(generous.effects).toHaveLength(1);
+  });
+
   it("rule 24: the retries of one call are one execution", async () => {
     const world = await createWorld();
     const retry = { maxRetries: 2, backoffMs: 0 };

@@ -2,7 +2,7 @@
 import { defineTool, type Tool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, settle, until } from "./harness.ts";
+import { createClock, createWorld, never, settle, until } from "./harness.ts";
 import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -74,6 +74,72 @@ it("rule 15: after a timeout without retry the leftover runs no inner effect, al
   slow.resolve();
   await until(() => leftover.length > 0);
   expect(effects).toEqual([]);
+});
+
+it.each([
+  ["another run", { runId: "r2" }],
+  ["another task", { runId: "r1", nodeId: "other" }],
+  ["a run of its own", {}],
+])("rule 15: a timed-out try cannot call tools in %s either", async (_where, options) => {
+  const world = await createWorld();
+  const clock = createClock();
+  const { charge, effects } = createCharge();
+  const slow = Promise.withResolvers<void>();
+  const leftover: unknown[] = [];
+  const runtime = await world.runtime({ clock });
+  const outer = createOuter(
+    async () => {
+      await slow.promise;
+      leftover.push(await runtime.call(charge, args, { nodeId: "elsewhere", ...options }));
+      const inRun = runtime.run({ runId: "r3" }, () => charging(charge));
+      leftover.push(await inRun.catch((error: unknown) => ({ error })));
+    },
+    { timeoutMs: 100 },
+  );
+  const call = runtime.call(outer, {}, task);
+  await until(() => clock.sleeps.length > 0);
+  await clock.advance(100);
+  expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT" } });
+  slow.resolve();
+  await until(() => leftover.length === 2);
+  expect(leftover).toMatchObject([
+    { error: { code: "TOOL_ATTEMPT_STALE" } },
+    { error: { code: "TOOL_ATTEMPT_STALE" } },
+  ]);
+  expect(effects).toEqual([]);
+});
+
+it("rule 15: the timeout of a try reaches the calls that it makes in another run", async () => {
+  const world = await createWorld();
+  const clock = createClock();
+  const signals: AbortSignal[] = [];
+  const { charge } = createCharge({}, (_count, signal) => {
+    signals.push(signal);
+    return never();
+  });
+  const runtime = await world.runtime({ clock });
+  const outer = createOuter(() => runtime.call(charge, args, { runId: "r2" }), { timeoutMs: 100 });
+  const call = runtime.call(outer, {}, task);
+  await until(() => signals.length === 1);
+  await clock.advance(100);
+  expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_TIMEOUT" } });
+  expect(signals[0]?.aborted).toBe(true);
+  await until(async () => (await world.log("r2"))[0]?.["status"] === "unknown");
+});
+
+it("rule 15: work that a tool leaves to another run continues after the tool has returned", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge();
+  const runtime = await world.runtime();
+  const returned = Promise.withResolvers<void>();
+  const background: Promise<unknown>[] = [];
+  const outer = createOuter(async () => {
+    background.push(returned.promise.then(() => runtime.call(charge, args, { runId: "r2" })));
+  });
+  expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "success" });
+  returned.resolve();
+  expect(await background[0]).toMatchObject({ status: "success" });
+  expect(effects).toHaveLength(1);
 });
 
 it("rule 15: a call that a tool did not await cannot begin after the tool has returned", async () => {

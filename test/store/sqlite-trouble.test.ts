@@ -30,7 +30,21 @@ describe("a store file", () => {
       copyFileSync(address, `${address}.copy`);
       renameSync(`${address}.copy`, address);
     },
+    "loses the log beside it": (address) => rmSync(`${address}-wal`),
   };
+
+  test.each(Object.entries(losses))(
+    "that %s while a tool runs does not let the call end",
+    async (_name, lose) => {
+      const address = await freshAddress();
+      const { charge, effects } = createCharge({}, () => lose(address));
+      const runtime = createRuntime({ store: address });
+      const outcome = await runtime.call(charge, { amount: 1 }, task).catch((error: unknown) => error);
+      expect(outcome).toMatchObject({ code: "TOOL_STORE_FAILED" });
+      expect(effects).toHaveLength(1);
+      await Promise.allSettled([runtime[Symbol.asyncDispose]()]);
+    },
+  );
 
   test.each(Object.entries(losses))(
     "that %s while open lets no further effect happen",

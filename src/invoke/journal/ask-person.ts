@@ -5,6 +5,7 @@ import { redeemGuard } from "../approvals/redeem.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { addGuard, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
+import { refusalOfLimits } from "../policies/refuse-early.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { questionAbout } from "./describe-interrupted.ts";
 
@@ -18,7 +19,8 @@ export async function openQuestion(call: Call): Promise<ApprovalRow | undefined>
 export async function askPerson(call: Call, row: CallRow): Promise<Result> {
   await prepareInput(call);
   const previous = await latestRequest(call);
-  const approval = await requestApproval(call, "replay", previous, questionAbout(call, row));
+  const refusal = await refusalOfLimits(call);
+  const approval = await requestApproval(call, "replay", previous, questionAbout(call, row, refusal));
   return { kind: "pending", approval };
 }
 

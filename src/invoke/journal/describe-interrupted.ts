@@ -3,6 +3,7 @@ import type { OnUnknown } from "../../definition/tool-options.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
 import type { Call } from "../call.ts";
+import type { Result } from "../outcome.ts";
 import { decodeError } from "../error-record.ts";
 
 const LONGEST_REASON = 500;
@@ -63,7 +64,9 @@ const FAIL_HINT =
   'Check outside whether the effect happened. The tool is defined with onUnknown: "fail", so every resume ends with this error; ' +
   'start a new run, or define the tool with onUnknown: "ask" and resume to decide about this call.';
 
-/** The question that a person reads. */
-export function questionAbout(call: Call, row: CallRow): string {
-  return `A call of "${call.spec.name}" ${howItEnded(row)}, and it is not known whether it had its effect. Did it happen, should it run again, or do you give up?`;
+/** The question that a person reads. @param refusal why it could not run again as things are */
+export function questionAbout(call: Call, row: CallRow, refusal: Result | undefined): string {
+  const question = `A call of "${call.spec.name}" ${howItEnded(row)}, and it is not known whether it had its effect. Did it happen, should it run again, or do you give up?`;
+  if (refusal?.kind !== "error") return question;
+  return `${question} It can run again only under a higher limit: ${refusal.error.message}`;
 }

@@ -4,14 +4,15 @@ import { closeCall } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { type Call, emit } from "../call.ts";
-import { encodeError } from "../error-record.ts";
+import { copyError, encodeError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { replayNote } from "../call-notes.ts";
 import { storableOutput } from "../storable.ts";
 import { explainRefusal, insertRow, logText } from "./rows.ts";
 
-export async function recordAnswer(call: Call, result: Result, isDecided: boolean): Promise<Result> {
+export async function recordAnswer(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
+  const result = isDecided ? answer : refusedAgain(call, answer);
   if (call.mode === "ask" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
     return result;
   if (isDecided && isReplay(result)) {
@@ -32,11 +33,21 @@ export async function recordAnswer(call: Call, result: Result, isDecided: boolea
     : result;
 }
 
-function isOpen(call: Call, result: Result): boolean {
+/** A call whose earlier try may have had its effect was refused now, by a limit or a breaker: neither proves anything. */
+function refusedAgain(call: Call, result: Result): Result {
+  if (result.kind !== "error" || !call.mayHaveHappened || result.error.effect !== "none") return result;
+  // What was noted before said that it runs again.
+  call.note = NOT_RUN_AGAIN;
+  return { ...result, error: copyError(result.error, { effect: undefined }) };
+}
+
+const NOT_RUN_AGAIN =
+  "An earlier try of this call was interrupted. It is not known whether it had its effect, and it was not run again.";
+
+function isOpen({ mayHaveHappened, row }: Call, result: Result): boolean {
   if (result.kind !== "error" || result.error.effect === "happened") return false;
-  return (
-    result.error.code === "TOOL_OUTCOME_UNKNOWN" || (call.mayHaveHappened && call.row?.status === "unknown")
-  );
+  if (result.error.code === "TOOL_OUTCOME_UNKNOWN") return true;
+  return mayHaveHappened && (row?.status === "unknown" || row?.status === "pending");
 }
 
 function* writeAnswer(call: Call, result: Result): Transaction<void> {

@@ -143,10 +143,10 @@ function timedOut(call: Call, timeoutMs: number): Result {
  * able to resume: the call stays in doubt, and an equal one finds out what became of it.
  */
 function timedOutOutside(call: Call, elapsedMs: number): Result | undefined {
-  const { signal, scope } = call;
+  const { signal, scope, madeBy } = call;
   const reason: unknown = signal?.reason;
   const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
-  const ofRun = scope.root.signal?.aborted === true || scope.ofTry?.signal.aborted === true;
+  const ofRun = scope.root.signal?.aborted === true || madeBy?.isStopped === true;
   if (!isTimeout || ofRun) return undefined;
   return { kind: "cut", error: timeoutError(call, Math.round(elapsedMs), false) };
 }

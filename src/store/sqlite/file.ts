@@ -7,10 +7,17 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import type { CommitLevel } from "../store.ts";
 
+const LOOK_EVERY_MS = 5;
+const GONE = "gone";
+
 export class StoreFile {
   readonly #path: string;
   readonly #identity: string;
+  /** SQLite creates its log at the first transaction, and keeps it as long as anybody has the file open. */
+  #logIdentity = GONE;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
+  /** Full commits after which no other commit has looked yet. */
+  #owedLooks = 0;
 
   /** Call it when the file was just opened. The path holds when the working directory changes. */
   constructor(path: string) {
@@ -19,33 +26,42 @@ export class StoreFile {
   }
 
   /**
-   * Always looks before a full commit, which is the intent of an effect that must not happen twice. Other commits look
-   * every few milliseconds: a look costs a tenth of a commit. @throws TOOL_STORE_FAILED
+   * Always looks before a full commit, which is the intent of an effect that must not happen twice, and before the commit
+   * that follows it, which is most likely its outcome. Other commits look every few milliseconds: a look costs a tenth of a
+   * commit. @throws TOOL_STORE_FAILED
    */
   assertInPlace(level: CommitLevel): void {
     const now = performance.now();
-    if (level === "normal" && now - this.#lookedAtMs < LOOK_EVERY_MS) return;
-    if (identityOf(this.#path) === this.#identity) {
-      this.#lookedAtMs = now;
-      return;
-    }
-    throw new ToolwrightError(
-      "TOOL_STORE_FAILED",
-      `The store ${this.#path} failed: the file was deleted or replaced while open.`,
-      {
-        hint: "Nothing more is recorded, so nothing more is run. Put the file back, or stop every process that uses it and check what happened before you start again.",
-      },
-    );
+    if (level === "normal" && this.#owedLooks === 0 && now - this.#lookedAtMs < LOOK_EVERY_MS) return;
+    if (identityOf(this.#path) !== this.#identity) throw missing(this.#path, "Put the file back, or stop");
+    this.#assertLogInPlace();
+    this.#lookedAtMs = now;
+    this.#owedLooks = level === "full" ? this.#owedLooks + 1 : Math.max(0, this.#owedLooks - 1);
+  }
+
+  #assertLogInPlace(): void {
+    const log = `${this.#path}-wal`;
+    const identity = identityOf(log);
+    if (this.#logIdentity === GONE) this.#logIdentity = identity;
+    else if (identity !== this.#logIdentity) throw missing(log, "Stop");
   }
 }
 
-const LOOK_EVERY_MS = 5;
+function missing(path: string, way: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_STORE_FAILED",
+    `The store ${path} failed: the file was deleted or replaced while open.`,
+    {
+      hint: `Nothing more is recorded, so nothing more is run. ${way} every process that uses it and check what happened before you start again.`,
+    },
+  );
+}
 
 function identityOf(path: string): string {
   try {
-    const { dev, ino } = statSync(path);
-    return `${dev} ${ino}`;
+    const file = statSync(path, { throwIfNoEntry: false });
+    return file === undefined ? GONE : `${file.dev} ${file.ino}`;
   } catch {
-    return "gone";
+    return GONE;
   }
 }

@@ -1,0 +1,53 @@
+/**
+ * What a closed runtime leaves behind: tools that were cut off and still run, and outcomes that the store did not take. The
+ * process lives on, so other processes would wait for them for as long as it does. They are written once they can be; that
+ * never keeps the program running.
+ */
+import { existsSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Host } from "../invoke/host.ts";
+import { isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import type { Ownership } from "./ownership.ts";
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** @param address of the store that was closed; `undefined` where its owner keeps it open. Never rejects. */
+export async function endLater(
+  host: Pick<Host, "store" | "cutOff" | "unsettled">,
+  ownership: Ownership,
+  address: StoreOption | undefined,
+): Promise<void> {
+  while (host.cutOff.size > 0) await Promise.all(host.cutOff);
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
+    // Opening a deleted file would start an empty store in its place.
+    if (address !== undefined && isGone(address)) return;
+    try {
+      if (address === undefined) await endIn(host.store, host, ownership);
+      else await withStore(address, (store) => endIn(store, host, ownership));
+      if (host.unsettled.isEmpty) return;
+    } catch {
+      // The store does not answer yet.
+    }
+    await pause(ms, undefined, { ref: false });
+  }
+}
+
+async function endIn(store: Store, host: Pick<Host, "unsettled">, ownership: Ownership): Promise<void> {
+  await host.unsettled.settle(store);
+  if (host.unsettled.isEmpty) await ownership.end(store);
+}
+
+async function withStore(address: StoreOption, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(address);
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function isGone(address: StoreOption): boolean {
+  return typeof address === "string" && !isPostgresAddress(address) && !existsSync(address);
+}
