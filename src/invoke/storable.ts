@@ -2,6 +2,7 @@
  * What of a call may be stored, and shown to others than its caller: the one place that applies `redact`, and the rule for
  * the content of `write` and `edit`, to inputs and outputs.
  */
+import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { describeInput } from "../util/content-digest.ts";
 import { HostValue } from "../util/encode.ts";
@@ -32,7 +33,11 @@ export function storableInput(
   }
   if (spec.redactInput.length === 0) return args;
   if (parsed === undefined) return markOf(args, secret);
-  const known = hideUnknown(args, parsed.data, (value) => markOf(value, secret));
+  const declared: Declared = {
+    schema: spec.inputJsonSchema,
+    paths: spec.redactInput.map((path) => path.split(".")),
+  };
+  const known = hideUnknown(args, parsed.data, declared, (value) => markOf(value, secret));
   return mask(known, spec.redactInput, secret);
 }
 
@@ -51,18 +56,59 @@ function parsedBy({ schema }: ToolSpec, args: unknown): { readonly data: unknown
   }
 }
 
-/** A field that the schema dropped may be a misspelt one, with the secret in it. */
-function hideUnknown(sent: unknown, parsed: unknown, hide: (value: unknown) => unknown): unknown {
-  if (sent === parsed || !isRecord(sent) || !isRecord(parsed)) {
-    if (!Array.isArray(sent) || !Array.isArray(parsed) || sent.length !== parsed.length) return sent;
-    return sent.map((item, index) => hideUnknown(item, parsed[index], hide));
+/** What the tool says about the fields of one value: their schema, and the rest of the redacted paths from here. */
+interface Declared {
+  readonly schema: JsonSchema | undefined;
+  readonly paths: readonly (readonly string[])[];
+}
+
+/** A field that the schema drops, or accepts without declaring it, may be misspelt and contain the secret. */
+function hideUnknown(
+  sent: unknown,
+  parsed: unknown,
+  declared: Declared,
+  hide: (value: unknown) => unknown,
+): unknown {
+  if (Array.isArray(sent)) {
+    if (!Array.isArray(parsed) || sent.length !== parsed.length) return sent;
+    const ofItem = {
+      schema: childOf(declared.schema, "items"),
+      // A path reaches the items of a list with `*` and without.
+      paths: declared.paths.flatMap((path) => (path[0] === "*" ? [path, path.slice(1)] : [path])),
+    };
+    return sent.map((item, index) => hideUnknown(item, parsed[index], ofItem, hide));
   }
+  if (!isRecord(sent) || !isRecord(parsed)) return sent;
   return Object.fromEntries(
     Object.entries(sent).map(([name, item]) => [
       name,
-      Object.hasOwn(parsed, name) ? hideUnknown(item, parsed[name], hide) : hide(item),
+      Object.hasOwn(parsed, name) && isDeclared(name, declared)
+        ? hideUnknown(item, parsed[name], fieldOf(name, declared), hide)
+        : hide(item),
     ]),
   );
+}
+
+/** A loose object accepts any field. Those that it does not declare, and that no path names, are unknown to the tool. */
+function isDeclared(name: string, { schema, paths }: Declared): boolean {
+  if (schema === undefined || childOf(childOf(schema, "properties"), name) !== undefined) return true;
+  const rest = schema["additionalProperties"];
+  const isLoose = rest === true || (isRecord(rest) && Object.keys(rest).length === 0);
+  // The names of a record are data.
+  if (!isLoose || schema["propertyNames"] !== undefined) return true;
+  return paths.some(([first]) => first === name || first === "*");
+}
+
+function fieldOf(name: string, { schema, paths }: Declared): Declared {
+  return {
+    schema: childOf(childOf(schema, "properties"), name),
+    paths: paths.filter(([first]) => first === name || first === "*").map(([, ...rest]) => rest),
+  };
+}
+
+function childOf(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
+  const child = schema?.[name];
+  return isRecord(child) ? child : undefined;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 /** Ids, names, prompts and errors that somebody else chose: none of them can make a line, a colour or a command of ours. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createRuntime, defineTool } from "toolwright";
@@ -25,7 +26,7 @@ function expectHarmless(text: string): void {
 async function hostileStore(): Promise<string> {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const pay = defineTool({
-    name: HOSTILE,
+    name: "pay",
     description: HOSTILE,
     schema: z.object({ to: z.string() }),
     needsApproval: true,
@@ -38,6 +39,11 @@ async function hostileStore(): Promise<string> {
   });
   await using runtime = createRuntime({ store: join(folder, "toolwright.db") });
   await runtime.call(pay, { to: HOSTILE }, { runId: HOSTILE, nodeId: HOSTILE });
+  // Such a name is refused where a tool is defined. A store may hold one all the same.
+  const database = new DatabaseSync(join(folder, "toolwright.db"));
+  for (const table of ["toolwright_calls", "toolwright_approvals"])
+    database.prepare(`UPDATE ${table} SET tool_name = ?`).run(HOSTILE);
+  database.close();
   return folder;
 }
 

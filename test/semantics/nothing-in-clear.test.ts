@@ -217,6 +217,32 @@ test.each<[string, unknown]>([
   await place.expectNowhere(SECRET, "98765432101");
 });
 
+test.each<[string, unknown]>([
+  ["beside the path", { card: SECRET }],
+  ["in an item of a list", { cards: [{ no: "1234", nr: SECRET }] }],
+])("rule 37: a field that a loose object does not declare is hidden: %s", async (_where, args) => {
+  const place = createPlace();
+  const pay = defineTool({
+    name: "pay",
+    schema: z.looseObject({
+      cards: z.array(z.looseObject({ no: z.string() })).optional(),
+      sum: z.number().optional(),
+      headers: z.record(z.string(), z.unknown()).optional(),
+    }),
+    redact: CARDS,
+    execute: () => "paid",
+  });
+  await place.runtime.call(
+    pay,
+    { ...(args as object), sum: 70_007, headers: { tag: "known" } },
+    { runId: "r" },
+  );
+  const [row] = await place.runtime.calls();
+  expect(row?.inputJson).toContain('"sum":70007');
+  expect(row?.inputJson).toContain('"tag":"known"');
+  await place.expectNowhere(SECRET);
+});
+
 test("a field whose name has dots is found by the path", async () => {
   const place = createPlace();
   const pay = defineTool({
