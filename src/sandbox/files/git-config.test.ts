@@ -30,6 +30,11 @@ const TEXTS = [
   '[includeIf "gitdir:~/x/"]\n\tpath = ~/y\n',
   '; comment \\\n[core]\n\tx = 1\r\n\ty = "a\\nb\\tc"\n',
   "\uFEFF[core]\n\tx = y\n",
+  "[core] # \\\n\tfsmonitor = x\n",
+  "[core]\n\tbare = false # \\\n\tfsmonitor = x\n",
+  "[core]\n\tbare = false\\\n # \\\n\tfsmonitor = x\n",
+  '[core]\n\tbare = "false" ; "\\\n\tfsmonitor = x\n',
+  '[core]\n\tx = "a # \\\nb"\n\ty = z\n',
 ];
 
 test.each(TEXTS)("%j is read as git reads it", (text) => expect(shown(text)).toEqual(readByGit(text)));

@@ -10,45 +10,55 @@ export interface ConfigEntry {
   readonly value: string | undefined;
 }
 
+/**
+ * Reads character by character, as git does: where a comment ends, and whether a backslash joins two lines, depends on
+ * what came before. A backslash at the end of a comment joins nothing.
+ */
 export function parseGitConfig(text: string): ConfigEntry[] {
+  const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const entries: ConfigEntry[] = [];
   let section = "";
-  const lines = joinContinued(text);
-  for (const line of lines) {
-    let rest = line.trim();
-    while (rest.startsWith("[")) {
-      const header = /^\[\s*([^\s"\]]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
-      if (header === null) {
-        entries.push({ name: UNREADABLE, value: rest });
-        rest = "";
-        break;
-      }
-      const [all, name = "", subsection] = header;
+  let at = 0;
+  const match = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(source);
+    if (found !== null) at = pattern.lastIndex;
+    return found;
+  };
+  while (at < source.length) {
+    if (match(SPACE) !== null || match(COMMENT) !== null) continue;
+    const header = match(HEADER);
+    if (header !== null) {
+      const [, name = "", subsection] = header;
       // The old form `[section.sub]` folds the case of both.
       section =
         subsection === undefined
           ? name.toLowerCase()
           : `${name.toLowerCase()}.${subsection.replaceAll(/\\(.)/g, "$1")}`;
-      rest = rest.slice(all.length).trim();
+      continue;
     }
-    if (rest === "" || rest.startsWith("#") || rest.startsWith(";")) continue;
-    const entry = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/s.exec(rest);
-    // `name # comment` is a name without a value.
-    const bare = /^([A-Za-z][A-Za-z0-9-]*)\s*[#;]/.exec(rest);
-    if (entry !== null) {
-      const [, key = "", value] = entry;
-      entries.push({
-        name: `${section}.${key.toLowerCase()}`,
-        value: value === undefined ? undefined : readValue(value),
-      });
-    } else if (bare !== null) {
-      entries.push({ name: `${section}.${(bare[1] ?? "").toLowerCase()}`, value: undefined });
+    const key = match(KEY)?.[1]?.toLowerCase();
+    if (key === undefined) {
+      entries.push({ name: UNREADABLE, value: match(LINE)?.[0] });
+    } else if (source[at] === "=") {
+      const { value, end } = readValue(source, at + 1);
+      entries.push({ name: `${section}.${key}`, value });
+      at = end;
+    } else if (at >= source.length || /[\n#;]/.test(source.charAt(at))) {
+      // `name # comment` is a name without a value.
+      entries.push({ name: `${section}.${key}`, value: undefined });
     } else {
-      entries.push({ name: UNREADABLE, value: rest });
+      entries.push({ name: UNREADABLE, value: `${key} ${match(LINE)?.[0] ?? ""}` });
     }
   }
   return entries;
 }
+
+const SPACE = /\s+/y;
+const COMMENT = /[#;][^\n]*/y;
+const HEADER = /\[\s*([^\s"\]]*)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]/y;
+const KEY = /([A-Za-z][A-Za-z0-9-]*)[^\S\n]*/y;
+const LINE = /[^\n]+/y;
 
 /** The name of what could not be read. */
 export const UNREADABLE = "?";
@@ -80,39 +90,25 @@ function escapeValue(value: string): string {
     .replaceAll("\t", String.raw`\t`);
 }
 
-/** A line that ends in a backslash goes on in the next one, inside and outside of quotes. */
-function joinContinued(text: string): string[] {
-  const lines: string[] = [];
-  let pending = "";
-  for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
-    const backslashes = /\\*$/.exec(line)?.[0].length ?? 0;
-    const isComment = pending === "" && /^\s*[#;]/.test(line);
-    if (backslashes % 2 === 1 && !isComment) {
-      pending += line.slice(0, -1);
-      continue;
-    }
-    lines.push(pending + line);
-    pending = "";
-  }
-  if (pending !== "") lines.push(pending);
-  return lines;
-}
-
-function readValue(raw: string): string {
+/** From behind the `=` to the end of the line, or of the last one that a backslash joins to it. */
+function readValue(source: string, start: number): { readonly value: string; readonly end: number } {
   let value = "";
   let kept = 0;
-  let quoted = false;
-  for (let index = 0; index < raw.length; index += 1) {
-    const character = raw.charAt(index);
+  let [quoted, inComment] = [false, false];
+  let index = start;
+  for (; index < source.length && source[index] !== "\n"; index += 1) {
+    const character = source.charAt(index);
+    if (inComment) continue;
     if (character === '"') {
       quoted = !quoted;
       kept = value.length;
     } else if (character === "\\") {
       index += 1;
-      value += ESCAPES[raw.charAt(index)] ?? raw.charAt(index);
+      if (source[index] === "\n") continue;
+      value += ESCAPES[source.charAt(index)] ?? source.charAt(index);
       kept = value.length;
     } else if (!quoted && (character === "#" || character === ";")) {
-      break;
+      inComment = true;
     } else if (quoted || !/\s/.test(character)) {
       value += character;
       kept = value.length;
@@ -120,7 +116,7 @@ function readValue(raw: string): string {
       value += character;
     }
   }
-  return value.slice(0, kept);
+  return { value: value.slice(0, kept), end: index };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };

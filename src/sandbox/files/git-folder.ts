@@ -2,8 +2,8 @@
  * Whether a folder is, or would become, what git takes for a repository. Git finds one by its content, under any name, so
  * plain files in a folder are enough to make it run a program.
  */
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { foldName, isGitObeyedName } from "./protected-names.ts";
 
 /**
@@ -35,24 +35,38 @@ export function settingsFoldersOf(workTree: string): string[] {
   return common === undefined ? [own] : [own, common];
 }
 
-/** Where a file `.git` sends git. */
+/** Where a file `.git` sends git. Read as git reads it: a zero byte ends it, line breaks at its very end are no part of it. */
 export function targetOfGitFile(path: string): string | undefined {
-  const target = /^gitdir: *(.+?)[\r\n]*$/s.exec(readSmall(path))?.[1];
-  return target === undefined ? undefined : resolve(path, "..", target);
+  const text = readPointer(path);
+  return text.startsWith(GIT_FILE) && text.length > GIT_FILE.length
+    ? placeOf(text.slice(GIT_FILE.length), dirname(path))
+    : undefined;
 }
 
 /** Where a git folder keeps what it shares with others. */
 export function commonFolderOf(gitFolder: string): string | undefined {
-  const target = readSmall(join(gitFolder, "commondir")).replace(/[\r\n]+$/, "");
-  return target === "" ? undefined : resolve(gitFolder, target);
+  const target = readPointer(join(gitFolder, "commondir"));
+  return target === "" ? undefined : placeOf(target, gitFolder);
 }
 
-const MAX_POINTER_BYTES = 8_192;
+/** As the kernel finds it: `..` behind a link leads elsewhere than it spells. */
+function placeOf(target: string, base: string): string {
+  const path = isAbsolute(target) ? target : `${base}/${target}`;
+  return realOrSame(path) === path ? resolve(path) : realOrSame(path);
+}
 
-function readSmall(path: string): string {
+const GIT_FILE = "gitdir: ";
+/** As much as git itself reads. */
+const MAX_POINTER_BYTES = 1_048_576;
+
+/** Through links, as git does. */
+function readPointer(path: string): string {
   try {
-    const stat = lstatSync(path);
-    return stat.isFile() && stat.size <= MAX_POINTER_BYTES ? readFileSync(path, "utf8") : "";
+    const stat = statSync(path);
+    // Files of the kernel have no size, and some of them never end.
+    if (!stat.isFile() || stat.size === 0 || stat.size > MAX_POINTER_BYTES) return "";
+    const text = readFileSync(path, "utf8").replace(/[\r\n]+$/, "");
+    return text.split("\0", 1)[0] ?? "";
   } catch {
     return ""; // Not there.
   }
@@ -60,7 +74,7 @@ function readSmall(path: string): string {
 
 function realOrSame(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path; // Not there.
   }

@@ -5,7 +5,7 @@
  */
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
 
 export interface GitGuards {
@@ -38,10 +38,13 @@ export function readGitGuards(place: GitPlace): GitGuards {
     const { name, value } = entry;
     if (value === undefined || value === "" || IGNORED.test(name)) continue;
     if (name === "core.hookspath") {
-      folders.add(absolute(value, place.workTree));
+      const folder = absolute(value, place.workTree);
+      // Husky's hooks in `_` do nothing but run the files of the same names in the folder above.
+      folders.add(folder);
+      if (basename(folder) === "_") folders.add(dirname(folder));
       continue;
     }
-    for (const word of wordsOf(value)) {
+    for (const word of wordsOf(value, place.workTree)) {
       for (const base of [place.workTree, place.gitDir, dirname(file)]) {
         const path = absolute(word, base);
         if (isFile(path)) programs.add(path);
@@ -66,15 +69,15 @@ export function readGitGuards(place: GitPlace): GitGuards {
 
 /** Addresses and names, not paths of programs; `core.worktree` names the whole work tree. */
 const IGNORED =
-  /^(?:core\.(?:worktree|bare|filemode|repositoryformatversion)|remote\..*|branch\..*|url\..*|submodule\..*\.(?:url|path|branch|active)|user\..*|safe\..*|extensions\..*)$/;
+  /^(?:core\.(?:worktree|bare|filemode|repositoryformatversion)|remote\..*(?<!\.(?:uploadpack|receivepack))|branch\..*|url\..*|submodule\..*\.(?:url|path|branch|active)|user\..*|safe\..*|extensions\..*)$/;
 
 /** Settings whose value git runs. */
 const COMMAND_LINES =
-  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
+  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack))$/s;
 
 /** A path: git looks words without a slash up in PATH, and an option, a place holder or an address is none. */
 function isProgramPath(word: string): boolean {
-  return word.includes("/") && !/^-|%|:\/\/|[*?$]/.test(word);
+  return word.includes("/") && !/^-|%|:\/\/|[*?$\s"'`;|&()<>=\\]/.test(word);
 }
 
 interface Settings {
@@ -143,13 +146,25 @@ function absolute(path: string, base: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(base, path);
 }
 
-/** The words of a command line, without its quotes; an alias begins with `!`. */
-function wordsOf(value: string): string[] {
-  return value.split(/[\s"'`;|&()<>=]+/).flatMap((word) => {
+/**
+ * The words of a command line, without its quotes, and each quoted part as a whole; an alias begins with `!`. The common ways
+ * to name the work tree stand for it.
+ */
+function wordsOf(value: string, workTree: string): string[] {
+  const line = value.replaceAll(WORK_TREE, () => workTree);
+  const quoted = [...line.matchAll(/"([^"]+)"|'([^']+)'/g)].map(
+    ([, double, single]) => double ?? single ?? "",
+  );
+  const escaped = line.split(/(?<!\\)\s+/).map((word) => word.replaceAll(/\\(.)/g, "$1"));
+  const words = [...line.split(/[\s"'`;|&()<>=]+/), ...quoted, ...escaped].flatMap((word) => {
     const plain = word.replace(/^!/, "");
     return plain === "" || plain.length > 1_000 ? [] : [plain];
   });
+  return [...new Set(words)];
 }
+
+const WORK_TREE =
+  /\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`|\$\(pwd\)|\$PWD\b|\$\{PWD\}/g;
 
 function isNothing(path: string): boolean {
   try {

@@ -6,7 +6,8 @@
 /** Inside a git folder: what holds commands, or leads git to another folder that does. */
 export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir"] as const;
 
-const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set(GIT_OBEYED);
+/** With the list of a rebase, whose commands `git rebase --continue` runs: commands may write it, file tools may not. */
+const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo"]);
 
 /** Toolwright's own folder: stores and instructions lie in it. */
 export const OWN_FOLDER = ".toolwright";

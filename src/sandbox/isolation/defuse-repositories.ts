@@ -13,25 +13,42 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
+import { basename, dirname } from "node:path";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "../files/git-config.ts";
-import { openFolderBelow } from "./protection-plan.ts";
+import { O_PATH, openFolderBelow } from "./protection-plan.ts";
 
 /** The names of settings and hooks that were taken, such as `core.fsmonitor`. With `look`, nothing is changed. */
 export function defuseRepository(root: string, gitDir: string, mode: "look" | "change"): string[] {
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
   try {
-    const base = `/proc/self/fd/${folder}`;
-    return [
-      ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode)),
-      ...defuseHooks(base, root, gitDir, mode),
-    ];
+    return defuseFolder(`/proc/self/fd/${folder}`, mode);
   } finally {
     closeSync(folder);
+  }
+}
+
+/** `base` is a git folder that is held by a descriptor. */
+export function defuseFolder(base: string, mode: "look" | "change"): string[] {
+  if (mode === "change") openToOwner(base);
+  return [
+    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode)),
+    ...defuseHooks(base, mode),
+  ];
+}
+
+/** A command may have taken from the owner the right to list a folder or to replace what is in it. */
+export function openToOwner(base: string): void {
+  try {
+    const { mode } = statSync(base);
+    if ((mode & 0o700) !== 0o700) chmodSync(base, (mode & 0o7777) | 0o700);
+  } catch {
+    // Another's, or gone by now.
   }
 }
 
@@ -56,36 +73,47 @@ function isHarmless({ name }: ConfigEntry): boolean {
 }
 
 function defuseConfig(base: string, name: string, mode: "look" | "change"): string[] {
-  const path = `${base}/${name}`;
-  const text = readPlain(path);
-  if (text === undefined) return [];
-  const entries = text === LINK ? [] : parseGitConfig(text);
+  const content = readPlain(`${base}/${name}`);
+  if (content === undefined) return [];
+  const entries = parseGitConfig(content.text);
   const taken = entries.filter((entry) => !isHarmless(entry));
-  const names = text === LINK ? [`${name} (a link)`] : taken.map((entry) => entry.name);
+  const names = [
+    ...taken.map((entry) => entry.name),
+    ...(content.why === undefined ? [] : [`${name} (${content.why})`]),
+  ];
   if (names.length === 0 || mode === "look") return names;
   const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
   const note = `# Toolwright turned off these settings, which a command made and git would obey:\n${notes.join("")}`;
-  replacePlain(base, name, formatGitConfig(entries.filter(isHarmless)) + note);
+  const kept = formatGitConfig(entries.filter(isHarmless));
+  replacePlain(base, name, taken.length === 0 ? kept : kept + note);
   return names;
 }
 
-function defuseHooks(base: string, root: string, gitDir: string, mode: "look" | "change"): string[] {
+function defuseHooks(base: string, mode: "look" | "change"): string[] {
   const stat = lstatSync(`${base}/hooks`, { throwIfNoEntry: false });
   if (stat?.isSymbolicLink() === true) {
     if (mode === "change") unlinkQuietly(`${base}/hooks`);
     return ["hooks (a link)"];
   }
-  const hooks = openFolderBelow(root, `${gitDir}/hooks`);
-  if (hooks === undefined) return [];
+  let hooks: number;
+  try {
+    hooks = openSync(`${base}/hooks`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return []; // There are none.
+  }
   try {
     const inner = `/proc/self/fd/${hooks}`;
-    return readdirSync(inner).flatMap((name) => defuseHook(`${inner}/${name}`, name, mode));
+    if (mode === "change") openToOwner(inner);
+    return readdirSync(inner).flatMap((name) => defuseHook(inner, name, mode));
+  } catch {
+    return ["hooks (cannot be listed)"];
   } finally {
     closeSync(hooks);
   }
 }
 
-function defuseHook(path: string, name: string, mode: "look" | "change"): string[] {
+function defuseHook(folder: string, name: string, mode: "look" | "change"): string[] {
+  const path = `${folder}/${name}`;
   const stat = lstatSync(path, { throwIfNoEntry: false });
   // Git's own examples are not run under these names.
   if (stat === undefined || (stat.isFile() && name.endsWith(".sample"))) return [];
@@ -93,35 +121,50 @@ function defuseHook(path: string, name: string, mode: "look" | "change"): string
     if (mode === "change") unlinkQuietly(path);
     return [`hooks/${name}`];
   }
-  if (!stat.isFile() || (stat.mode & 0o111) === 0) return [];
-  if (mode === "change") withPlain(path, (own) => chmodSync(own, stat.mode & 0o666));
+  if (!stat.isFile()) return [];
+  // Under another name the file could be changed, and become a program, at any time.
+  const isShared = stat.nlink > 1;
+  if (!isShared && (stat.mode & 0o111) === 0) return [];
+  if (mode === "change" && isShared) replacePlain(folder, name, readPlain(path)?.text ?? "");
+  else if (mode === "change") withPlain(path, (own) => chmodSync(own, stat.mode & 0o666));
   return [`hooks/${name}`];
 }
 
-const LINK = Symbol("a link");
 const MAX_CONFIG_BYTES = 4_194_304;
 
-function readPlain(path: string): string | typeof LINK | undefined {
+interface Content {
+  readonly text: string;
+  /** Why it has to be replaced, whatever its text is. */
+  readonly why?: string;
+}
+
+/** Undefined where there is no file. */
+function readPlain(path: string): Content | undefined {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(descriptor);
       if (!stat.isFile()) return undefined;
-      return stat.size > MAX_CONFIG_BYTES ? "[" : readFileSync(descriptor, "utf8");
+      if (stat.size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
+      const text = readFileSync(descriptor, "utf8");
+      // Under its other name it could be changed later.
+      return stat.nlink > 1 ? { text, why: "a hard link" } : { text };
     } finally {
       closeSync(descriptor);
     }
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ELOOP" ? LINK : undefined;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ELOOP") return { text: "", why: "a link" };
+    return code === "EACCES" ? { text: "", why: "cannot be read" } : undefined;
   }
 }
 
 /** Through a descriptor, so that a name that is swapped meanwhile does no harm. */
 function withPlain(path: string, use: (own: string) => void): void {
   try {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
     try {
-      use(`/proc/self/fd/${descriptor}`);
+      if (fstatSync(descriptor).isFile()) use(`/proc/self/fd/${descriptor}`);
     } finally {
       closeSync(descriptor);
     }
@@ -130,10 +173,27 @@ function withPlain(path: string, use: (own: string) => void): void {
   }
 }
 
-function replacePlain(base: string, name: string, text: string): void {
+/** Gives a file that has other names an inode of its own, with the same content and mode. */
+export function separateFile(root: string, path: string): void {
+  const folder = openFolderBelow(root, dirname(path));
+  if (folder === undefined) return;
+  try {
+    const [base, name] = [`/proc/self/fd/${folder}`, basename(path)];
+    const stat = lstatSync(`${base}/${name}`, { throwIfNoEntry: false });
+    if (stat?.isFile() !== true || stat.nlink === 1) return;
+    const content = readPlain(`${base}/${name}`);
+    if (content !== undefined) replacePlain(base, name, content.text, stat.mode & 0o777);
+  } catch {
+    // Gone by now.
+  } finally {
+    closeSync(folder);
+  }
+}
+
+export function replacePlain(base: string, name: string, text: string, mode = 0o644): void {
   const temporary = `${base}/.toolwright-${randomUUID()}.tmp`;
   try {
-    writeFileSync(temporary, text, { flag: "wx" });
+    writeFileSync(temporary, text, { flag: "wx", mode });
     renameSync(temporary, `${base}/${name}`);
   } catch {
     unlinkQuietly(temporary);

@@ -4,10 +4,12 @@
  * host: what appears while a command runs may be a person's.
  */
 import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "../files/git-folder.ts";
-import { defuseRepository } from "./defuse-repositories.ts";
+import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import { defuseObscure, findObscure } from "./obscure-repositories.ts";
+import { commandsOfRebase, removeCommandsOfRebase, TODO } from "./rebase-commands.ts";
 import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "./tier.ts";
@@ -29,6 +31,10 @@ export function guardCommand(
     own: new Set(plan.finds.own),
     repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
+    closed: new Set(plan.finds.closed),
+    lost: new Set(plan.finds.lost),
+    todo: new Map(plan.finds.gitFolders.map((folder) => [folder, commandsOfRebase(folder)])),
+    obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
   /** By path: what was seen while the command ran stays seen, also when it is put back before the end. */
   const violations = new Map<string, Violation>();
@@ -43,8 +49,22 @@ export function guardCommand(
       if (readLinkOf(path) !== target) violations.set(path, { kind: "replaced", path });
     }
   };
+  /** To open one folder may bring another to light. */
+  const openClosed = (): void => {
+    for (let round = 0; round < MAX_DEPTH; round += 1) {
+      const closed = scanRoot(root).closed.filter((path) => !before.closed.has(path));
+      if (closed.length === 0) return;
+      for (const path of closed) {
+        violations.set(path, { kind: "closed", path });
+        openFolderToOwner(root, path);
+      }
+    }
+  };
   const lookForNew = (mode: "look" | "change"): void => {
+    if (mode === "change") openClosed();
     const finds = scanRoot(root);
+    for (const path of finds.closed)
+      if (!before.closed.has(path)) violations.set(path, { kind: "closed", path });
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
     for (const path of finds.gitFolders) {
       const isNew = !before.repositories.has(path);
@@ -52,8 +72,25 @@ export function guardCommand(
       if (taken.length > 0) violations.set(path, { kind: "repository", path, taken });
       if (!isNew && !before.withCommon.has(path) && commonFolderOf(path) !== undefined) {
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
-        if (mode === "change") removeCommonFile(root, path);
+        if (mode === "change") removePointer(root, join(path, "commondir"));
       }
+      // Not while the command runs: its own rebase may use such lines.
+      if (mode === "change") {
+        const taken = removeCommandsOfRebase(root, path, before.todo.get(path) ?? []);
+        if (taken.length > 0)
+          violations.set(`${path}/${TODO}`, { kind: "todo", path: `${path}/${TODO}`, taken });
+      }
+    }
+    for (const path of finds.lost) {
+      if (before.lost.has(path)) continue;
+      violations.set(path, { kind: "redirected", path });
+      if (mode === "change") removePointer(root, path);
+    }
+    for (const each of findObscure(root)) {
+      if (before.obscure.get(each.key) === each.stamp) continue;
+      const taken = defuseObscure(root, each, mode);
+      if (taken.length > 0)
+        violations.set(each.key, { kind: "repository", path: join(root, each.shown), taken });
     }
   };
   return {
@@ -71,14 +108,19 @@ export function guardCommand(
       lookAtKnown();
       lookForNew("change");
       if (violations.size === 0) return;
-      for (const { kind, path } of violations.values()) if (kind === "appeared") distrustFile(path);
+      for (const { kind, path } of violations.values()) {
+        if (kind !== "appeared") continue;
+        distrustFile(path);
+        // Else a later command could change, under the other name, what a person has accepted.
+        separateFile(root, path);
+      }
       throw toError([...violations.values()], root, tier);
     },
   };
 }
 
 interface Violation {
-  readonly kind: "replaced" | "appeared" | "repository" | "redirected";
+  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "todo";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -92,6 +134,7 @@ const GRACE_MS = 25;
 const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;
+const MAX_DEPTH = 64;
 
 /** Calls `look` soon after a change beside a protected path, and now and then for the whole root. */
 function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Watching {
@@ -141,12 +184,20 @@ function watchFolder(folder: string, onEvent: () => void): FSWatcher | undefined
   }
 }
 
-/** Git never makes one in a repository that has objects of its own. */
-function removeCommonFile(root: string, gitDir: string): void {
-  const folder = openFolderBelow(root, gitDir);
+function openFolderToOwner(root: string, path: string): void {
+  const folder = openFolderBelow(root, path);
+  if (folder === undefined) return;
+  openToOwner(`/proc/self/fd/${folder}`);
+  closeSync(folder);
+}
+
+/** Of a `commondir`: git never makes one in a repository that has objects of its own. */
+function removePointer(root: string, path: string): void {
+  const folder = openFolderBelow(root, dirname(path));
   if (folder === undefined) return;
   try {
-    unlinkSync(`/proc/self/fd/${folder}/commondir`);
+    openToOwner(`/proc/self/fd/${folder}`);
+    unlinkSync(`/proc/self/fd/${folder}/${basename(path)}`);
   } catch {
     // Gone by now.
   } finally {
@@ -173,6 +224,10 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
       return `${shown} appeared while a command ran, and no command may make it. It was left in place; Toolwright does not use it until a person accepts it.`;
     case "redirected":
       return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
+    case "closed":
+      return `The command took away the right to list the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
+    case "todo":
+      return `The command put commands into ${shown}, which git would run when the rebase continues. They were turned into comments.`;
     case "repository":
       return `The command made the repository ${shown} with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
   }

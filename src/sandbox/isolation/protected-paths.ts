@@ -34,7 +34,9 @@ export function planProtections(request: ProtectionRequest): ProtectionPlan & { 
   const { root, rootReadOnly } = request;
   const finds = scanRoot(root);
   const own = ownPaths(finds, root);
-  const found: ProtectedPath[] = [...own, ...hiddenPaths(request, own)];
+  // What cannot be listed cannot be looked through for what has to be protected.
+  const closed = finds.closed.map((path): ProtectedPath => ({ kind: "hideFolder", path, watched: false }));
+  const found: ProtectedPath[] = [...own, ...closed, ...hiddenPaths(request, own)];
   for (const store of finds.stores) {
     // Its side files come and go with those who open it: that is no reason to stop a command.
     for (const suffix of STORE_SUFFIXES)

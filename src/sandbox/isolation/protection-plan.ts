@@ -44,7 +44,7 @@ export interface ProtectionPlan {
 }
 
 // Node does not name it. It has this value on every architecture that Node is built for.
-const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
+export const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
 const HOLD = O_PATH | constants.O_NOFOLLOW;
 
 /** Opens everything that was found, by descriptors from the root down. What has gone meanwhile, or became a link, is left out. */

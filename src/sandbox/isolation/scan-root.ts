@@ -2,7 +2,7 @@
  * Finds in a root, at any depth, what commands must not change: Toolwright's own names, git folders and stores. It must
  * never follow a link. A folder is read again only when it has changed, by its change time, which no command can set.
  */
-import { lstatSync, readdirSync, type Dirent } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, type BigIntStats, type Dirent } from "node:fs";
 import { join } from "node:path";
 import { commonFolderOf, targetOfGitFile } from "../files/git-folder.ts";
 import { foldName, isOwnName, isStoreName, maybeProtected } from "../files/protected-names.ts";
@@ -19,11 +19,23 @@ export interface RootFinds {
   /** Links that are named `.git`. */
   readonly gitLinks: readonly string[];
   readonly stores: readonly string[];
+  /** Folders that cannot be listed. Whoever knows the names in them can still use them. */
+  readonly closed: readonly string[];
+  /** Files and links that send git to a path that is no text. Nothing can be protected there. */
+  readonly lost: readonly string[];
 }
 
 /** All paths are absolute and begin with `root`, which has to be a real path. */
 export function scanRoot(root: string): RootFinds {
-  const finds: MutableFinds = { own: [], gitFolders: [], gitFiles: [], gitLinks: [], stores: [] };
+  const finds: MutableFinds = {
+    own: [],
+    gitFolders: [],
+    gitFiles: [],
+    gitLinks: [],
+    stores: [],
+    closed: [],
+    lost: [],
+  };
   const folders = foldersOf(root);
   const seen = new Set<string>();
   const pending = [root];
@@ -31,19 +43,25 @@ export function scanRoot(root: string): RootFinds {
     const listing = readListing(folder, folders);
     if (listing === undefined) continue;
     seen.add(folder);
+    if (listing.isClosed) finds.closed.push(folder);
     for (const name of listing.own) finds.own.push(join(folder, name));
     for (const name of listing.stores) {
       const path = join(folder, name);
       if (isStoreName(foldName(name)) || isStoreFile(path)) finds.stores.push(path);
     }
-    if (listing.gitFile !== undefined) {
-      const path = join(folder, listing.gitFile);
+    for (const name of listing.gitFiles) {
+      const path = join(folder, name);
       finds.gitFiles.push(path);
-      addGitFolder(finds, targetOfGitFile(path), root);
+      addGitFolder(finds, targetOfGitFile(path), root, path);
     }
-    if (listing.gitLink !== undefined) finds.gitLinks.push(join(folder, listing.gitLink));
-    if (listing.gitFolder !== undefined) addGitFolder(finds, join(folder, listing.gitFolder), root);
-    if (listing.isGitFolder) addGitFolder(finds, folder, root);
+    for (const name of listing.gitLinks) {
+      const path = join(folder, name);
+      finds.gitLinks.push(path);
+      // It leads to a git folder, or to a file that names one.
+      addGitFolder(finds, targetOfGitFile(path) ?? path, root, path);
+    }
+    for (const name of listing.gitFolders) addGitFolder(finds, join(folder, name), root, undefined);
+    if (listing.isGitFolder) addGitFolder(finds, folder, root, undefined);
     // Also below what only looks like a repository: it would be a place to hide something.
     for (const name of listing.folders) pending.push(join(folder, name));
   }
@@ -51,25 +69,41 @@ export function scanRoot(root: string): RootFinds {
   return finds;
 }
 
+/** Folders of the last scan that hold a folder whose name is not valid UTF-8: a text of that name leads nowhere. */
+export function obscureFolders(root: string): string[] {
+  return [...(roots.get(root) ?? [])].flatMap(([folder, { hasObscure }]) => (hasObscure ? [folder] : []));
+}
+
 type MutableFinds = { [Key in keyof RootFinds]: string[] };
 
-/** With the repositories of submodules and work trees inside it, however deep their names go. */
-function addGitFolder(finds: MutableFinds, folder: string | undefined, root: string): void {
+/**
+ * With the repositories of submodules and work trees inside it, however deep their names go. By its real path, since git
+ * follows links on the way to it, and it may lie where no look at names would find it.
+ */
+function addGitFolder(
+  finds: MutableFinds,
+  given: string | undefined,
+  root: string,
+  pointer: string | undefined,
+): void {
+  if (given === undefined) return;
+  const folder = realPathOf(given);
+  if (pointer !== undefined && (folder ?? given).includes(UNDECODED)) finds.lost.push(pointer);
   if (folder === undefined || !isInside(folder, root) || finds.gitFolders.includes(folder)) return;
   if (!isFolder(folder)) return;
   finds.gitFolders.push(folder);
-  addGitFolder(finds, commonFolderOf(folder), root);
+  addGitFolder(finds, commonFolderOf(folder), root, join(folder, "commondir"));
   for (const name of ["modules", "worktrees"]) addInner(finds, join(folder, name), root);
 }
 
 function addInner(finds: MutableFinds, folder: string, root: string): void {
-  for (const entry of listFolder(folder)) {
+  for (const entry of listFolder(folder) ?? []) {
     if (!entry.isDirectory()) continue;
     const path = join(folder, entry.name);
-    const names = new Set(listFolder(path).map(({ name }) => name));
+    const names = new Set(listFolder(path)?.map(({ name }) => name));
     // A config or hooks alone: the rest can be added later.
     if (["HEAD", "config", "hooks", "commondir"].some((name) => names.has(name)))
-      addGitFolder(finds, path, root);
+      addGitFolder(finds, path, root, undefined);
     else addInner(finds, path, root);
   }
 }
@@ -79,10 +113,13 @@ interface Listing {
   readonly own: readonly string[];
   /** Files that may be a store, by name. */
   readonly stores: readonly string[];
-  readonly gitFolder: string | undefined;
-  readonly gitFile: string | undefined;
-  readonly gitLink: string | undefined;
+  /** More than one, where names differ by case or by characters that some file systems ignore. */
+  readonly gitFolders: readonly string[];
+  readonly gitFiles: readonly string[];
+  readonly gitLinks: readonly string[];
   readonly isGitFolder: boolean;
+  readonly isClosed: boolean;
+  readonly hasObscure: boolean;
   /** Further folders to look into. */
   readonly folders: readonly string[];
 }
@@ -107,39 +144,42 @@ function foldersOf(root: string): Folders {
 const SETTLED_MS = 50n;
 
 function readListing(folder: string, folders: Folders): Listing | undefined {
-  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
+  const stat = lstatOf(folder);
   if (stat === undefined || !stat.isDirectory()) return undefined;
   const stamp = `${stat.dev} ${stat.ino} ${stat.ctimeNs}`;
   const known = folders.get(folder);
   if (known?.stamp === stamp) return known;
   const isSettled = BigInt(Date.now()) - stat.ctimeNs / 1_000_000n > SETTLED_MS;
-  const listing = classify(listFolder(folder), isSettled ? stamp : "");
+  const entries = listFolder(folder);
+  const listing = classify(entries ?? [], isSettled ? stamp : "", entries === undefined);
   folders.set(folder, listing);
   return listing;
 }
 
-function classify(entries: readonly Dirent[], stamp: string): Listing {
+/** What Node puts in the place of bytes that are no text. */
+const UNDECODED = "\uFFFD";
+
+function classify(entries: readonly Dirent[], stamp: string, isClosed: boolean): Listing {
   const own: string[] = [];
   const stores: string[] = [];
   const folders: string[] = [];
-  const git: { folder?: string; file?: string; link?: string } = {};
-  let [hasHead, hasObjects, hasRefs, hasCommon] = [false, false, false, false];
+  const git = { folders: [] as string[], files: [] as string[], links: [] as string[] };
+  let [hasHead, hasObjects, hasRefs, hasCommon, hasObscure] = [false, false, false, false, false];
   for (const entry of entries) {
     const { name } = entry;
     const isDirectory = entry.isDirectory();
     if (maybeProtected(name)) {
       const folded = foldName(name);
-      if (isOwnName(folded)) {
-        own.push(name);
-        continue;
-      }
+      if (isOwnName(folded)) own.push(name);
       if (folded === ".git") {
-        if (isDirectory) git.folder = name;
-        else if (entry.isSymbolicLink()) git.link = name;
-        else git.file = name;
-        continue;
+        if (isDirectory) git.folders.push(name);
+        else if (entry.isSymbolicLink()) git.links.push(name);
+        else git.files.push(name);
+        // Git itself adds nothing that lies below this name, but it does below names that only resemble it.
+        if (name === ".git") continue;
       }
     }
+    if (isDirectory && name.includes(UNDECODED)) hasObscure = true;
     if (isDirectory) folders.push(name);
     else if (entry.isFile() && hasDatabaseName(name)) stores.push(name);
     if (name === "HEAD") hasHead = true;
@@ -151,26 +191,42 @@ function classify(entries: readonly Dirent[], stamp: string): Listing {
     stamp,
     own,
     stores,
-    gitFolder: git.folder,
-    gitFile: git.file,
-    gitLink: git.link,
+    gitFolders: git.folders,
+    gitFiles: git.files,
+    gitLinks: git.links,
     isGitFolder: hasHead && (hasCommon || (hasObjects && hasRefs)),
+    isClosed,
+    hasObscure,
     folders,
   };
 }
 
 function isFolder(path: string): boolean {
+  return lstatOf(path)?.isDirectory() === true;
+}
+
+function lstatOf(path: string): BigIntStats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return false; // Below something that is no folder.
+    return undefined; // Below something that is no folder, or that may not be entered: then git may not either.
   }
 }
 
-function listFolder(folder: string): Dirent[] {
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined; // It leads nowhere.
+  }
+}
+
+/** Undefined where the folder is there and may not be listed. */
+function listFolder(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // Gone by now, or not readable for us: then the command would have to open it first, and is looked at again.
+  } catch (error) {
+    const isClosed = error instanceof Error && "code" in error && error.code === "EACCES";
+    return isClosed ? undefined : []; // Gone by now.
   }
 }

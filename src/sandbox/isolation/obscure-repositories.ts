@@ -1,0 +1,108 @@
+/**
+ * Repositories below folders whose names are not valid UTF-8. Such a name cannot be written down as text, so nothing below it
+ * can be mounted; what a command changed there is defused after the command instead. It must never follow a link.
+ */
+import { closeSync, constants, lstatSync, openSync, readdirSync } from "node:fs";
+import { defuseFolder } from "./defuse-repositories.ts";
+import { O_PATH } from "./protection-plan.ts";
+import { obscureFolders } from "./scan-root.ts";
+
+export interface ObscureRepository {
+  /** Its path below the root, byte by byte. */
+  readonly names: readonly Buffer[];
+  readonly key: string;
+  readonly shown: string;
+  /** Changes with everything that git would obey in it. */
+  readonly stamp: string;
+}
+
+/** In the root as it was at the last scan. */
+export function findObscure(root: string): ObscureRepository[] {
+  return obscureFolders(root).flatMap((folder) => {
+    const names = folder
+      .slice(root.length)
+      .split("/")
+      .filter((name) => name !== "")
+      .map((name) => Buffer.from(name));
+    return (
+      within(root, names, (base) =>
+        listNames(base).flatMap((name) => (isText(name) ? [] : findBelow(root, [...names, name], 0))),
+      ) ?? []
+    );
+  });
+}
+
+const MAX_DEPTH = 64;
+
+function findBelow(root: string, names: readonly Buffer[], depth: number): ObscureRepository[] {
+  const found = within(root, names, (base) => {
+    const inner = listNames(base);
+    const has = (part: string): boolean => inner.some((name) => name.toString("latin1") === part);
+    const own = has("config") || has("hooks") ? [describe(names, base)] : [];
+    const below = depth < MAX_DEPTH ? inner.filter((name) => isFolder(base, name)) : [];
+    return [...own, ...below.flatMap((name) => findBelow(root, [...names, name], depth + 1))];
+  });
+  return found ?? [];
+}
+
+function describe(names: readonly Buffer[], base: string): ObscureRepository {
+  const hooks = listNames(`${base}/hooks`).map((name) => `hooks/${name.toString("latin1")}`);
+  const stamps = ["config", "config.worktree", "hooks", ...hooks].map((name) => stampOf(`${base}/${name}`));
+  const path = Buffer.concat(
+    names.flatMap((name, index) => (index === 0 ? [name] : [Buffer.from("/"), name])),
+  );
+  return { names, key: path.toString("hex"), shown: path.toString(), stamp: stamps.join(" ") };
+}
+
+export function defuseObscure(root: string, { names }: ObscureRepository, mode: "look" | "change"): string[] {
+  return within(root, names, (base) => defuseFolder(base, mode)) ?? [];
+}
+
+/** Opens folder by folder, each by descriptor and through no link. */
+function within<T>(root: string, names: readonly Buffer[], use: (base: string) => T): T | undefined {
+  let folder: number | undefined;
+  try {
+    folder = openSync(root, FOLDER);
+    for (const name of names) {
+      const child = openSync(Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), name]), FOLDER);
+      closeSync(folder);
+      folder = child;
+    }
+    return use(`/proc/self/fd/${folder}`);
+  } catch {
+    return undefined; // Gone by now, or not to be entered.
+  } finally {
+    if (folder !== undefined) closeSync(folder);
+  }
+}
+
+const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+function isText(name: Buffer): boolean {
+  return Buffer.from(name.toString()).equals(name);
+}
+
+function isFolder(base: string, name: Buffer): boolean {
+  try {
+    return lstatSync(Buffer.concat([Buffer.from(`${base}/`), name])).isDirectory();
+  } catch {
+    return false; // Gone by now.
+  }
+}
+
+function stampOf(path: string): string {
+  try {
+    const { dev, ino, size, ctimeNs } = lstatSync(path, { bigint: true });
+    return `${dev}-${ino}-${size}-${ctimeNs}`;
+  } catch {
+    return ""; // Not there.
+  }
+}
+
+function listNames(folder: string): Buffer[] {
+  try {
+    return readdirSync(folder, { encoding: "buffer" });
+  } catch {
+    return []; // Gone by now, or not to be listed.
+  }
+}

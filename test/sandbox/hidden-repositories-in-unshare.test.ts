@@ -1,0 +1,14 @@
+/** Attacks that hide a repository once more, where bubblewrap is not on PATH. */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe } from "vitest";
+import { attackWith } from "./attack-harness.ts";
+import { pathWithout } from "./tier-agent.ts";
+
+const base = mkdtempSync(join(tmpdir(), "toolwright-programs-"));
+chmodSync(base, 0o755);
+attackWith(pathWithout({ base }, ["bwrap"]));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+describe("in namespaces made by Perl", async () => void (await import("./hidden-repositories.test.ts")));

@@ -1,0 +1,213 @@
+/**
+ * Attacks that hide a repository, or a setting of one, from the look at what git would run: in folders with names that only
+ * resemble `.git`, behind pointers and links, behind permissions, behind hard links, and in syntax that only git reads. Each
+ * was a hole. They run as root and as an ordinary user; what counts is whether the person's git runs the attacker's program.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
+import { requireBubblewrap } from "./process-harness.ts";
+
+beforeAll(requireBubblewrap);
+
+const SLOW = { timeout: 120_000 };
+
+/** A repository at `path` whose git folder is `git`, with a commit, and `evil` as its monitor. */
+const repository = (path: string, git: string): string =>
+  `mkdir -p ${path}; git init -q --separate-git-dir=${git} ${path}; git -C ${path} commit -q --allow-empty -m x; git -C ${path} config core.fsmonitor $PWD/evil; rm ${path}/.git`;
+const monitor = (before: string): string => `printf '${before}\\tfsmonitor = %s/evil\\n' $PWD`;
+const INIT = `git init -q sub; git -C sub commit -q --allow-empty -m x`;
+
+/** What the person prepares, and the commands of the agent, one call each. */
+const CASES: readonly (readonly [string, string, readonly string[]])[] = [
+  [
+    "settings of a repository beside a folder with a similar name",
+    `true`,
+    [`mkdir .git. .GIT '.git '`, `git config core.fsmonitor $PWD/evil`],
+  ],
+  [
+    "hooks of a repository beside a folder with a similar name",
+    `true`,
+    [`mkdir .git. .GIT '.git '`, `cp evil .git/hooks/pre-commit`],
+  ],
+  [
+    "a repository in a folder whose name resembles .git",
+    `true`,
+    [
+      `d=$(printf '.g\\342\\200\\214it'); mkdir $d; git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git -C $d/sub config core.fsmonitor $PWD/evil; git add $d/sub`,
+    ],
+  ],
+  [
+    "a repository in a folder of Toolwright's name",
+    `true`,
+    [
+      `git init -q .toolwright; git -C .toolwright commit -q --allow-empty -m x; git -C .toolwright config core.fsmonitor $PWD/evil; git add -f .toolwright; sleep 1`,
+    ],
+  ],
+  [
+    "a repository in a folder that is named like the settings",
+    `true`,
+    [
+      `d=toolwright.config.d/sub; mkdir -p $d; git init -q $d; git -C $d commit -q --allow-empty -m x; git -C $d config core.fsmonitor $PWD/evil; git add $d`,
+    ],
+  ],
+  [
+    "a link .git to a folder inside the repository",
+    `true`,
+    [`${repository("sub", "$PWD/.git/other")}; ln -s ../.git/other sub/.git; git add sub`],
+  ],
+  [
+    "a link .git to a file that names a folder inside the repository",
+    `true`,
+    [
+      `${repository("sub", "$PWD/.git/other")}; echo "gitdir: $PWD/.git/other" > pointer; ln -s ../pointer sub/.git; git add sub`,
+    ],
+  ],
+  [
+    "a file .git that names a link into the repository",
+    `true`,
+    [
+      `${repository("sub", "$PWD/.git/other")}; ln -s .git/other link; echo "gitdir: ../link" > sub/.git; git add sub`,
+    ],
+  ],
+  [
+    "a file .git that names a folder behind a link",
+    `true`,
+    [
+      `${repository("sub", "$PWD/.git/other/x")}; ln -s .git/other link; echo "gitdir: ../link/x" > sub/.git; git add sub`,
+    ],
+  ],
+  [
+    "a file .git that is longer than a path",
+    `true`,
+    [
+      `${repository("sub", "$PWD/.git/other")}; (echo "gitdir: ../.git/other"; yes '' | head -20000) > sub/.git; git add sub`,
+    ],
+  ],
+  [
+    "a file .git with a zero byte",
+    `true`,
+    [`${repository("sub", "$PWD/.git/other")}; printf 'gitdir: ../.git/other\\0x' > sub/.git; git add sub`],
+  ],
+  [
+    "a commondir that names a link into the repository",
+    `true`,
+    [
+      `${repository("sub", "$PWD/.git/other")}; ln -s .git/other link; mkdir sub/.git; cp .git/other/HEAD sub/.git/; echo ../../link > sub/.git/commondir; git add sub`,
+    ],
+  ],
+  [
+    "a repository in a folder that cannot be listed",
+    `true`,
+    [`${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil; chmod 311 sub`],
+  ],
+  [
+    "a git folder that cannot be listed",
+    `true`,
+    [`${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil; chmod 311 sub/.git sub/.git/hooks`],
+  ],
+  [
+    "a repository in a folder whose name is no text",
+    `true`,
+    [
+      `d=$(printf 'a\\377'); git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git -C $d/sub config core.fsmonitor $PWD/evil; git add $d/sub`,
+    ],
+  ],
+  [
+    "settings of a repository in a folder whose name is no text",
+    `d=$(printf 'a\\377'); git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git add $d/sub`,
+    [`d=$(printf 'a\\377'); git -C $d/sub config core.fsmonitor $PWD/evil`],
+  ],
+  [
+    "a file .git that names a folder whose name is no text",
+    `true`,
+    [
+      `d=$(printf '.git/a\\377'); ${repository("sub", "$PWD/$d")}; echo "gitdir: ../$d" > sub/.git; git add sub`,
+    ],
+  ],
+  [
+    "a git folder that cannot be changed",
+    `true`,
+    [
+      `${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil; cp evil sub/.git/hooks/pre-commit; chmod 555 sub sub/.git sub/.git/hooks`,
+    ],
+  ],
+  [
+    "settings with another name of the same file",
+    `true`,
+    [`${INIT}; git add sub; ln sub/.git/config copy`, `${monitor("[core]\\n")} >> copy`],
+  ],
+  [
+    "settings that cannot be read, with another name",
+    `true`,
+    [
+      `${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil; ln sub/.git/config copy; chmod 0 copy`,
+      `chmod 644 copy`,
+    ],
+  ],
+  [
+    "a hook with another name of the same file",
+    `true`,
+    [
+      `${INIT}; git add sub; cp evil copy; chmod -x copy; for h in post-index-change pre-commit post-commit; do ln copy sub/.git/hooks/$h; done`,
+      `chmod +x copy`,
+    ],
+  ],
+  ...[
+    ["after a comment behind a section", `[core] # \\\\\\n`],
+    ["after a comment behind a value", `[core]\\n\\tbare = false # \\\\\\n`],
+    ["after a comment in a continued line", `[core]\\n\\tbare = false \\\\\\n # \\\\\\n`],
+    ["after a semicolon behind a value", `[core]\\n\\tbare = "false" ; "\\\\\\n`],
+  ].map(
+    ([where = "", before = ""]) =>
+      [`a setting ${where}`, `true`, [`${INIT}; git add sub; ${monitor(before)} > sub/.git/config`]] as const,
+  ),
+  [
+    "the hooks that husky starts",
+    `mkdir -p .husky/_; printf '#!/bin/sh\\n. "$(dirname "$0")/h"\\n' > .husky/_/pre-commit; chmod +x .husky/_/pre-commit; printf 's=$(dirname "$(dirname "$0")")/$(basename "$0"); [ ! -f "$s" ] || sh -e "$s"\\n' > .husky/_/h; printf 'true\\n' > .husky/pre-commit; git config core.hooksPath .husky/_`,
+    [`cp evil .husky/pre-commit`],
+  ],
+  [
+    "a filter's program in a folder whose name has a space",
+    `mkdir 'a b'; printf '#!/bin/sh\\ncat\\n' > 'a b/clean.sh'; chmod +x 'a b/clean.sh'; git config filter.f.clean '"./a b/clean.sh" %f'; echo '* filter=f' > .gitattributes`,
+    [`cp evil 'a b/clean.sh'`],
+  ],
+  [
+    "a filter's program that is named from the top of the work tree",
+    `mkdir tools; printf '#!/bin/sh\\ncat\\n' > tools/clean.sh; chmod +x tools/clean.sh; git config filter.f.clean '"$(git rev-parse --show-toplevel)/tools/clean.sh" %f'; echo '* filter=f' > .gitattributes`,
+    [`cp evil tools/clean.sh`],
+  ],
+  [
+    "a command in the list of a rebase",
+    `git branch b2; git checkout -q b2; echo y > y; git add y; git commit -qm y; git config advice.x y; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1 || true`,
+    [`printf 'exec %s/evil\\n' $PWD >> .git/rebase-merge/git-rebase-todo`],
+  ],
+];
+
+describe.each(USERS)("as %s", (user) => {
+  let place: AttackPlace;
+  beforeEach(() => {
+    place = createAttackPlace(user);
+    return () => place.remove();
+  });
+
+  test.each(CASES)("%s cannot be planted", SLOW, async (_, prepare, commands) => {
+    place.person(
+      `git init -q . && echo x > tracked && git add tracked && git commit -qm first; ${prepare}; rm -f ../PWNED`,
+    );
+    const evil = `printf '#!/bin/sh\\ntouch ${place.base}/PWNED\\ncat 2>/dev/null\\n' > evil; chmod +x evil; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; `;
+    await place.run(...commands.map((text) => ({ bash: `${evil}${text}; true` })));
+    place.person(
+      `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd sub && git status && git commit --allow-empty -qm x); true`,
+    );
+    expect(place.isPwned()).toBe(false);
+  });
+
+  test.each([
+    ["that may not be entered", `mkdir -p a/b/c; chmod 600 a`],
+    ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
+  ])("a folder %s ends neither the agent nor its later commands", SLOW, async (_, text) => {
+    const [, later] = await place.run({ bash: `${text}; sleep 0.5` }, { bash: `echo works` });
+    expect(later).toEqual({ ok: true, text: "works\n" });
+    place.person(`chmod -R u+rwx .; rm -rf a d*`);
+  });
+});
