@@ -24,11 +24,21 @@ export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an or
 export type User = (typeof USERS)[number];
 
 let programs = "/usr/local/bin:/usr/bin:/bin";
+let startedBy: readonly string[] = [];
+let isolation: "require" | "auto" = "require";
 
 /** From here on agents find their programs there; what is missing decides which tier they get. */
 export function attackWith(path: string): void {
   programs = path;
 }
+
+/** From here on these words start each agent, and it takes the best tier that is left to it then. */
+export function attackUnder(words: readonly string[]): void {
+  [startedBy, isolation] = [words, "auto"];
+}
+
+/** Whether agents run where less is possible than in namespaces. */
+export const isConfinedOnly = (): boolean => isolation === "auto";
 
 export interface AttackPlace {
   readonly base: string;
@@ -74,8 +84,9 @@ export function createAttackPlace(
       own();
       const publicRoot = inject("publicRoot");
       const program = agentFile?.(root) ?? join(publicRoot, "test/sandbox/attack-process.ts");
-      const args = ["--no-warnings", program, root, JSON.stringify(steps)];
-      const { stdout } = await promisify(execFile)(node ?? publicNode(publicRoot), args, {
+      const args = ["--no-warnings", program, root, JSON.stringify(steps), isolation];
+      const [file = "", ...words] = [...startedBy, node ?? publicNode(publicRoot), ...args];
+      const { stdout } = await promisify(execFile)(file, words, {
         ...identity,
         env,
         cwd: base,

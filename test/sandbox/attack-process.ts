@@ -36,7 +36,7 @@ export interface Ended {
   readonly code?: string;
 }
 
-const [, , rootDir = "", given = "[]"] = process.argv;
+const [, , rootDir = "", given = "[]", isolation] = process.argv;
 const waiting: Promise<unknown>[] = [];
 const stop = new AbortController();
 
@@ -45,7 +45,7 @@ const inContext = <T>(work: () => Promise<T>, allowNetwork = false): Promise<T> 
     {
       rootDir,
       allowNetwork,
-      isolation: "require",
+      isolation: isolation === "auto" ? "auto" : "require",
       maxOutputBytes: 200_000,
       timeoutMs: 60_000,
       signal: stop.signal,
@@ -70,14 +70,19 @@ async function perform(step: Step): Promise<string> {
   if ("read" in step) return inContext(() => readFileTool(step.read));
   if ("grep" in step) return inContext(() => grepTool(step.grep, step.path));
   if ("background" in step) {
-    waiting.push(inContext(() => bashTool("sh", ["-c", step.background])).catch(() => undefined));
-    await until(() => existsSync(join(rootDir, "started")));
+    let isOver = false;
+    const running = inContext(() => bashTool("sh", ["-c", step.background]));
+    waiting.push(running.catch(() => undefined).finally(() => (isOver = true)));
+    await until(() => isOver || existsSync(join(rootDir, "started")));
+    if (isOver) throw new Error(`The background script ended before it had started: ${await running}`);
     return "";
   }
   const running = inContext(() => bashTool("sh", ["-c", step.bash]), step.allowNetwork);
   if (step.during === undefined) return running;
-  running.catch(() => undefined);
-  await until(() => existsSync(join(rootDir, "started")));
+  let isOver = false;
+  running.catch(() => undefined).finally(() => (isOver = true));
+  await until(() => isOver || existsSync(join(rootDir, "started")));
+  if (isOver) return running;
   onHost(step.during);
   writeFileSync(join(rootDir, "go"), "");
   return running;

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { viewFor, type CommandView } from "../isolation/command-view.ts";
 import type { Launch } from "../isolation/launch.ts";
+import type { Identity } from "../isolation/protection-plan.ts";
 import { carveOut, type Carving } from "./carve-out.ts";
 import { perlLauncher, type Step } from "./launcher/perl-launcher.ts";
 import { findPerl, LAUNCH, need, pinnedRoot, type PlanRequest, type Programs, type Tier } from "./tier.ts";
@@ -67,19 +68,34 @@ function rootSteps({ root, rootReadOnly, plan }: PlanRequest): Step[] {
   });
   // Sockets in the root need no exception: the filter lets no socket of their family be made.
   const carving = carveOut(root, exceptions);
-  return stepsOf(
-    carving.map((each) => ({ ...each, path: relative(root, each.path) || "." })),
-    rootReadOnly ? "r" : "rw",
-  );
+  const identities = new Map(plan.protections.map(({ path, identity }) => [path, idOf(identity)]));
+  return [
+    ["known", [...identities.values()].join(" ")],
+    ...stepsOf(
+      carving.map((each) => ({
+        ...each,
+        path: relative(root, each.path) || ".",
+        identity: identities.get(each.path),
+      })),
+      rootReadOnly ? "r" : "rw",
+    ),
+  ];
 }
 
+const idOf = ({ dev, ino }: Identity): string => `${dev}:${ino}`;
+
 /** What is left out of a folder has its own entry, or none. */
-function stepsOf(carving: readonly Carving[], access: "r" | "rw"): Step[] {
+function stepsOf(
+  carving: readonly (Carving & { readonly identity?: string | undefined })[],
+  access: "r" | "rw",
+): Step[] {
   return carving.flatMap((each): Step[] => {
     if (each.kind === "exception") return each.access === "" ? [] : [["allow", each.access, each.path]];
     if (each.leftOut.length === 0) return [["allow", access, each.path]];
     const ofEntries = each.readOnly ? "r" : access;
-    return [["carve", each.hides ? "l" : "r", ofEntries, each.path, each.leftOut.join("/")]];
+    return [
+      ["carve", each.hides ? "l" : "r", ofEntries, each.path, each.leftOut.join("/"), each.identity ?? ""],
+    ];
   });
 }
 

@@ -29,18 +29,24 @@ sub open_step {
   my $path = $_[0];
   return $path =~ m{^/} ? open_at(-100, $path, 0, 0) : open_at(-100, $path, $O_NOFOLLOW, $INSIDE);
 }
+# What is protected, and the folders on the way to it, by device and inode: a name may have been swapped since the plan.
+my %known;
 sub carve {
-  my ($own, $rights, $path, $left_out) = @_;
+  my ($own, $rights, $path, $left_out, $expected) = @_;
   my $folder = open_step($path);
   $folder >= 0 or mismatch("$path is not there any more");
+  $expected eq "" or join(":", (identity($folder))[0, 1]) eq $expected or mismatch("$path was replaced");
   allow_fd($folder, rights_of($own), $path) if rights_of($own);
   my %left_out = map { $_ => 1 } ".", "..", split("/", $left_out);
   opendir(my $list, "/proc/self/fd/$folder") or fail("$path cannot be listed: $!");
   for my $name (grep { !$left_out{$_} } readdir($list)) {
     my $entry = open_at($folder, $name, $O_NOFOLLOW, $INSIDE);
     next if $entry < 0;
-    my $mode = (identity($entry))[2];
-    allow_fd($entry, rights_of($rights), "$path/$name") if is_folder($mode) || is_file($mode);
+    my ($device, $inode, $mode) = identity($entry);
+    my $is_known = $known{"$device:$inode"};
+    $is_known && is_folder($mode) and mismatch("$path/$name was replaced");
+    # A file that is protected under another name stays closed under this one.
+    allow_fd($entry, rights_of($rights), "$path/$name") if !$is_known && (is_folder($mode) || is_file($mode));
     delete $kept{$entry};
   }
 }
@@ -50,7 +56,8 @@ my %STEPS = (
     my $fd = open_step($_[1]);
     allow_fd($fd, rights_of($_[0]), $_[1]) if $fd >= 0;
   }],
-  carve => [4, \&carve],
+  carve => [5, \&carve],
+  known => [1, sub { $known{$_} = 1 for split(" ", $_[0]) }],
 );
 
 my $child = fork();

@@ -1,0 +1,17 @@
+/** The attacks of an agent that may use all five tools once more, where no namespace can be made. */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe } from "vitest";
+import { attackUnder } from "./attack-harness.ts";
+import { denyNamespaces } from "./deny-namespaces.ts";
+
+const base = mkdtempSync(join(tmpdir(), "toolwright-programs-"));
+chmodSync(base, 0o755);
+attackUnder(denyNamespaces(join(base, "filter")));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+describe("under Landlock", async () => {
+  await import("./agent-attacks.test.ts");
+  await import("./hidden-repositories.test.ts");
+});
