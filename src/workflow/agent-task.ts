@@ -2,6 +2,7 @@
  * A task that an agent does. Its loop is driven from the start each time; responses and calls that are on record are
  * handed back in their places, and from the first thing that is not, it is live.
  */
+import { refusePlanted } from "../sandbox/files/code-folders.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
@@ -111,6 +112,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
     );
   }
   try {
+    refusePlanted("ai");
     const { ToolLoopAgent } = await import("ai");
     return new ToolLoopAgent({
       model: model as never,

@@ -108,6 +108,24 @@ describe.each(USERS)("as %s", (user) => {
     expect(readFileSync(node).equals(readFileSync(realpathSync(process.execPath)))).toBe(true);
   });
 
+  test("a package that was missing is not loaded once a tool has made it", SLOW, async () => {
+    const payload = `require("node:fs").writeFileSync(${JSON.stringify(`${place.base}/PWNED`)}, "");`;
+    const other = createAttackPlace(user, (root) => join(root, "app/tokens.ts"), undefined, place);
+    writeFileSync(
+      join(place.root, "app/tokens.ts"),
+      `import "../vendor/toolwright/test/sandbox/attack-process.ts";
+       import { loadTokenizer } from "../vendor/toolwright/src/agent/context/load-tokenizer.ts";
+       await loadTokenizer("gpt-5");\n`,
+    );
+    const folder = "node_modules/gpt-tokenizer";
+    await other.run(
+      { write: `${folder}/package.json`, content: `{"name":"gpt-tokenizer","exports":{"./*":"./index.js"}}` },
+      { write: `${folder}/index.js`, content: payload },
+    );
+    expect(existsSync(join(place.root, folder, "index.js"))).toBe(true);
+    expect(place.isPwned()).toBe(false);
+  });
+
   test("the rest of the project can be changed", SLOW, async () => {
     const ended = await place.run(
       { write: "src/x.ts", content: "x" },

@@ -36,20 +36,17 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
       `d=$(printf '.g\\342\\200\\214it'); mkdir $d; git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git -C $d/sub config core.fsmonitor $PWD/evil; git add $d/sub`,
     ],
   ],
-  [
-    "a repository in a folder of Toolwright's name",
-    `true`,
-    [
-      `git init -q .toolwright; git -C .toolwright commit -q --allow-empty -m x; git -C .toolwright config core.fsmonitor $PWD/evil; git add -f .toolwright; sleep 1`,
-    ],
-  ],
-  [
-    "a repository in a folder that is named like the settings",
-    `true`,
-    [
-      `d=toolwright.config.d/sub; mkdir -p $d; git init -q $d; git -C $d commit -q --allow-empty -m x; git -C $d config core.fsmonitor $PWD/evil; git add $d`,
-    ],
-  ],
+  // Renamed into place as the last step: the command may be stopped as soon as the name is there.
+  ...[".toolwright", "toolwright.config.d"].map(
+    (name) =>
+      [
+        `a repository in the folder ${name}`,
+        `true`,
+        [
+          `mkdir x; git init -q x/sub; git -C x/sub commit -q --allow-empty -m x; git -C x/sub config core.fsmonitor $PWD/evil; git update-index --add --cacheinfo 160000,$(git -C x/sub rev-parse HEAD),${name}/sub; mv x ${name}`,
+        ],
+      ] as const,
+  ),
   [
     "a link .git to a folder inside the repository",
     `true`,

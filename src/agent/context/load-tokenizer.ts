@@ -1,4 +1,5 @@
 /** The tokenizer of OpenAI's models, from an optional peer. It takes a moment and some memory to load: only for those models. */
+import { mayBePlanted } from "../../sandbox/files/code-folders.ts";
 import type { CountTokens } from "./count-tokens.ts";
 
 const OPENAI = /^(?:openai\/)?(?:gpt-|chatgpt-|o\d)/;
@@ -8,7 +9,7 @@ const PIECE = 500;
 
 /** `undefined` for other models, and where it is not installed. */
 export async function loadTokenizer(modelId: string): Promise<CountTokens | undefined> {
-  if (!OPENAI.test(modelId)) return undefined;
+  if (!OPENAI.test(modelId) || mayBePlanted("gpt-tokenizer")) return undefined;
   try {
     const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
     // Words such as <|endoftext|> are text like any other in what a tool returns.

@@ -1,4 +1,5 @@
 /** One question to a model, one text back: an AI SDK language model, or anything with `invoke(messages)`. */
+import { refusePlanted } from "../../sandbox/files/code-folders.ts";
 import type { generateText } from "ai";
 import { ToolwrightError } from "../../errors.ts";
 
@@ -29,6 +30,7 @@ export async function askModel(model: unknown, question: Question): Promise<stri
 
 async function loadSdk(): Promise<{ generateText: typeof generateText }> {
   try {
+    refusePlanted("ai");
     return await import("ai");
   } catch (cause) {
     throw new ToolwrightError("TOOL_EXECUTION_FAILED", 'A model of the AI SDK needs the package "ai".', {

@@ -22,7 +22,24 @@ export function codePathsIn(realRoot: string): string[] {
   return codePaths().filter((path) => path !== realRoot && isInside(path, realRoot));
 }
 
+/**
+ * Whether a package that Toolwright may import was not installed when the first tool ran. What is found under its name later
+ * may be the work of a tool, and must not be loaded into this process.
+ */
+export function mayBePlanted(name: string): boolean {
+  return found !== undefined && missing.has(name);
+}
+
+/** To be called before a package is imported that may be missing. */
+export function refusePlanted(name: string): void {
+  if (!mayBePlanted(name)) return;
+  throw new Error(
+    `The package "${name}" was installed after the first tool had run. Restart the process to use it.`,
+  );
+}
+
 let found: readonly string[] | undefined;
+const missing = new Set<string>();
 const added: string[] = [];
 
 function findCodePaths(): string[] {
@@ -34,6 +51,7 @@ function findCodePaths(): string[] {
     for (const name of [top, "package.json", "dist", "sql", "templates"]) {
       if (name !== undefined && existsSync(join(own, name))) paths.add(real(join(own, name)));
     }
+    for (const name of dependenciesOf(own)) if (findPackage(own, name) === undefined) missing.add(name);
     for (const folder of dependencyFolders(own)) paths.add(folder);
     for (const folder of programFolders(own)) paths.add(folder);
   }

@@ -42,7 +42,9 @@ async function run(text: string): Promise<ProcessResult> {
 }
 
 test("a folder that is as it was is closed around what is protected in it", async () => {
-  const result = await run(`cat sub/settings; echo x >> sub/settings || echo refused; echo y > other/y && cat other/y`);
+  const result = await run(
+    `cat sub/settings; echo x >> sub/settings || echo refused; echo y > other/y && cat other/y`,
+  );
   expect(result.stopped).toBeUndefined();
   expect(result.output.text()).toMatch(/mine\n(.*\n)*refused\n(.*\n)*y\n/);
 });

@@ -4,6 +4,7 @@
  * Whatever goes wrong is thrown, and a throw means that a person is asked.
  */
 import type { FunctionTool } from "@openai/agents";
+import { refusePlanted } from "../../sandbox/files/code-folders.ts";
 import type { ForeignContext } from "./foreign-tool.ts";
 
 export async function asksForApproval(
@@ -11,6 +12,7 @@ export async function asksForApproval(
   args: unknown,
   { runContext, toolCallId = "call" }: ForeignContext,
 ): Promise<boolean> {
+  refusePlanted("@openai/agents");
   const { Agent, RunContext, Runner, Usage } = await import("@openai/agents");
   const tool = value as FunctionTool;
   let wouldRun = false;
