@@ -11,4 +11,8 @@ chmodSync(base, 0o755);
 attackWith(pathWithout({ base }, ["bwrap"]));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-describe("in namespaces made by Perl", async () => void (await import("./agent-attacks.test.ts")));
+describe("in namespaces made by Perl", async () => {
+  await import("./agent-attacks.test.ts");
+  await import("./link-attacks.test.ts");
+  await import("./hidden-repositories.test.ts");
+});
