@@ -207,7 +207,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     for (const end of ends.filter((one) => one instanceof Error))
       expect(end).toMatchObject({
         code: "TOOL_RUN_CONFLICT",
-        message: expect.stringContaining("another process that is alive") as string,
+        message: expect.stringContaining("is running in another process") as string,
       });
     expect(starts).toBe(1);
   });

@@ -167,7 +167,7 @@ describe("an error", () => {
         </Loop>
       </Workflow>
     ));
-    expect(message).toMatch(/forever.*no end/);
+    expect(message).toMatch(/forever.*never end/);
   });
 
   it("names a dependency that is not in the tree, and who wants it", async () => {

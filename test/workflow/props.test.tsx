@@ -115,18 +115,18 @@ describe("a prop of the wrong type", () => {
 describe("what is no component", () => {
   it("<div> is named, with what can be used", async () => {
     expect(await refusal(element("div", { children: task }))).toMatch(
-      /<div> is not a component of a workflow/,
+      /<div> is not a workflow component/,
     );
   });
 
   it("<div> at the root is named too", async () => {
     expect(await refusalOfRoot(element("div", { children: task }))).toMatch(
-      /<div> is not a component of a workflow/,
+      /<div> is not a workflow component/,
     );
   });
 
   it("an import that is undefined is told from it", async () => {
-    expect(await refusal(element(undefined, {}))).toMatch(/undefined in place of a component/);
+    expect(await refusal(element(undefined, {}))).toMatch(/undefined instead of a component/);
   });
 });
 
@@ -159,7 +159,7 @@ describe("<Approval>", () => {
 
   it("with two questions is refused", async () => {
     const props = { id: "a", prompt: "One?", request: { title: "Two?" } };
-    expect(await refusal(element(Approval, props))).toMatch(/more than once/);
+    expect(await refusal(element(Approval, props))).toMatch(/more than one prompt/);
   });
 });
 

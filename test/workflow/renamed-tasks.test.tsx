@@ -57,7 +57,7 @@ test("a renamed task is named with its calls: in an event, on stderr and by why"
   await using runtime = createRuntime({ store });
   const options = { runtime, runId: "r" };
   expect((await runWorkflow(workflow("pay-ann", true), options)).status).toBe("failed");
-  expect(await why(store, "r")).not.toContain("no longer holds");
+  expect(await why(store, "r")).not.toContain("no longer contains");
 
   const events: unknown[] = [];
   const before: number[] = [];
@@ -101,5 +101,5 @@ test("nothing is said where every task with calls is still there", async () => {
   expect(events).not.toContain("tasks-missing");
   expect(warn).not.toHaveBeenCalled();
   expect(paid).toEqual(["ann"]);
-  expect(await why(store, "r")).not.toContain("no longer holds");
+  expect(await why(store, "r")).not.toContain("no longer contains");
 });

@@ -123,7 +123,7 @@ describe("finding runs", () => {
     expect(ran).toEqual(["first", "second"]);
     await expect(start({ input: { a: 2 } })).rejects.toMatchObject({
       code: "WORKFLOW_RUN_EXISTS",
-      message: expect.stringContaining("another input") as string,
+      message: expect.stringContaining("a different input") as string,
     });
     await expect(runWorkflow(workflow, { resume: "auto" })).rejects.toThrow(/runId/);
     await expect(runWorkflow(workflow, { runId: "r", resume: "yes" as "auto" })).rejects.toThrow(/"auto"/);
