@@ -37,7 +37,7 @@ function convert(name: string, tool: Tool): BetaRunnableTool<unknown> {
     ...toAnthropicTool(tool),
     type: "custom",
     name,
-    // Our own pipeline validates, logs bad input and answers it.
+    // Our pipeline validates the input, and logs and answers an invalid one.
     parse: (input) => input,
     run: async (input, context) => {
       const signal = context?.signal ?? undefined;
