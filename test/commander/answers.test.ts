@@ -69,7 +69,7 @@ describe("a result", () => {
     expect(forPrograms.json()).toEqual(json);
   });
 
-  it("that says it is an error exits with 1 and is told on stderr", async () => {
+  it("in the error shape exits with 1 and is printed on stderr", async () => {
     const error = {
       is_error: true,
       error_type: "path_conflict",
@@ -141,7 +141,7 @@ describe("exit codes", () => {
     expect(ran.json()).toMatchObject({ is_error: true, error_type: "store_damaged" });
   });
 
-  it("2 for input that the schema refuses, which is on record", async () => {
+  it("2 for input that the schema refuses, which is logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const tool = defineTool({ name: "t", schema: z.object({ n: z.int().max(3) }), execute: () => 1 });
     expect(await run([tool], ["t", "9", "--run-id", "r"], { runtime })).toMatchObject({ code: 2 });

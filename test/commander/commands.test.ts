@@ -142,7 +142,7 @@ describe("options", () => {
     [["fast", "--env", "a"], /--env takes key=value or JSON such as/],
     [["fast", "--env", "a=b"], /--env a takes a number, not "b"/],
     [["fast", "slow"], /too many arguments/],
-    [["fast", "--mode", "slow"], /there is no argument left for "fast"/],
+    [["fast", "--mode", "slow"], /unexpected argument "fast"/],
     [["fast", "--tags"], /option '--tags <text>' argument missing/],
     [["fast", "--is-dri"], /unknown option '--is-dri'[^]*--is-dry/],
     [["fast", "--input", "[1]"], /--input takes JSON such as/],
@@ -253,18 +253,21 @@ describe("names", () => {
   });
 
   it.each([
-    [[named("a_b"), named("a-b")], 'The command "a-b" would stand for both the tools "a_b" and "a-b".'],
-    [[named("g_x", "g"), named("x", "g")], 'The command "g x" would stand for both the tools "g_x" and "x".'],
+    [[named("a_b"), named("a-b")], 'The command "a-b" is ambiguous: the tools "a_b" and "a-b" both need it.'],
+    [
+      [named("g_x", "g"), named("x", "g")],
+      'The command "g x" is ambiguous: the tools "g_x" and "x" both need it.',
+    ],
     [
       [named("search"), named("search_all", "search")],
-      'The command "search" would stand for both the tool "search" and the group of the tool "search_all".',
+      'The command "search" is ambiguous: the tool "search" and the group of the tool "search_all" both need it.',
     ],
-    [[named("___")], 'Tool "___": name "___" holds no letter or digit, so no command can be made of it.'],
+    [[named("___")], 'Tool "___": name "___" contains no letter or digit, so it cannot be a command.'],
   ])("refuses two tools for one command, %#", (tools, message) => {
     expect(() => registerToolsAsCLI(new Command(), { registry: createRegistry(tools) })).toThrow(message);
   });
 
-  it("gives a second name only where it is nobody's first one", async () => {
+  it("gives an alias only if it is not the name of another command", async () => {
     const tools = [named("git-log", "git"), named("git_log")];
     expect(await run(tools, ["git-log"])).toMatchObject({ stdout: "git_log\n" });
     expect(await run(tools, ["git", "git-log"])).toMatchObject({ stdout: "git-log\n" });
@@ -279,7 +282,7 @@ describe("names", () => {
     program.command("status").action(() => undefined);
     const registry = createRegistry([named("all", "status")]);
     expect(() => registerToolsAsCLI(program, { registry })).toThrow(
-      'The tool "all" needs the command "status", which the program has already.',
+      'The tool "all" needs the command "status", which the program already has.',
     );
   });
 
@@ -314,7 +317,7 @@ describe("names", () => {
     ],
     [{ aliases: { nope: "-n" } }, /cli\.aliases names "nope", which is not a field/],
     [{ aliases: { depth: "d" } }, /cli\.aliases\.depth must be a dash and a letter such as "-d", not "d"/],
-    [{ aliases: { depth: "-h" } }, /cli\.aliases\.depth is "-h", which stands for something else already/],
+    [{ aliases: { depth: "-h" } }, /cli\.aliases\.depth is "-h", which is already in use/],
     [{ positionals: { name: "x" } }, /cli\.positionals must be a list of fields, or \{ name, parse \}/],
     [{ positionals: [7] }, /cli\.positionals must be a list of fields/],
     [{ aliases: { depth: 7 } }, /cli\.aliases must be an object such as/],

@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
       ["Run it?", "e\r"],
       ["arguments> ", `${clear}{"euros":7}\r`],
     ]);
-    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*That is not JSON/);
+    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*Invalid JSON/);
     expect(code).toBe(0);
     expect(paid(folder)).toMatch(/^7 Bo \S+\n$/);
   });
@@ -66,7 +66,7 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     );
     const told = await atTerminal(folder, "wait --run-id r", [
       [question, "h\r"],
-      ["its output> ", '\u0015"it is done"\r'],
+      ["output> ", '\u0015"it is done"\r'],
     ]);
     expect(told.screen).toContain("it is done");
     expect(told.code).toBe(0);

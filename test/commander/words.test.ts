@@ -137,7 +137,7 @@ describe("a positional of the form { name, parse }", () => {
     const tree = await run([contextTools.context_tree], ["context", "tree", "notes:/a", "--path", "/"]);
     expect(tree).toMatchObject({ code: 2, stdout: "" });
     expect(tree.stderr).toContain(
-      '--path and <drive:/path> both set "path", which <drive:/path> makes "/a".',
+      '--path and <drive:/path> both set "path" (<drive:/path> sets it to "/a").',
     );
     const asJson = await run(
       [contextTools.context_tree],
