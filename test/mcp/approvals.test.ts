@@ -1,4 +1,4 @@
-/** Calls that need a person: asked at the client where it can, on record where it cannot. */
+/** Calls that need approval: the client asks its user if it can; otherwise the request is stored. */
 import { describe, expect, it } from "vitest";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
 import { createFolder, toolwright } from "../cli/command.ts";
@@ -75,7 +75,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
 });
 
 describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => {
-  it("are told the request and how to go on; after the decision the same key goes on, in a later server too", async () => {
+  it("receive the request and how to continue; after the decision the same key continues, on a later server too", async () => {
     const folder = createServerFolder();
     const waiting = await (await connect(folder, { era })).callTool(risky);
     const { message = "", next_action_hint: hint = "" } = errorOf(waiting);
@@ -102,7 +102,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => 
   });
 });
 
-it("goes on with a waiting call that a client without keys repeats, once for each approval", async () => {
+it("continues a waiting call that a client without keys repeats, once for each approval", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   await client.callTool(risky);

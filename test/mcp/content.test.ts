@@ -154,7 +154,7 @@ it("content and media of our own tools are content of the result, in every shape
     sdk: { type: "content", value: [{ type: "image-data", mediaType: "image/png", data: PNG }] },
     single: { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
     pdf: [{ type: "file", mediaType: "application/pdf", data: PNG, filename: "a.pdf" }],
-    record: { content: "a text", author: "somebody" },
+    record: { content: "a text", author: "a writer" },
   };
   const tools = Object.entries(outputs).map(([name, output]) =>
     defineTool({ name, schema: z.object({}), execute: () => output }),

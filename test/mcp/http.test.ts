@@ -126,7 +126,7 @@ it.each<Era>(["legacy", "modern"])(
   },
 );
 
-it("lets in nobody without the token, under another name, or from a page of the web", async () => {
+it("refuses requests without the token, under another host name, or from a web page", async () => {
   const served = await serve(createServerFolder());
   const { url, token } = served;
   const Authorization = `Bearer ${token}`;
@@ -156,7 +156,7 @@ it.each([[""], ["two words"], ["schlüssel"], [true], [7]])("takes no token that
   });
 });
 
-it("asks for no token only where it is told so", async () => {
+it("requires no token only with token: false", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   await using closed = await serveMcpHttp({ tools: [], runtime });
   expect(await statusOf(closed.url, {})).toBe(401);

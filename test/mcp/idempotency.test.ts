@@ -1,4 +1,4 @@
-/** One key, one effect: however often, by whomever, and whatever was killed in between. */
+/** One key, one effect: however often it is sent, by any client, and after any crash. */
 import { describe, expect, it } from "vitest";
 import {
   connect,
@@ -93,7 +93,7 @@ it("has the effect once when the server is killed between the effect and its rec
   expect(ledgerOf(folder)).toEqual(["apple"]);
 });
 
-it("shows the three answers where a killed call cannot be told apart, and takes no bare yes for one of them", async () => {
+it("shows the three answers for a killed call with an unknown outcome, and does not accept a bare yes", async () => {
   const folder = createServerFolder();
   crashAfterNextEffect(folder);
   const blind = { ...order("apple", "place_blind"), ...keyed("k") };

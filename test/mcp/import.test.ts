@@ -55,11 +55,11 @@ it("imports every page, leaves out what cannot be used, and says so", async () =
   warn.mockRestore();
 });
 
-it("does not stand still at a pattern that nobody comes to the end of, in what is sent or what is answered", async () => {
+it("limits the time of a catastrophic pattern, in inputs and in outputs", async () => {
   const { slow_input, slow_output } = await toolsOf(await connectHostile());
   const runtime = openRuntime();
   const sent = await call(runtime, slow_input, { sku: `${"a".repeat(40)}!` });
-  const message = expect.stringContaining("cannot be checked in reasonable time") as string;
+  const message = expect.stringContaining("schema timed out") as string;
   expect(sent).toMatchObject({ status: "error", error: { code: "TOOL_INPUT_INVALID", message } });
   const answered = await call(runtime, slow_output);
   expect(answered).toMatchObject({ status: "error", error: { code: "TOOL_OUTPUT_INVALID" } });

@@ -47,7 +47,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(when.structuredContent).toEqual({ at: "1970-01-01T00:00:00.000Z" });
   });
 
-  it("are told of bad input in the words of a direct call", async () => {
+  it("receive the same error for invalid input as a direct call", async () => {
     const client = await connect(createServerFolder(), { era });
     const result = await client.callTool({ name: "add", arguments: { a: "one" } });
     await using runtime = createRuntime({ store: ":memory:" });
@@ -68,7 +68,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(heard).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })));
   });
 
-  it("cut a call off by cancelling it: the tool is told, and the record says that nobody knows", async () => {
+  it("cancel a call: the tool is aborted, and the outcome is logged as unknown", async () => {
     const folder = createServerFolder();
     const client = await connect(folder, { era });
     const cancel = new AbortController();
@@ -91,7 +91,7 @@ it("answers an unknown tool with an error of the protocol", async () => {
   await expect(client.callTool({ name: "toString", arguments: {} })).rejects.toMatchObject({ code: -32_602 });
 });
 
-it("goes on serving when a tool throws, also where nobody waits for it", async () => {
+it("keeps serving when a tool throws, also in the background", async () => {
   const client = await connect(createServerFolder());
   const broken = await client.callTool({ name: "broken", arguments: {} });
   expect(errorOf(broken)).toMatchObject({ error_type: "execution_failed", message: "out of order" });
@@ -112,7 +112,7 @@ it("marks an answer in the shape of an error as one", async () => {
   });
 });
 
-it("maps names that MCP refuses, keeps the real ones on record, and leaves out what cannot be served", async () => {
+it("maps names that MCP refuses, logs the original ones, and leaves out tools that cannot be served", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   const { tools } = await client.listTools();
