@@ -98,7 +98,7 @@ test("after the decision in the store, generate under the same ids runs the call
   ]);
 });
 
-test("streamText pauses and goes on in the same way", async () => {
+test("streamText pauses and resumes in the same way", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const stream = (messages: ModelMessage[], script: ScriptedTurn[]): Promise<Turn> =>
@@ -133,7 +133,7 @@ test("a response in the message history alone approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
-  const resumed = await turn(runtime, orders, withResponses(paused), ["I was told to wait."]);
+  const resumed = await turn(runtime, orders, withResponses(paused), ["I have to wait."]);
   expect(orders.placed).toEqual([]);
   expect(JSON.stringify(answersIn(resumed.messages))).toContain("approval_pending");
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
@@ -150,7 +150,7 @@ test("an approval in the message history does not undo a denial in the store", a
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
 });
 
-test("a runtime that was told to trust its message history takes the response for the decision", async () => {
+test("a runtime that trusts its message history takes the response as the decision", async () => {
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -241,7 +241,7 @@ test("edited arguments are what runs", async () => {
   expect(orders.placed).toEqual(["z"]);
 });
 
-test("arguments that were changed in the history are another call, which nobody approved", async () => {
+test("arguments that were changed in the history are another call, which is not approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);

@@ -183,7 +183,7 @@ test("a tool under another name and shape has a row with its own", async () => {
   expect((await drive(runtime, tools, answer(loop, true), ["done"], options)).answers).toContain("picked");
 });
 
-test("what the SDK approves or denies by itself waits for nobody", async () => {
+test("calls that the SDK approves or denies by itself do not wait for approval", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createPay();
   for (const [status, id] of [

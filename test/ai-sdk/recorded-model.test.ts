@@ -1,4 +1,4 @@
-/** Agents inside of tools: what they were told is on record, found by what was asked, whatever the order. */
+/** Agents inside of tools: their responses are logged and found by request, in any order. */
 import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { recordModel, toAISDKTools } from "toolwright/ai-sdk";
@@ -36,7 +36,7 @@ function createResearch(model: ScriptedModel) {
     sideEffect: true,
     async execute({ topics }) {
       starts += 1;
-      // The second time the other way round: the order of the answers is nobody's business.
+      // The second time in reverse: the order of the responses must not matter.
       const order = starts === 1 ? topics : topics.toReversed();
       const answers = await Promise.all(order.map((prompt) => agent.generate({ prompt })));
       if (starts === 1) {
@@ -155,7 +155,7 @@ const order: Part = { type: "tool-call", toolCallId: "a", toolName: "order", inp
 test.each<{ how: string; broken: Part[] }>([
   { how: "says that it failed", broken: [order, { type: "error", error: new Error("overloaded") }] },
   { how: "just ends", broken: [order] },
-])("a stream that $how is not on record, and no call of it is made", async ({ broken }) => {
+])("a stream that $how is not logged, and none of its calls run", async ({ broken }) => {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: 1, text: 1, reasoning: undefined },

@@ -89,7 +89,7 @@ describe.each(["in one runtime", "in a new runtime each time"])("driven from the
   });
 });
 
-/** The SDK itself finds calls by their ids: within one response they are told apart where the model is recorded. */
+/** The SDK itself finds calls by their ids: a recorded model makes them unique within one response. */
 async function resumeFromMessages(loop: string, script: Script, model: Model) {
   const { tools, placed } = createTools();
   const store = createStorePath();

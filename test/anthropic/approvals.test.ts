@@ -1,4 +1,4 @@
-/** Calls that wait for a person end the loop; the same run id goes on once they are decided. */
+/** Calls that wait for approval end the loop; the same run id resumes it after the decision. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, runAgentLoop } from "toolwright";

@@ -51,7 +51,7 @@ test("who says something else leaves the turn that waited: its request is void a
   expect(placed).toEqual([]);
 });
 
-test("a chat goes on from where it began, and from nowhere else", async () => {
+test("a chat continues from its first messages, and from no others", async () => {
   const { client } = await serve(["Hello.", "Fine."]);
   const options = { client, model, tools: [], runtime: openRuntime(), runId: "chat" };
   const { messages } = await runChatTurn({ ...options, messages: [user("Hi.")] });

@@ -28,7 +28,7 @@ export async function serve(
   return { server, client: new Anthropic({ baseURL: server.baseURL, apiKey: "any", maxRetries }) };
 }
 
-/** On a file, so that a second one can go on where the first was. Gone after the test. */
+/** On a file, so that a second runtime can resume the work of the first. Disposed after the test. */
 export function openRuntime(store = createStorePath(), options: RuntimeOptions = {}): Runtime {
   const runtime = createRuntime({ ...options, store });
   onTestFinished(() => runtime[Symbol.asyncDispose]());
@@ -76,7 +76,7 @@ export function eventsOf<Type extends AgentLoopEvent["type"]>(
   return events.filter((event): event is Extract<AgentLoopEvent, { type: Type }> => event.type === type);
 }
 
-/** The results that the model was told in a request, by the id of the call. */
+/** The tool results in a message. */
 export function resultsIn(message: { readonly content: unknown } | undefined): Record<string, unknown>[] {
   return Array.isArray(message?.content)
     ? (message.content as Record<string, unknown>[]).filter(({ type }) => type === "tool_result")

@@ -70,7 +70,7 @@ async function placesOnRecord(address: string): Promise<number[]> {
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.each([1, 2])(
-    "a loop that is killed again and again has each effect once and asks for no response that is on record (seed %i)",
+    "a loop that is killed again and again has each effect once and requests no logged response again (seed %i)",
     { timeout: 60_000 + KILLS * 5_000 },
     async (seed) => {
       const random = createRandom(seed);

@@ -50,7 +50,7 @@ test.each([false, true])("calls tools and ends with the model's last words (stre
   expect(server.requests[1]?.body.messages).toEqual(JSON.parse(JSON.stringify(result.messages.slice(0, 3))));
 });
 
-test("a tool gets the id of its call and a signal, and its call is on record", async () => {
+test("a tool receives the id of its call and a signal, and its call is logged", async () => {
   const seen: unknown[] = [];
   const look = defineTool({
     name: "look",
@@ -118,7 +118,7 @@ test("parallel calls run at the same time, no more than allowed, and their resul
   }
 });
 
-test("not more than eight calls run at once where nobody says", async () => {
+test("at most eight calls run at once by default", async () => {
   let running = 0;
   let most = 0;
   const met = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ test("not more than eight calls run at once where nobody says", async () => {
 });
 
 test.each([false, true])(
-  "what is wrong with a call is told to the model, in one shape, and the others run (stream: %s)",
+  "an invalid call is reported to the model in the standard shape, and the others run (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const broken = defineTool({
@@ -203,7 +203,7 @@ test.each([false, true])(
   },
 );
 
-test("input that is no JSON is logged and answered, is never guessed at, and the loop goes on", async () => {
+test("input that is not JSON is logged and answered, is never guessed, and the loop continues", async () => {
   const { placed, order } = createOrders();
   const secret = defineTool({
     name: "secret",
@@ -347,7 +347,7 @@ test("a registry can be offered, and a model without tools is just asked", async
   expect(server.requests[2]?.body).not.toHaveProperty("tools");
 });
 
-test("the words of a stream are told as they come, and the response once it is on record", async () => {
+test("the text of a stream is emitted as it arrives, and the response once it is logged", async () => {
   const events: AgentLoopEvent[] = [];
   const { order } = createOrders();
   const { client } = await serve([
@@ -370,7 +370,7 @@ test("the words of a stream are told as they come, and the response once it is o
     stream: true,
     onEvent: (event) => {
       events.push(event);
-      throw new Error("a listener that throws harms nobody");
+      throw new Error("a listener that throws does no harm");
     },
   });
   const firstTurn = eventsOf(events, "text-delta").filter(({ turn }) => turn === 1);
@@ -427,7 +427,7 @@ test("a runtime that is disposed of at once stays open for the loop that was beg
   expect(placed).toEqual(["fig"]);
 });
 
-test.each([false, true])("input that is nested beyond reason harms nobody (stream: %s)", async (stream) => {
+test.each([false, true])("input that is nested too deeply does no harm (stream: %s)", async (stream) => {
   const { placed, order } = createOrders();
   const deep = `${'{"sku":'.repeat(2_000)}1${"}".repeat(2_000)}`;
   const { client, server } = await serve([

@@ -1,4 +1,4 @@
-/** The same run id goes on where it was: what is on record is neither asked for nor done again. */
+/** The same run id resumes a loop: logged responses are not requested again, and logged calls are not repeated. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const model = "claude-test";
 const messages = [user("Order.")];
 
 test.each([false, true])(
-  "goes on after an error of the API, and then answers from the record (stream: %s)",
+  "resumes after an error of the API, and then returns the stored result (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const store = createStorePath();
@@ -79,7 +79,7 @@ test.each([
   ],
   ["a body of garbage", { garbage: "<html>" }, false],
   ["a body that is no message", { garbage: '{"content": [{"type": "tool_use"}]}' }, false],
-] as const)("%s leaves nothing, and the run goes on", async (_, answer, stream) => {
+] as const)("%s leaves nothing, and the run can be resumed", async (_, answer, stream) => {
   const events: AgentLoopEvent[] = [];
   const { server, client } = await serve([answer, "Hello."]);
   const options = { client, model, messages, tools: [], runtime: openRuntime(), runId: "r", stream };
@@ -113,7 +113,7 @@ test("the system prompt of the beginning holds for the resume", async () => {
   expect(server.requests.map(({ body }) => body["system"])).toEqual(["It is Monday.", "It is Monday."]);
 });
 
-test("where other tools are offered, the loop goes on live, says so, and repeats no effect", async () => {
+test("with other tools, the loop continues live, reports it, and repeats no effect", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     [call("shop_order", { sku: "apple" }, "a")],
@@ -135,7 +135,7 @@ test("where other tools are offered, the loop goes on live, says so, and repeats
   expect(server.requests).toHaveLength(4);
 });
 
-test("a loop that goes on live is told what it did before and has not done again, and a resume tells it the same", async () => {
+test("a loop that continues live is warned about earlier calls that it has not repeated, and a resume repeats the warning", async () => {
   const { placed, order } = createOrders();
   const inner = createOrders();
   const bundle = defineTool({
@@ -170,7 +170,7 @@ test("a loop that goes on live is told what it did before and has not done again
   expect(placed).toEqual(["apple", "pear", "plum"]);
 });
 
-test("the end of maxTurns is told, and a higher one goes on", async () => {
+test("the end of maxTurns is reported, and a higher one resumes the loop", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     [call("shop_order", { sku: "a" })],
@@ -214,7 +214,7 @@ test("two loops under one run id at once: one runs, the other is refused", async
   expect(placed).toEqual(["a"]);
 });
 
-test("a process that was taken over puts nothing on record and runs nothing", async () => {
+test("a process whose run was taken over logs nothing and runs nothing", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const held = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ test("a process that was taken over puts nothing on record and runs nothing", as
   expect(placed).toEqual(["fresh"]);
 });
 
-test("inside a run a loop is part of it, and goes on with it", async () => {
+test("inside a run a loop is part of it, and resumes with it", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([[call("shop_order", { sku: "a" })], { status: 500 }, "Done."]);
   const store = createStorePath();
@@ -294,7 +294,7 @@ test("what is redacted is stored nowhere once the loop has ended, and a resume f
   const store = createStorePath();
   const options = { client, model, messages, tools: [pay], runId: "r" };
   await runAgentLoop({ ...options, runtime: openRuntime(store) });
-  // What the model was told live was clear; the second response is found although the resume only has the marks.
+  // The live request had the clear values; the second response is found although the resume only has the marks.
   expect(jsonOf(resultsIn(server.requests[1]?.body.messages[2])[0])).toMatchObject({
     token: "token of 4111-1111",
   });
@@ -335,7 +335,7 @@ test("no byte of what was redacted is left in the file once the loop has ended a
   expect(readFileSync(store).includes("4111-1111")).toBe(false);
 });
 
-test("what a loop inside of a tool was told is not kept once the tool has ended", async () => {
+test("the responses of a loop inside of a tool are deleted once the tool has ended", async () => {
   const { client } = await serve([[call("pay", { card: "4111-1111" }, "a")], "Paid."]);
   const pay = defineTool({
     name: "pay",

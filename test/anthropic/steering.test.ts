@@ -42,7 +42,7 @@ test("messages are put in before a request, and a resume puts in the same ones, 
   expect(eventsOf(events, "messages-steered")).toMatchObject([{ turn: 2, replayed: true }]);
 });
 
-test("a response that came before nobody steered is not asked for again because somebody steers now", async () => {
+test("a response that was logged without steering is not requested again when the program steers now", async () => {
   const { order } = createOrders();
   const { server, client } = await serve([[call("shop_order", { sku: "a" })], { status: 500 }, "Done."]);
   const options = { client, model, messages, tools: [order], runtime: openRuntime(), runId: "r" };
@@ -72,7 +72,7 @@ test("only what a user says can be put in", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("an abort in the middle of a stream throws, leaves nothing of the response, and the run goes on", async () => {
+test("an abort in the middle of a stream throws, leaves nothing of the response, and the run can be resumed", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     {
@@ -109,7 +109,7 @@ test("an abort in the middle of a stream throws, leaves nothing of the response,
   expect(server.requests).toHaveLength(3);
 });
 
-test("an abort reaches the tool that runs, and the run goes on with that call", async () => {
+test("an abort reaches the running tool, and the run resumes with that call", async () => {
   const { server, client } = await serve([[call("slow", {})], "Done."]);
   const stop = new AbortController();
   const reasons: unknown[] = [];

@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([false, true])(
-  "calls of a response that was cut off are not run: the model is told (stream: %s)",
+  "calls of a truncated response do not run, and the model is informed (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const { server, client } = await serve([

@@ -107,7 +107,7 @@ test("an image counts as an image, not as its bytes", () => {
   expect(estimateTokens({ role: "user", content: [image] })).toBeLessThan(2_000);
 });
 
-test("a long loop goes on within its room, every request is one the API takes, and the result has everything", async () => {
+test("a long loop stays within its limit, the API accepts every request, and the result has all messages", async () => {
   const look = defineTool({
     name: "look",
     schema: z.object({ at: z.number() }),

@@ -13,7 +13,7 @@ async function decide(runtime: Runtime, approved: (sku: string) => boolean = () 
   }
 }
 
-test("a call that needs approval is told to wait, and the request is a row", async () => {
+test("a call that needs approval is answered as pending, and the request is stored", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { order, placed } = createOrder();
   const messages = await runtime.run(task, () =>

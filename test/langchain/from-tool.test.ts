@@ -58,7 +58,7 @@ describe.each<[string, (seen: unknown[]) => object]>([
       RunnableLambda.from(remember(seen, { ok: true })).asTool({ name: "pay", description: "Pays", schema }),
   ],
 ])("%s", (_kind, create) => {
-  test("is validated, run with its plain output, and on record", async () => {
+  test("is validated, run with its plain output, and logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const seen: unknown[] = [];
     const foreign = create(seen);
@@ -124,7 +124,7 @@ test("an input is parsed once: a transform is not applied twice", async () => {
   expect(asked).toEqual([{ amount: 500 }]);
 });
 
-test("a call inside the arguments is refused: nobody has validated or approved it", async () => {
+test("a call inside the arguments is refused: it is neither validated nor approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const removed: unknown[] = [];
   const remove = tool(remember(removed, "ok"), {

@@ -33,7 +33,7 @@ export async function loop(
   }
 }
 
-/** What came of the calls: id, status and text, in order. */
+/** The results of the calls: id, status and text, in order. */
 export function answersIn(messages: readonly BaseMessage[]): [string, string | undefined, string][] {
   return messages.flatMap((message) =>
     message instanceof ToolMessage ? [[message.tool_call_id, message.status, message.text]] : [],

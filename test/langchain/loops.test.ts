@@ -10,7 +10,7 @@ import { answersIn, loop } from "./harness.ts";
 
 const task = { runId: "run-1" };
 
-test("a call is run and on record under the model's id of it, and the output is the message's artifact", async () => {
+test("a call runs and is logged with the model's id, and the output is the message's artifact", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const messages = await runtime.run(task, () =>
     loop([toLangChainTool(weather)], [[["weather", { city: "Bern" }, "id-1"]], "It is 21 degrees."]),
@@ -26,7 +26,7 @@ test("a call is run and on record under the model's id of it, and the output is 
   ]);
 });
 
-test("several calls of one turn are on record in its order, equal ones as two", async () => {
+test("several calls of one response are logged in its order, equal ones as two", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   await runtime.run(task, () =>
     loop(
@@ -46,7 +46,7 @@ test("several calls of one turn are on record in its order, equal ones as two", 
   expect(new Set(log.map(({ key }) => key)).size).toBe(3);
 });
 
-test("providers are told the input's JSON Schema, in which a field with a default is not required", () => {
+test("providers receive the input's JSON Schema, in which a field with a default is not required", () => {
   expect(convertToOpenAITool(toLangChainTool(weather))).toMatchObject({
     function: {
       name: "weather",
@@ -71,7 +71,7 @@ test("a tool that takes no object is offered with one field", async () => {
   ]);
 });
 
-test("names that providers refuse are mapped, told apart, and on record as they are", async () => {
+test("names that providers refuse are mapped to unique ones, and logged unchanged", async () => {
   const named = (name: string) => defineTool({ name, schema: z.object({}), execute: () => `I am ${name}` });
   const names = ["shop.order", "shop_order", "shop/order", `long.${"x".repeat(80)}`];
   const tools = toLangChainTools(createRegistry(names.map(named)));
@@ -156,7 +156,7 @@ test("a terminal tool returns directly, and others do not", () => {
   expect(toLangChainTools([end, weather]).map(({ returnDirect }) => returnDirect)).toEqual([true, false]);
 });
 
-test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
+test("an abort of the loop reaches ctx.signal, and the call is not logged as finished", async () => {
   const { wait, started, reasons } = createWait();
   await using runtime = createRuntime({ store: ":memory:" });
   const controller = new AbortController();

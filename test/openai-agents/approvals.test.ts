@@ -63,7 +63,7 @@ test("a call that needs approval pauses the loop, and the request is a row", asy
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "pending", toolCallId: "id-a" }]);
 });
 
-test("after the decision in the store, the state goes on by itself and runs the call once", async () => {
+test("after the decision in the store, the state resumes by itself and runs the call once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -75,7 +75,7 @@ test("after the decision in the store, the state goes on by itself and runs the 
   ]);
 });
 
-test("a state that was written down goes on in another process", async () => {
+test("a serialised state resumes in another process", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   const before = createOrders(order("a"));
@@ -98,7 +98,7 @@ test("a loop that is driven again from the start redeems the decision too", asyn
   expect(again.placed).toEqual(["a"]);
 });
 
-test("without a decision the loop pauses again, and asks nobody twice", async () => {
+test("without a decision the loop pauses again, and requests approval only once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"));
   const { state } = await go(runtime, orders);
@@ -109,7 +109,7 @@ test("without a decision the loop pauses again, and asks nobody twice", async ()
 
 test("an approval in the state alone approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
-  const orders = createOrders(order("a"), say("I was told to wait."));
+  const orders = createOrders(order("a"), say("I have to wait."));
   const { state } = await go(runtime, orders);
   await go(runtime, orders, approveInState(state));
   expect(orders.placed).toEqual([]);
@@ -119,7 +119,7 @@ test("an approval in the state alone approves nothing", async () => {
 
 test("an approval of all calls of a tool in the state approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
-  const orders = createOrders(order("a"), order("b"), say("I was told to wait."));
+  const orders = createOrders(order("a"), order("b"), say("I have to wait."));
   const { state } = await go(runtime, orders);
   for (const interruption of state.getInterruptions()) state.approve(interruption, { alwaysApprove: true });
   await go(runtime, orders, state);
@@ -148,7 +148,7 @@ test("a rejection in the state keeps the call from running, whatever the store s
   expect(orders.placed).toEqual([]);
 });
 
-test("a rejection in the state is recorded as the denial of its request, with its message", async () => {
+test("a rejection in the state is stored as the denial of its request, with its message", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("not done"));
   const { state } = await go(runtime, orders);
@@ -178,7 +178,7 @@ test("of two requests the rejected one is denied in the store, and the other sti
   expect(orders.placed).toEqual(["b"]);
 });
 
-test("a rejection of all calls of a tool is recorded in another process, beside an isEnabled of its own", async () => {
+test("a rejection of all calls of a tool is stored in another process, also with its own isEnabled", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   const written = JSON.stringify((await go(one, createOrders(order("a")))).state);
@@ -193,7 +193,7 @@ test("a rejection of all calls of a tool is recorded in another process, beside 
   expect(placed).toEqual([]);
 });
 
-test("a runtime that was told to trust it takes an approval in the state for the decision", async () => {
+test("a runtime that trusts the state takes an approval in it as the decision", async () => {
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -268,7 +268,7 @@ test("edited arguments are what runs", async () => {
   expect(orders.placed).toEqual(["z"]);
 });
 
-test("arguments that were changed in a written state are another call, which nobody approved", async () => {
+test("arguments that were changed in a serialised state are another call, which is not approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const written = JSON.stringify((await go(runtime, orders)).state);
@@ -290,7 +290,7 @@ test("outside any run a tool that needs approval is refused and does not run", a
   expect(answers(orders)).toContain("approval_required");
 });
 
-test("bad input is answered at once: nobody is asked about what could not run", async () => {
+test("invalid input is answered at once, without an approval request", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(calls(["shop_order", { sku: 5 }, "id-1"]), say("sorry"));
   expect((await go(runtime, orders)).text).toBe("sorry");
@@ -298,7 +298,7 @@ test("bad input is answered at once: nobody is asked about what could not run", 
   expect(await runtime.approvals({ status: "pending" })).toEqual([]);
 });
 
-test("a pause for arguments that are no JSON has no row; released, it runs nothing and the model is told", async () => {
+test("a pause for arguments that are not JSON has no approval; released, it runs nothing and the model is informed", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(
     calls(

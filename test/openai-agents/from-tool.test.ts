@@ -72,7 +72,7 @@ const inCents = {
 };
 
 describe("a function tool", () => {
-  test("is called as its own loop would call it, validated, and on record", async () => {
+  test("is called as its own loop would call it, validated, and logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment();
     const own = fromTool(pay);
@@ -210,7 +210,7 @@ const GATES: readonly [string, Options, asked: object, free: object | undefined]
     "on a condition that throws",
     {
       needsApproval: async (_context, input) => {
-        if ((input as { amount: number }).amount > 100) throw new Error("nobody knows");
+        if ((input as { amount: number }).amount > 100) throw new Error("cannot tell");
         return false;
       },
     },

@@ -1,4 +1,4 @@
-/** A call that waits for a person parks the run; the decision may come from anywhere, and the run goes on with it. */
+/** A call that waits for approval pauses the run; the decision may come from anywhere, and the run resumes with it. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -74,7 +74,7 @@ it("a call that waits parks the run, and nothing of it is owned", async () => {
   expect(await runtime.approvals({ status: "pending", runId: "r" })).toHaveLength(2);
 });
 
-it("an approved call runs once, a denied one is told to the model, and no answer is asked for again", async () => {
+it("an approved call runs once, a denied one is reported to the model, and no response is requested again", async () => {
   const { make, placed, asked, told, decide } = createScenario();
   await runWorkflow(make(), { runId: "r" });
   await decide({ a: true, b: false });

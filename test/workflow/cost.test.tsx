@@ -63,7 +63,7 @@ it("a resume behind a thousand finished tasks runs none of them", { timeout: 60_
   expect(ran).toBe(1_000);
 });
 
-it.each([100, 400])("renders %d tasks anew only when what it read has changed", async (count) => {
+it.each([100, 400])("renders %d tasks again only when an output that it read has changed", async (count) => {
   const { Workflow, Task, smithers, outputs } = createSmithers(
     { n: z.number() },
     { dbPath: createStorePath() },
@@ -72,7 +72,7 @@ it.each([100, 400])("renders %d tasks anew only when what it read has changed", 
   const workflow = smithers((ctx) => {
     renders += 1;
     return (
-      <Workflow name={ctx.outputMaybe("n", { nodeId: "t0" }) === undefined ? "begins" : "goes on"}>
+      <Workflow name={ctx.outputMaybe("n", { nodeId: "t0" }) === undefined ? "started" : "resumed"}>
         {Array.from({ length: count }, (_, n) => (
           <Task id={`t${n}`} output={outputs.n}>
             {n}

@@ -58,7 +58,7 @@ test("a run whose task fails succeeds with that, as the Promise does", async () 
   expect(result).toMatchObject({ status: "failed", error: { code: "WORKFLOW_TASK_FAILED" } });
 });
 
-test("an interrupted fiber leaves a run that is on record as cancelled and goes on", async () => {
+test("an interrupted fiber leaves a run that is stored as cancelled and can be resumed", async () => {
   const path = createStorePath();
   let starts = 0;
   const workflow = createWorkflow(path, async () => {

@@ -120,7 +120,7 @@ test("a loop without maxIterations fails at 100 passes, and says what to set", a
   expect(await rowsOf(store, "SELECT count(*) AS n FROM toolwright_tasks")).toEqual([{ n: 100 }]);
 });
 
-test("a loop without maxIterations continues after 100 passes where it is told to", async () => {
+test("a loop without maxIterations continues after 100 passes if configured to", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = createSmithers(
     { n: z.number(), output: z.string() },
     { dbPath: createStorePath() },

@@ -183,7 +183,7 @@ describe("a task that an agent does", () => {
     expect(told[0]).toMatch(/edited the arguments.*amount.*5/);
   });
 
-  it("rule 16: onUnknown tell: the model reads outcome_unknown with the error, and nobody is asked", async () => {
+  it("rule 16: onUnknown tell: the model reads outcome_unknown with the error, and no approval is requested", async () => {
     const dbPath = createStorePath();
     const stop = new AbortController();
     const { charge, effects } = createCharge(

@@ -173,12 +173,12 @@ describe("an error", () => {
   it("names a dependency that is not in the tree, and who wants it", async () => {
     const message = await messageOf(() => (
       <Workflow name="w">
-        <Task id="t" dependsOn={["nobody"]}>
+        <Task id="t" dependsOn={["missing"]}>
           {1}
         </Task>
       </Workflow>
     ));
-    expect(message).toMatch(/"t".*"nobody"/);
+    expect(message).toMatch(/"t".*"missing"/);
   });
 
   it("is given for a workflow inside a workflow", async () => {

@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a run that is killed again and again has each effect once and asks for no response that is on record",
+    "a run that is killed again and again has each effect once and requests no logged response again",
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
       const random = createRandom(SEED);

@@ -29,7 +29,7 @@ it("a loop runs at least once, and ends when until says so", async () => {
   expect((await runWorkflow(workflow)).outputs["inner"]).toEqual([{ n: 1 }]);
 });
 
-it("a loop that comes to its limit goes on with its last pass by default", async () => {
+it("a loop that reaches its limit continues with its last pass by default", async () => {
   const { Workflow, Task, Ralph, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -47,7 +47,7 @@ it("a loop that comes to its limit goes on with its last pass by default", async
   expect(result.outputs).toMatchObject({ inner: [{ n: 0 }, { n: 1 }, { n: 2 }], outer: [{ n: 2 }] });
 });
 
-it("a loop that comes to its limit fails the run where it is told to, and names itself", async () => {
+it("a loop that reaches its limit fails the run if configured to, and names itself", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -85,7 +85,7 @@ it("two loops without names, one after the other, each ask their own until", asy
   expect(result.outputs["outer"]).toHaveLength(2);
 });
 
-it("the number of the pass begins anew in the second of two loops", async () => {
+it("the number of the pass starts over in the second of two loops", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -166,13 +166,13 @@ function nested(dbPath: string, onRun: (place: string) => void = () => undefined
 
 const NESTED_PLACES = ["in 0.0", "in 0.1", "in 1.0", "in 1.1", "in 2.0", "in 2.1", "out 0", "out 1", "out 2"];
 
-/** Each task that is on record, with its path of loop indices. */
+/** Each stored task, with its path of loop indices. */
 async function placesOf(dbPath: string): Promise<string[]> {
   const rows = await rowsOf(dbPath, "SELECT node_id, path FROM toolwright_tasks ORDER BY node_id, path");
   return rows.map((row) => `${String(row["node_id"])} ${String(row["path"])}`);
 }
 
-it("a loop in a loop begins anew in each pass of the outer one, and passes that are over stay over", async () => {
+it("a loop in a loop starts over in each pass of the outer one, and finished passes stay finished", async () => {
   const dbPath = createStorePath();
   const ran: string[] = [];
   const result = await runWorkflow(
@@ -184,7 +184,7 @@ it("a loop in a loop begins anew in each pass of the outer one, and passes that 
   expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
-it("a loop in a loop that is cut off in the second pass goes on there", async () => {
+it("a loop in a loop that is interrupted in the second pass resumes there", async () => {
   const dbPath = createStorePath();
   const ran: string[] = [];
   const stop = new AbortController();
@@ -335,7 +335,7 @@ it("three thousand passes need no deep stack", { timeout: 60_000 }, async () => 
   expect(result.outputs["inner"]).toHaveLength(3_000);
 });
 
-it("a loop that is cut off goes on with the number of its pass", async () => {
+it("a loop that is interrupted resumes with the number of its pass", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const stop = new AbortController();
   const workflow = smithers((ctx) => (
@@ -358,7 +358,7 @@ it("a loop that is cut off goes on with the number of its pass", async () => {
   expect(result.outputs["inner"]).toEqual([0, 1, 2, 3].map((n) => ({ n })));
 });
 
-it("a pass that is cut off behind its first task goes on with its number", async () => {
+it("a pass that is interrupted after its first task resumes with its number", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const stop = new AbortController();
   const workflow = smithers((ctx) => (

@@ -106,7 +106,7 @@ it("every option reaches the tools in every turn; what was given last holds for 
   );
 });
 
-it("what a resume was given is on record when it begins", async () => {
+it("the options of a resume are stored when it starts", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath });
   const stop = new AbortController();
@@ -220,7 +220,7 @@ it.each([
   expect(ran).toBe(0);
 });
 
-it("somebody who watches and throws does no harm", async () => {
+it("a listener that throws does no harm", async () => {
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath: createStorePath() });
   const workflow = smithers(() => (
     <Workflow name="w">

@@ -36,7 +36,7 @@ function create() {
   return { ...smithers, events, work, seen };
 }
 
-/** Tells when a task has failed, and that is on record. */
+/** Resolves when a task has failed and its failure is stored. */
 function watchFailure(id: string) {
   const failed = Promise.withResolvers<void>();
   const onProgress = (event: WorkflowEvent): void => {
@@ -88,7 +88,7 @@ describe("groups", () => {
     expect(events.slice(-2)).toEqual(["after begins", "after ends"]);
   });
 
-  it("a parallel group keeps to its own limit, also when the tree is rendered anew", async () => {
+  it("a parallel group keeps its own limit, also when the tree is rendered again", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, seen } = create();
     const workflow = smithers((ctx) => (
       <Workflow name={`after ${ctx.outputs.step.length}`}>
@@ -349,7 +349,7 @@ describe("dependencies", () => {
     expect(result.error?.message).toMatch(/early|late/);
   });
 
-  it("on a failed task that the run goes on without are met", async () => {
+  it("on a failed task that the run continues without are met", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -424,7 +424,7 @@ describe("failures", () => {
     expect(result.outputs["step"]).toEqual([{ at: "beside" }]);
   });
 
-  it("a task that may fail lets the run go on, and is not tried again when the tree is rendered anew", async () => {
+  it("a task that may fail lets the run continue, and is not retried when the tree is rendered again", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     let tries = 0;
     const workflow = smithers((ctx) => (
@@ -478,7 +478,7 @@ describe("failures", () => {
     expect(tries).toBe(1);
   });
 
-  it("a render that throws while a task runs is told when that task has ended", async () => {
+  it("a render that throws while a task runs is reported when that task has ended", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, events } = create();
     const thrown = Promise.withResolvers<void>();
     const workflow = smithers((ctx) => {
@@ -533,7 +533,7 @@ describe("failures", () => {
   });
 });
 
-/** Also where the failure has to be on record, for as long as that takes, before the next attempt is slept for. */
+/** Waits as long as it takes to store the failure, since the delay before the next attempt starts after that. */
 async function timeOut(clock: FakeClock, ms: number, isNext: () => boolean): Promise<void> {
   await clock.advance(ms);
   await until(async () => {
@@ -609,7 +609,7 @@ describe("retries and time", () => {
     const { Workflow, Task, smithers, outputs } = create();
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: createStorePath(), clock });
-    // Whoever reads from a pipe hears when something writes to it, and when the last one that could is gone.
+    // The reader of a pipe is notified when something is written, and when the last writer has closed it.
     spawnSync("mkfifo", [join(rootDir, "alive")]);
     const reader = spawn("cat", [join(rootDir, "alive")]);
     onTestFinished(() => void reader.kill("SIGKILL"));

@@ -29,7 +29,7 @@ export interface OrdersStart
 
 export interface OrdersScenario extends AsyncDisposable {
   readonly shop: Shop;
-  /** `undefined` when it was killed. Fails when the model is asked for what was on record before. */
+  /** `undefined` when it was killed. Fails when the model receives a request whose response was already logged. */
   run(start?: OrdersStart): Promise<OrdersResult | undefined>;
   /** Fails unless all is as after an undisturbed run. */
   expectFinished(result: OrdersResult | undefined): Promise<void>;

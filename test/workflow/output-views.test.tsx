@@ -92,7 +92,7 @@ it("an output that is no object is the column value, beside fields of that name"
   ]);
 });
 
-it("a table of somebody else's is left alone, and the view has the workflow's name too", async () => {
+it("a foreign table is left alone, and the view has the workflow's name too", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r0", z.string(), "makes the store");
   await changeRows(dbPath, 'DROP VIEW "row"');

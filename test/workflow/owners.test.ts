@@ -65,7 +65,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a process that is stopped on this host is never robbed, however old its lease is",
+    "a process that is stopped on this host keeps its run, however old its lease is",
     { timeout: 90_000 },
     async () => {
       await using store = await storeKind.fresh();
@@ -86,7 +86,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test.each(["while the other is at work", "after the other has finished"])(
-    "a process that is stopped on another host loses its run with its lease: woken %s, it is told so and cannot write",
+    "a process that is stopped on another host loses its run with its lease: woken %s, it fails and cannot write",
     { timeout: 180_000 },
     async (moment) => {
       await using store = await storeKind.fresh();

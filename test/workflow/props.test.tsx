@@ -114,9 +114,7 @@ describe("a prop of the wrong type", () => {
 
 describe("what is no component", () => {
   it("<div> is named, with what can be used", async () => {
-    expect(await refusal(element("div", { children: task }))).toMatch(
-      /<div> is not a workflow component/,
-    );
+    expect(await refusal(element("div", { children: task }))).toMatch(/<div> is not a workflow component/);
   });
 
   it("<div> at the root is named too", async () => {
@@ -125,7 +123,7 @@ describe("what is no component", () => {
     );
   });
 
-  it("an import that is undefined is told from it", async () => {
+  it("an import that is undefined has its own error", async () => {
     expect(await refusal(element(undefined, {}))).toMatch(/undefined instead of a component/);
   });
 });

@@ -1,4 +1,4 @@
-/** A task that is renamed while its run is stopped is a new task: whoever resumes the run is warned of what was done. */
+/** A task that is renamed while its run is stopped is a new task: the resume warns about the calls of the old one. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** What an interrupted run finds again: finished tasks, responses, calls; and what it is told when something differs. */
+/** What an interrupted run reuses: finished tasks, responses and calls; and what it reports when something differs. */
 import {
   createRuntime,
   createSmithers,
@@ -73,10 +73,10 @@ describe("finding runs", () => {
 
   it("a resume of a run that is not there says so", async () => {
     await expect(
-      runWorkflow(simple(createStorePath()), { runId: "nobody", resume: true }),
+      runWorkflow(simple(createStorePath()), { runId: "missing", resume: true }),
     ).rejects.toMatchObject({
       code: "TOOL_RUN_NOT_FOUND",
-      message: expect.stringContaining("nobody") as string,
+      message: expect.stringContaining("missing") as string,
     });
   });
 
@@ -92,7 +92,7 @@ describe("finding runs", () => {
     expect(again.output).toEqual({ at: "1" });
   });
 
-  it("with resume: auto, a program that is started again goes on with its run, and starts it the first time", async () => {
+  it("with resume: auto, a program starts its run the first time and resumes it when it is started again", async () => {
     const { Workflow, Task, smithers, outputs } = createSmithers(
       { input: z.object({ a: z.number(), b: z.number().default(7) }), step: schemas.step },
       { dbPath: createStorePath() },
@@ -326,7 +326,7 @@ describe("an agent task that was cut off", () => {
     return { make, asked, stop };
   }
 
-  it.each([0, 1, 2, 3])("goes on live at turn %s and asks for nothing that is on record", async (cutAt) => {
+  it.each([0, 1, 2, 3])("resumes live at turn %s and requests no logged response again", async (cutAt) => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, cutAt, placed);
@@ -343,7 +343,7 @@ describe("an agent task that was cut off", () => {
     expect(events.filter(({ type }) => type === "replay-diverged")).toEqual([]);
   });
 
-  it("goes on in the same attempt, with the prompt that it began with", async () => {
+  it("resumes in the same attempt, with its original prompt", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, 2, placed);
@@ -360,7 +360,7 @@ describe("an agent task that was cut off", () => {
     expect(events.at(-1)).toMatchObject({ status: "finished", attempt: 1 });
   });
 
-  it("goes on with the instructions that it began with", async () => {
+  it("resumes with its original instructions", async () => {
     const dbPath = createStorePath();
     const { make, asked, stop } = cutOff(dbPath, 2, []);
     await runWorkflow(make({ instructions: "It is 9:00." }), { runId: "r", signal: stop.signal });
@@ -411,7 +411,7 @@ describe("an agent task that was cut off", () => {
       expect.objectContaining({ type: "replay-diverged", nodeId: "t", position: 0 }),
     );
     expect(model.requests).toHaveLength(2);
-    // Rule 12: what it did before, and has not claimed again, it is told.
+    // Rule 12: the model is warned about earlier calls that it has not repeated.
     for (const { prompt } of model.requests) {
       const told = JSON.stringify(prompt);
       expect(told).toContain("Before it was interrupted, this task made these calls");
@@ -421,7 +421,7 @@ describe("an agent task that was cut off", () => {
     expect(asked).toEqual([0, 1, 2]);
   });
 
-  it("whose call nobody knew the end of is not asked again for what came after, however often it resumes", async () => {
+  it("whose call had an unknown outcome requests no later response again, however often it resumes", async () => {
     const dbPath = createStorePath();
     const asked: number[] = [];
     const events: WorkflowEvent[] = [];
@@ -479,7 +479,7 @@ describe("an agent task that was cut off", () => {
     expect(asked).toEqual([0, 1, 2, 2]);
   });
 
-  it("with a model that is named by a text has its responses on record too", async () => {
+  it("with a model given by name logs its responses too", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const asked: number[] = [];
@@ -522,7 +522,7 @@ describe("an agent task that was cut off", () => {
 });
 
 describe("a retried agent task", () => {
-  it("begins anew with a warning of what was done, and recorded calls are not made again", async () => {
+  it("starts over with a warning about earlier calls, and logged calls are not repeated", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
@@ -556,7 +556,7 @@ describe("a retried agent task", () => {
     ]);
   });
 
-  it("that is cut off in its second attempt goes on in it, with the same warning", async () => {
+  it("that is interrupted in its second attempt resumes it, with the same warning", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const stop = new AbortController();
@@ -595,7 +595,7 @@ describe("a retried agent task", () => {
 });
 
 describe("a failed run", () => {
-  it("goes on with a further attempt when it is resumed", async () => {
+  it("starts a further attempt when it is resumed", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
     let tries = 0;
@@ -619,7 +619,7 @@ describe("a failed run", () => {
   });
 });
 
-it("a run whose store failed goes on in the same runtime", async () => {
+it("a run whose store failed resumes in the same runtime", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers(schemas);
   const inner = await createMemoryStore();
   let isLost = false;
@@ -761,7 +761,7 @@ describe("an owner that was taken over", () => {
     expect(placed).toEqual(["second in attempt 1"]);
   });
 
-  it("whose agent gets an answer cannot put it on record", async () => {
+  it("whose agent gets an answer cannot log it", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;

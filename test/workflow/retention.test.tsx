@@ -197,7 +197,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(await run).toMatchObject({ status: "finished" });
     });
 
-    test("calls outside of workflows of which nobody knows how they ended", async () => {
+    test("calls outside of workflows with an unknown outcome", async () => {
       await runtime.call(send, { to: "ann" }, { runId: "ended" });
       const cut = new AbortController();
       const slow = defineTool({

@@ -1,4 +1,4 @@
-/** What a run started with holds when it resumes: its root, also where nobody named it, and its version. */
+/** A resumed run keeps the root that it started with, also a default one, and its version. */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

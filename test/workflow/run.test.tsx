@@ -94,7 +94,7 @@ it("loops until what a task says, with the number of the pass", async () => {
   expect(result.outputs["step"]).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
 });
 
-it("goes on where it was: finished tasks, responses and calls are not made again", async () => {
+it("resumes: finished tasks, responses and calls are not repeated", async () => {
   const dbPath = createStore();
   const placed: string[] = [];
   const stop = new AbortController();

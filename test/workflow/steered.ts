@@ -1,4 +1,4 @@
-/** Processes that run workflows when they are told to. */
+/** Processes that run workflows on command. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -58,7 +58,7 @@ it("a refusal fails the run by default, and nothing that follows begins", async 
   expect(ran).toEqual([]);
 });
 
-it("a refusal that the run goes on with is an output", async () => {
+it("a denial that the run continues with is an output", async () => {
   const dbPath = createStorePath();
   const { workflow } = createDeploy(dbPath, "continue");
   await runWorkflow(workflow, { runId: "r" });

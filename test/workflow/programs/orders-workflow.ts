@@ -39,7 +39,7 @@ const keyed = createOrderTool("keyed", input.shopUrl);
 const business = createOrderTool("business", input.shopUrl);
 const reconciled = createOrderTool("reconciled", input.shopUrl);
 
-/** `TASK <id> <pass>` stands in each prompt; answers so far are counted; a later attempt is told of the earlier ones. */
+/** Each prompt contains `TASK <id> <pass>`; answers so far are counted; a later attempt is warned about the earlier ones. */
 function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
   const text = JSON.stringify(prompt);
   const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(text) ?? [];
@@ -118,7 +118,7 @@ const workflow = smithers((ctx) =>
   }),
 );
 
-/** Dies when a commit is done and nobody has heard of it. */
+/** Dies after a commit, before any listener is notified. */
 function killedAt(commit: number, store: Store): Store {
   let commits = 0;
   return {
