@@ -14,7 +14,7 @@ import { createStorePath } from "../workflow/harness.ts";
 
 export interface Setup {
   readonly server: ScriptedAnthropic;
-  /** Retries at once, where it retries. */
+  /** Does not retry by default; retries without delay. */
   readonly client: Anthropic;
 }
 
@@ -36,7 +36,7 @@ export function openRuntime(store = createStorePath(), options: RuntimeOptions =
 }
 
 export interface Orders {
-  /** What was ordered, in order. */
+  /** The ordered articles, in order. */
   readonly placed: string[];
   readonly order: ReturnType<typeof createOrderTool>;
 }

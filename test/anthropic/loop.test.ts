@@ -15,7 +15,7 @@ import { call, createOrders, eventsOf, jsonOf, openRuntime, resultsIn, serve, us
 
 const model = "claude-test";
 
-test.each([false, true])("calls tools and ends with the model's last words (stream: %s)", async (stream) => {
+test.each([false, true])("calls tools and ends with the model's last text (stream: %s)", async (stream) => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     { text: "Let me order.", toolCalls: [call("shop_order", { sku: "apple" })] },
@@ -144,7 +144,7 @@ test("at most eight calls run at once by default", async () => {
     runtime: openRuntime(),
   });
   expect(most).toBe(8);
-  // A tool that returns nothing has a result all the same.
+  // A tool that returns nothing still has a result.
   expect(resultsIn(messages[2]).map(({ content }) => content)).toEqual(calls.map(() => "null"));
 });
 
@@ -213,7 +213,7 @@ test("input that is not JSON is logged and answered, is never guessed, and the l
   });
   const { server, client } = await serve([
     [
-      // A lenient parser would take this for a whole order.
+      // A lenient parser would accept this as a complete order.
       call("shop_order", '{"sku": "pear"', "a"),
       call("shop_order", "not json", "b"),
       call("secret", '{"card": "4111 1111"', "c"),
@@ -302,7 +302,7 @@ test.each([
   expect(result).toMatchObject({ status, reason, terminal: { name } });
 });
 
-test("any tool may be terminal; one that failed does not stop the loop, and a made-up status is refused", async () => {
+test("any tool may be terminal; one that failed does not stop the loop, and an unknown status is refused", async () => {
   const submit = defineTool({
     name: "submit",
     schema: z.object({ answer: z.number() }),
@@ -336,7 +336,7 @@ test("any tool may be terminal; one that failed does not stop the loop, and a ma
   ).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID", message: expect.stringContaining('"odd"') });
 });
 
-test("a registry can be offered, and a model without tools is just asked", async () => {
+test("a registry can be offered, and a model works without tools", async () => {
   const { order, placed } = createOrders();
   const { client, server } = await serve([[call("shop_order", { sku: "fig" })], "Yes.", "Hello."]);
   const runtime = openRuntime();
@@ -394,7 +394,7 @@ test("the text of a stream is emitted as it arrives, and the response once it is
   });
 });
 
-test("a wrong option is refused before anything is asked", async () => {
+test("an invalid option is refused before the first request", async () => {
   const { client, server } = await serve([]);
   const good = { client, model, messages: [user("Go.")], tools: [] };
   for (const [bad, word] of [
@@ -415,12 +415,12 @@ test("a wrong option is refused before anything is asked", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("a runtime that is disposed of at once stays open for the loop that was begun", async () => {
+test("a runtime that is disposed at once stays open for the loop that has started", async () => {
   const { placed, order } = createOrders();
   const { client } = await serve([[call("shop_order", { sku: "fig" })], "Done."]);
   const begin = async () => {
     await using runtime = createRuntime({ store: createStorePath() });
-    // Not awaited here: the runtime is disposed of while the loop runs.
+    // Not awaited here: the runtime is disposed while the loop runs.
     return runAgentLoop({ client, model, messages: [user("Go.")], tools: [order], runtime });
   };
   expect(await begin()).toMatchObject({ status: "complete" });
@@ -445,7 +445,7 @@ test.each([false, true])("input that is nested too deeply does no harm (stream: 
   });
 });
 
-test("a result that ends in half a character is sent whole", async () => {
+test("a result that ends in half a character is sent well-formed", async () => {
   const cut = defineTool({ name: "cut", schema: z.object({}), execute: () => "apple \ud83c" });
   const { client, server } = await serve([[call("cut", {})], "Done."]);
   await runAgentLoop({ client, model, messages: [user("Go.")], tools: [cut], runtime: openRuntime() });

@@ -13,7 +13,7 @@ async function responsesIn(store: string): Promise<number> {
   return (await rowsOf(store, "SELECT 1 AS one FROM toolwright_responses")).length;
 }
 
-test("a loop that was left is given up after 7 days, and says so rather than order again", async () => {
+test("an abandoned loop is given up after 7 days, and fails rather than order again", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const clock = createFakeClock();
@@ -37,7 +37,7 @@ test("a loop that was left is given up after 7 days, and says so rather than ord
   expect(await rowsOf(store, "SELECT 1 AS one FROM toolwright_turns")).toEqual([]);
 });
 
-test("a loop that waits for a person is never touched", async () => {
+test("a loop that waits for approval is never deleted", async () => {
   const { placed, order } = createOrders(true);
   const store = createStorePath();
   const clock = createFakeClock();

@@ -1,4 +1,4 @@
-/** A program of a user's own, in a process of its own: nothing but `registerToolsAsCLI(program)`. */
+/** A user's program in its own process, with nothing but `registerToolsAsCLI(program)`. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The tools of a project as commands of the real `toolwright`, in processes of their own. */
+/** The tools of a project as commands of the real `toolwright`, in separate processes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -45,7 +45,7 @@ it("reads any one value from stdin, to the byte", async () => {
   });
 });
 
-it("lists the tools, with what to know of them, and never lets one shadow a command", async () => {
+it("lists the tools with their properties, and never lets one shadow a command", async () => {
   const folder = createProject();
   const listed = await toolwright(folder, ["tools"]);
   expect(listed.code).toBe(0);
@@ -84,7 +84,7 @@ it("lists the tools, with what to know of them, and never lets one shadow a comm
   expect((await toolwright(folder, ["help", "notes"])).stdout).toContain("write|notes_write");
 });
 
-it("keeps its records where the configuration says, unless the command says otherwise", async () => {
+it("uses the store of the configuration, unless the command names another", async () => {
   const folder = createProject('store: "app.db",');
   await toolwright(folder, ["notes", "write", "a"]);
   expect([existsSync(join(folder, "app.db")), existsSync(join(folder, "toolwright.db"))]).toEqual([
@@ -102,7 +102,7 @@ it("does not load the configuration for commands that get the store as an option
   }
 });
 
-describe("a configuration that cannot be used", () => {
+describe("an invalid configuration", () => {
   it.each([
     [
       "nothing at all",
@@ -178,7 +178,7 @@ describe("without a terminal", () => {
     expect(readFileSync(join(folder, "paid.txt"), "utf8")).toMatch(/^7 Bo \S+\n$/);
   });
 
-  it("exits with 4 when it was denied, with what the person said", async () => {
+  it("exits with 4 when it was denied, with the comment", async () => {
     const folder = createProject();
     await toolwright(folder, ["pay", "70", "--run-id", "r"]);
     await toolwright(folder, ["deny", "r", "--comment", "not today"]);
@@ -212,7 +212,7 @@ it.each([
   }
 });
 
-it("names the run of a call that was stopped and had no run id of its own", async () => {
+it("names the run of a call that was stopped and had no explicit run id", async () => {
   const folder = createProject();
   const command = start(folder, ["wait", "--json"]);
   await command.sayingOnStderr("waiting");
@@ -227,7 +227,7 @@ it("names the run of a call that was stopped and had no run id of its own", asyn
   expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown" }]);
 });
 
-it("keeps apart what several commands at once put into one store", async () => {
+it("keeps the calls of concurrent commands in one store apart", async () => {
   const folder = createProject();
   const results = await Promise.all(
     [1, 2, 3, 4, 5, 6].map((n) => toolwright(folder, ["slow", String(n), "--run-id", `r${n}`, "--json"])),
@@ -250,7 +250,7 @@ it("reports in a sentence what a tool throws in the background", async () => {
   });
 });
 
-it("fails, and says so, when a tool waits for what cannot happen", async () => {
+it("fails with an error when a tool awaits a promise that never settles", async () => {
   const folder = createFolder({
     "toolwright.config.ts": CONFIG.replace(
       "execute: (args: object) => args",
@@ -265,7 +265,7 @@ it("fails, and says so, when a tool waits for what cannot happen", async () => {
   expect(ended.json()).toMatchObject({ is_error: true, error_type: "execution_failed" });
 });
 
-it("tells a run of a command from one of a workflow, and from none", async () => {
+it("distinguishes the run of a command from one of a workflow, and from none", async () => {
   const folder = createProject();
   await toolwright(folder, ["notes", "write", "a", "--run-id", "r"]);
   const why = await toolwright(folder, ["why", "r"]);

@@ -1,4 +1,4 @@
-/** A project as a user has it: a configuration with tools, in TypeScript, without node_modules. */
+/** A user's project: a configuration with tools, in TypeScript, without node_modules. */
 export const CONFIG = `
 import { appendFileSync } from "node:fs";
 import { defineTool } from "toolwright";

@@ -1,4 +1,4 @@
-/** Tools of ours in a loop of LangChain. */
+/** Our tools in a loop of LangChain. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
@@ -54,11 +54,11 @@ test("providers receive the input's JSON Schema, in which a field with a default
       parameters: { type: "object", required: ["city"], properties: { unit: { default: "C" } } },
     },
   });
-  // Those that take the schema as it stands get the same.
+  // Providers that take the schema unchanged receive the same.
   expect(toLangChainTool(weather).schema).toMatchObject({ type: "object", required: ["city"] });
 });
 
-test("a tool that takes no object is offered with one field", async () => {
+test("a tool whose input is not an object is offered with one field", async () => {
   const shout = defineTool({
     name: "shout",
     schema: z.union([z.string(), z.array(z.string())]),
@@ -89,7 +89,7 @@ test("names that providers refuse are mapped to unique ones, and logged unchange
   expect((await runtime.calls(task)).map(({ toolName }) => toolName)).toEqual(names);
 });
 
-test("bad input is answered in our words, logged, and not run", async () => {
+test("invalid input is answered in the standard error shape, logged, and not run", async () => {
   const { pay, paid } = createPay();
   await using runtime = createRuntime({ store: ":memory:" });
   const messages = await runtime.run(task, () =>
@@ -107,7 +107,7 @@ test("bad input is answered in our words, logged, and not run", async () => {
   expect(await runtime.calls(task)).toMatchObject([{ status: "error", inputJson: '{"amount":"much"}' }]);
 });
 
-test("a throw of the tool is an answer to a model and an error to a program", async () => {
+test("an exception of the tool is an answer to a model and an error to a program", async () => {
   const fail = defineTool({
     name: "fail",
     schema: z.object({}),
@@ -133,7 +133,7 @@ test("a program that calls the tool with plain arguments gets the plain output",
   });
 });
 
-test("the configuration of the loop is in ctx, and callbacks hear of the call", async () => {
+test("the configuration of the loop is in ctx, and callbacks are notified of the call", async () => {
   const whoami = defineTool({
     name: "whoami",
     schema: z.object({}),
@@ -170,7 +170,7 @@ test("an abort of the loop reaches ctx.signal, and the call is not logged as fin
   expect(await runtime.calls(task)).toMatchObject([{ status: "unknown" }]);
 });
 
-test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
+test("a resumed loop gets logged results even if the model's ids are new, and the tool does not run again", async () => {
   const { count, keys } = createCount();
   await using runtime = createRuntime({ store: ":memory:" });
   for (const id of ["id-1", "id-2"]) {
@@ -179,7 +179,7 @@ test("a resumed loop gets recorded results, though the model's ids are new, and 
   expect(keys).toHaveLength(1);
 });
 
-test("each turn of a chat counts for itself, where the loop shows its messages or the program says which turn", async () => {
+test("equal calls of two turns of a chat are different, if the loop passes its messages or the program passes the turn", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { count, keys } = createCount();
   const tool = toLangChainTool(count);
@@ -195,7 +195,7 @@ test("each turn of a chat counts for itself, where the loop shows its messages o
   expect(keys).toHaveLength(4);
 });
 
-test("one id for several equal calls is several calls", async () => {
+test("several equal calls with one id are different calls", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { count, keys } = createCount();
   const tool = toLangChainTool(count);

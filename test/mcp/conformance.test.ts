@@ -80,7 +80,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a run of the suite found, by scenario. */
+/** The findings of a run of the suite, by scenario. */
 async function runSuite(name: string, args: readonly string[]): Promise<Map<string, CheckResult[]>> {
   const results = join(folder, name);
   const child = spawn(process.execPath, [SUITE, ...args, "-o", results], {
@@ -100,7 +100,7 @@ async function runSuite(name: string, args: readonly string[]): Promise<Map<stri
   );
 }
 
-/** What does not conform, in words. Warnings count: they are what a SHOULD of the protocol asks for. */
+/** Describes the failed checks. Warnings count: they stand for a SHOULD of the protocol. */
 function problemsIn(found: ReadonlyMap<string, readonly CheckResult[]>): string[] {
   return [...found].flatMap(([scenario, checks]) =>
     checks

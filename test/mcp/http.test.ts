@@ -1,4 +1,4 @@
-/** HTTP on loopback: the real command, real sockets, and those who have no business there. */
+/** HTTP on loopback: the real command, real sockets, and unauthorised requests. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { request } from "node:http";
@@ -81,7 +81,7 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number 
 }
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("list, call, hear progress, and get the recorded answer for their key", async () => {
+  it("list, call, receive progress, and get the logged result for their key", async () => {
     const folder = createServerFolder();
     const client = await connectTo(await serve(folder), { era });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("add");
@@ -98,7 +98,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(ledgerOf(folder)).toEqual(["a"]);
   });
 
-  it("cut a call off by cancelling it", async () => {
+  it("cancel a call", async () => {
     const folder = createServerFolder();
     const client = await connectTo(await serve(folder), { era });
     const cancel = new AbortController();

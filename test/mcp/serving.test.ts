@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("list the tools with their schemas and what their flags say", async () => {
+  it("list the tools with their schemas and annotations", async () => {
     const client = await connect(createServerFolder(), { era });
     const { tools } = await client.listTools();
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -35,7 +35,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     });
   });
 
-  it("get structured output beside its text, and dates as the schema says", async () => {
+  it("get structured output besides its text, and dates as the schema describes them", async () => {
     const client = await connect(createServerFolder(), { era });
     await client.listTools();
     const sum = await client.callTool({ name: "add", arguments: { a: 1 } });
@@ -59,7 +59,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(result.content).toEqual([{ type: "text", text: JSON.stringify(errorOf(result)) }]);
   });
 
-  it("hear of the progress that they asked for", async () => {
+  it("receive the progress that they requested", async () => {
     const folder = createServerFolder();
     const client = await connect(folder, { era });
     const { heard, onprogress } = hearSteps(folder, 3);
@@ -104,7 +104,7 @@ it("keeps serving when a tool throws, also in the background", async () => {
   });
 });
 
-it("marks an answer in the shape of an error as one", async () => {
+it("marks an output in the error shape as an error", async () => {
   const client = await connect(createServerFolder());
   expect(await client.callTool({ name: "failing", arguments: {} })).toMatchObject({
     isError: true,

@@ -1,4 +1,4 @@
-/** Approvals in the loop of the OpenAI Agents SDK: what stands in the store is the decision; its state only pauses. */
+/** Approvals in the loop of the OpenAI Agents SDK: the decision is in the store; the state of the loop only pauses. */
 import { RunState } from "@openai/agents";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { createMemoryStore } from "toolwright/testing";
@@ -52,7 +52,7 @@ async function decideAll(runtime: Runtime, approved: (sku: string) => boolean = 
 
 const answers = ({ model }: Scripted): string => JSON.stringify(answersIn(model.lastCall?.request));
 
-test("a call that needs approval pauses the loop, and the request is a row", async () => {
+test("a call that needs approval pauses the loop, and the request is stored", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"));
   expect((await go(runtime, orders)).waiting).toEqual(["id-a"]);
@@ -138,7 +138,7 @@ test("an approval in the state does not undo a denial in the store", async () =>
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
 });
 
-test("a rejection in the state keeps the call from running, whatever the store says", async () => {
+test("a rejection in the state prevents the call, even if the store has an approval", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("not done"));
   const { state } = await go(runtime, orders);
@@ -229,7 +229,7 @@ test("the same approved state that two runtimes on one store resume at once runs
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("several requests of one turn are shown together, and each gets its own decision, in order", async () => {
+test("several requests of one response are shown together, and each gets its own decision, in order", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a", "b", "c"), say("done"));
   const { state, waiting } = await go(runtime, orders);
@@ -243,7 +243,7 @@ test("several requests of one turn are shown together, and each gets its own dec
   expect(told[1]?.[1]).toContain("approval_denied");
 });
 
-test("of several requests only those that are decided go on; the rest still wait", async () => {
+test("of several requests only the decided ones continue; the rest still wait", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a", "b"), say("done"));
   const { state } = await go(runtime, orders);
@@ -258,7 +258,7 @@ test("of several requests only those that are decided go on; the rest still wait
   expect(orders.placed).toEqual(["b", "a"]);
 });
 
-test("edited arguments are what runs", async () => {
+test("the call runs with edited arguments", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -326,7 +326,7 @@ test("a pause for arguments that are not JSON has no approval; released, it runs
   });
 });
 
-test("a call that was interrupted, and that only a person can tell about, pauses the loop", async () => {
+test("an interrupted call with an unknown outcome pauses the loop", async () => {
   const store = await createMemoryStore();
   const started = Promise.withResolvers<void>();
   let runs = 0;

@@ -6,7 +6,7 @@ import type { ModelRequest } from "@openai/agents";
 type AgentTools = NonNullable<ConstructorParameters<typeof Agent>[0]["tools"]>;
 type Items = Parameters<ScriptedModel["enqueue"]>[0];
 
-/** Nothing is sent anywhere. */
+/** Without tracing, so that nothing is sent. */
 export const runner = new Runner({ tracingDisabled: true });
 
 /** One turn of the model: calls by name, arguments and id. */

@@ -1,4 +1,4 @@
-/** Tools of ours in the loop of the OpenAI Agents SDK. */
+/** Our tools in the loop of the OpenAI Agents SDK. */
 import { Agent, type RunContext } from "@openai/agents";
 import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
 import { toOpenAIAgentTool, toOpenAIAgentTools } from "toolwright/openai-agents";
@@ -72,7 +72,7 @@ test("the model receives the input's JSON Schema, not strict, in which a field w
   ]);
 });
 
-test("a tool that takes no object is offered with one field", async () => {
+test("a tool whose input is not an object is offered with one field", async () => {
   const shout = defineTool({
     name: "shout",
     schema: z.union([z.string(), z.array(z.string())]),
@@ -117,7 +117,7 @@ test("names that the SDK would change are mapped to unique ones, and logged unch
   expect((await runtime.calls({ runId: "run-1" })).map(({ toolName }) => toolName)).toEqual(names);
 });
 
-test("two tools of one name are refused, not hidden", () => {
+test("two tools with the same name are refused, not hidden", () => {
   const one = defineTool({ name: "same", schema: z.object({}), execute: () => 1 });
   const other = defineTool({ name: "same", schema: z.object({}), execute: () => 2 });
   expect(() => toOpenAIAgentTools([one, other])).toThrow('Two tools would have the name "same"');
@@ -134,7 +134,7 @@ test("the run context of the loop is in ctx", async () => {
   });
   await using runtime = createRuntime({ store: ":memory:" });
   const { model } = script([], calls(["whoami", {}, "id-1"]), say("ok"));
-  // An agent of a context of its own takes the tool.
+  // An agent with its own context type accepts the tool.
   const agent = new Agent<App>({ name: "Shop", model, tools: [toOpenAIAgentTool(whoami)] });
   await runtime.run({ runId: "run-1" }, () => runner.run(agent, "Who?", { context: { user: "Ada" } }));
   expect(answersIn(model.lastCall?.request)).toEqual([["id-1", "Ada"]]);
@@ -162,7 +162,7 @@ test("the SDK answers arguments that are not JSON, and the loop of a pure tool c
   expect(answersIn(model.lastCall?.request)).toMatchObject([["id-1", expect.stringContaining("valid JSON")]]);
 });
 
-test("the program says which turn of a chat it is, and equal calls of two turns are two", async () => {
+test("equal calls of two turns of a chat are different, if the program passes the turn", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { count, keys } = createCount();
   const chat = (turn: number) =>

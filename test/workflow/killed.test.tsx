@@ -26,7 +26,7 @@ function momentOf(random: () => number): OrdersStart {
     : { killAtCommit: 1 + Math.floor(random() ** 2 * MOST_COMMITS) };
 }
 
-/** One run, from its start to its end. Answers how often it was killed on the way. */
+/** One run, from start to end. Returns how often it was killed. */
 async function killAndFinish(storeKind: StoreKind, random: () => number): Promise<number> {
   await using scenario = await createOrdersScenario(storeKind);
   const moments: OrdersStart[] = [];
@@ -46,7 +46,7 @@ async function killAndFinish(storeKind: StoreKind, random: () => number): Promis
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test(
-    "an undisturbed run places each order once and asks the model once for each turn",
+    "an undisturbed run places each order once and sends one request for each turn",
     { timeout: 90_000 },
     async () => {
       await using scenario = await createOrdersScenario(storeKind);

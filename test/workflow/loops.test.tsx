@@ -1,4 +1,4 @@
-/** Loops: when they end, what their passes see, and that a pass which is over stays over. */
+/** Loops: when they end, what their passes see, and that finished passes stay finished. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -15,7 +15,7 @@ function create(dbPath = createStorePath()) {
   );
 }
 
-it("a loop runs at least once, and ends when until says so", async () => {
+it("a loop runs at least once, and ends when until is true", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -64,7 +64,7 @@ it("a loop that reaches its limit fails the run if configured to, and names itse
   expect(result.outputs["inner"]).toHaveLength(2);
 });
 
-it("two loops without names, one after the other, each ask their own until", async () => {
+it("two consecutive loops without ids each evaluate their own until", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -108,7 +108,7 @@ it("the number of the pass starts over in the second of two loops", async () => 
   });
 });
 
-it("two loops side by side each count their own passes", async () => {
+it("two parallel loops each count their own passes", async () => {
   const { Workflow, Task, Parallel, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -209,7 +209,7 @@ it("a loop in a loop that is interrupted in the second pass resumes there", asyn
   expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
-it("equal calls in the first pass of an inner loop are calls of their own in each pass of the outer one", async () => {
+it("equal calls in the first pass of an inner loop are different calls in each pass of the outer one", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const keys: (string | null)[] = [];
   const order = defineTool({
@@ -237,7 +237,7 @@ it("equal calls in the first pass of an inner loop are calls of their own in eac
   expect(new Set(keys).size).toBe(6);
 });
 
-it("the number of the pass is that of the innermost loop that runs", async () => {
+it("the number of the pass is that of the innermost running loop", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -258,7 +258,7 @@ it("the number of the pass is that of the innermost loop that runs", async () =>
   expect(result.outputs["outer"]).toEqual([0, 1].map((n) => ({ n })));
 });
 
-it("a pass that is over is not entered again when what until reads has changed since", async () => {
+it("a finished loop is not entered again when the output that until reads has changed since", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -279,7 +279,7 @@ it("a pass that is over is not entered again when what until reads has changed s
   expect(result.outputs).toMatchObject({ inner: [{ n: 1 }], other: [{ n: 1 }], outer: [{ n: 1 }] });
 });
 
-it("a loop without anything in it, and without a limit, is an error and not an endless one", async () => {
+it("an empty loop without a limit is an error instead of an endless loop", async () => {
   const { Workflow, Loop, smithers } = create();
   let renders = 0;
   const workflow = smithers(() => {
@@ -298,7 +298,7 @@ it("a loop without anything in it, and without a limit, is an error and not an e
   expect(result.error?.message).toMatch(/empty/);
 });
 
-it("an earlier pass can be asked for by its number", async () => {
+it("an earlier pass can be read by its number", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -387,7 +387,7 @@ it("a pass that is interrupted after its first task resumes with its number", as
   });
 });
 
-it("in nested loops an iteration means that of the current outer pass, and paths tell the passes apart", async () => {
+it("in nested loops an iteration means that of the current outer pass, and paths distinguish the passes", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
   const note = defineTool({

@@ -83,7 +83,7 @@ test("a renamed task is named with its calls: in an event, on stderr and by why"
   expect(await why(store, "r")).toMatch(/"pay-ann" \(pay: success\)/);
 });
 
-test("nothing is said where every task with calls is still there", async () => {
+test("nothing is reported if every task with calls still exists", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const store = createStorePath();

@@ -36,7 +36,7 @@ function orderTool(placed: string[], onOrder: (sku: string) => void = () => unde
   });
 }
 
-/** Answers by how many answers came before. */
+/** Chooses the response by the number of responses before it. */
 function byTurn(...turns: readonly ScriptedTurn[]): ScriptedTurn {
   return (request) => {
     const turn = turns[request.prompt.filter(({ role }) => role === "assistant").length] ?? "no more turns";
@@ -62,7 +62,7 @@ describe("finding runs", () => {
     return workflow;
   };
 
-  it("a run id that is taken is refused, and says how that run stands", async () => {
+  it("a run id that exists is refused, with the status of that run", async () => {
     const workflow = simple(createStorePath());
     await runWorkflow(workflow, { runId: "r" });
     await expect(runWorkflow(workflow, { runId: "r" })).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe("finding runs", () => {
     });
   });
 
-  it("a resume of a run that is not there says so", async () => {
+  it("a resume of a run that does not exist is refused", async () => {
     await expect(
       runWorkflow(simple(createStorePath()), { runId: "missing", resume: true }),
     ).rejects.toMatchObject({
@@ -80,11 +80,11 @@ describe("finding runs", () => {
     });
   });
 
-  it("a resume without a run id says that it needs one", async () => {
+  it("a resume without a run id is refused", async () => {
     await expect(runWorkflow(simple(createStorePath()), { resume: true })).rejects.toThrow(/runId/);
   });
 
-  it("a resume of a finished run answers from the record", async () => {
+  it("a resume of a finished run returns the stored result", async () => {
     const workflow = simple(createStorePath());
     const first = await runWorkflow(workflow, { runId: "r" });
     const again = await runWorkflow(workflow, { runId: "r", resume: true });
@@ -129,7 +129,7 @@ describe("finding runs", () => {
     await expect(runWorkflow(workflow, { runId: "r", resume: "yes" as "auto" })).rejects.toThrow(/"auto"/);
   });
 
-  it("a run that is at work in this process is not started a second time by a resume", async () => {
+  it("a run that is running in this process is not started a second time by a resume", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers } = createSmithers(schemas, { dbPath });
     let release: () => void = () => undefined;
@@ -156,7 +156,7 @@ describe("finding runs", () => {
     expect(begun).toBe(1);
   });
 
-  it("input that does not fit is refused, and no run is left behind", async () => {
+  it("invalid input is refused, and no run is stored", async () => {
     const dbPath = createStorePath();
     const { Workflow, smithers } = createSmithers({ input: z.object({ n: z.number() }) }, { dbPath });
     const workflow = smithers(() => <Workflow name="w" />);
@@ -166,7 +166,7 @@ describe("finding runs", () => {
     expect((await runWorkflow(workflow, { runId: "r", input: { n: 1 } })).status).toBe("finished");
   });
 
-  it("the input of the start holds for the resume", async () => {
+  it("a resume uses the input of the start", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers, outputs } = createSmithers(
       { input: z.object({ when: z.date(), n: z.number().default(7) }), step: schemas.step },
@@ -193,7 +193,7 @@ describe("finding runs", () => {
 });
 
 describe("finished tasks", () => {
-  it("never run again, whatever kind they are", async () => {
+  it("never run again, of any kind", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(schemas, { dbPath });
     const ran: string[] = [];
@@ -234,7 +234,7 @@ describe("finished tasks", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("leave no responses behind, and no prompts", async () => {
+  it("leave no responses and no prompts", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, Loop, smithers, outputs } = createSmithers(schemas, { dbPath });
     const { agent } = scriptedAgent(["not JSON", '{"done":true}']);
@@ -252,7 +252,7 @@ describe("finished tasks", () => {
     expect(JSON.stringify(await rowsOf(dbPath, "SELECT * FROM toolwright_tasks"))).not.toContain("xyzzy");
   });
 
-  it("say when they began and when they ended", async () => {
+  it("store their start and end times", async () => {
     const dbPath = createStorePath();
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: dbPath, clock });
@@ -276,8 +276,8 @@ describe("finished tasks", () => {
   });
 });
 
-describe("an agent task that was cut off", () => {
-  /** Those of one turn are placed at once, in any order. */
+describe("an agent task that was interrupted", () => {
+  /** The orders of one turn are placed in parallel, in any order. */
   const PLACED = ["a in attempt 1", "a in attempt 1", "b in attempt 1"];
 
   /** Ends its first run while the agent is at the given turn. */
@@ -379,7 +379,7 @@ describe("an agent task that was cut off", () => {
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, 2, placed);
     await runWorkflow(make(), { runId: "r", signal: stop.signal });
-    // As if another version of a tool had been described to the model.
+    // As if the description of a tool had changed.
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
     const { agent, model } = scriptedAgent(
       [
@@ -682,8 +682,8 @@ it("outputs keep their order when the clock of the second process is behind", as
   expect(output).toEqual({ at: "c" });
 });
 
-describe("an owner that was taken over", () => {
-  it("cannot write any more, begins nothing, and says so", async () => {
+describe("an owner whose run was taken over", () => {
+  it("can no longer write, starts nothing, and fails", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;
@@ -725,7 +725,7 @@ describe("an owner that was taken over", () => {
     expect(again.outputs["step"]).toEqual([{ at: "second" }, { at: "second" }]);
   });
 
-  it("cannot call tools in the task in which it was", async () => {
+  it("cannot call tools in its current task", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;
@@ -804,7 +804,7 @@ describe("an owner that was taken over", () => {
 });
 
 describe("options", () => {
-  it("rule 33: of the start hold for the resume, limits and concurrency included", async () => {
+  it("rule 33: of the start apply to the resume, limits and concurrency included", async () => {
     const dbPath = createStorePath();
     const stop = new AbortController();
     const tool = defineTool({ name: "look", schema: z.object({ n: z.number() }), execute: ({ n }) => n });

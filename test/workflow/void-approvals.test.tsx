@@ -26,7 +26,7 @@ async function statuses(dbPath: string): Promise<string[]> {
   return (await requests(dbPath)).map(({ status }) => status);
 }
 
-/** An order that a person has to allow, one that asks from inside, and one that never ends. */
+/** An order that needs approval, one with a nested call that does, and one that never ends. */
 function createTools(placed: string[] = []) {
   const order = defineTool({
     name: "order",
@@ -61,7 +61,7 @@ const calls = (...tools: readonly (readonly [string, object])[]): ScriptedTurn =
 
 const TIMEOUT_MS = 400;
 
-/** A task whose time is over when it has asked for three decisions and hangs; when it is resumed, it has all the time. */
+/** A task that times out after three approval requests; when it is resumed, it has no time limit. */
 function createTimedOut(dbPath: string, options: { retries?: number; continueOnFail?: boolean }) {
   const placed: string[] = [];
   const { order, orderInside, hang, hanging } = createTools(placed);
@@ -155,7 +155,7 @@ describe("a task that failed for good", () => {
     expect(placed).toEqual(["a in attempt 2, keyed"]);
   });
 
-  it("is not asked about by a call of it that comes too late", async () => {
+  it("gets no approval request from a late call", async () => {
     const dbPath = createStorePath();
     const asking = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<boolean>();
@@ -208,7 +208,7 @@ describe("an attempt that failed", () => {
 });
 
 describe("a task that finished", () => {
-  it("without the call that it had asked for leaves no request", async () => {
+  it("without the call that had requested approval leaves no request", async () => {
     const dbPath = createStorePath();
     const { order } = createTools();
     const { Workflow, Task, Loop, smithers, outputs } = createSmithers(schemas, { dbPath });
@@ -258,7 +258,7 @@ describe("a task that finished", () => {
   });
 });
 
-it("a task that is skipped after all is not asked about any more", async () => {
+it("a task that is skipped later leaves no request", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, smithers } = createSmithers(schemas, { dbPath });
   let skips = false;

@@ -24,13 +24,13 @@ export interface OrdersWorkflowInput {
   readonly store: string;
   readonly shopUrl: string;
   readonly modelUrl: string;
-  /** A line for each recorded response that was not used. */
+  /** A line for each logged response that was not used. */
   readonly divergedFile: string;
   readonly runId: string;
   readonly resume: boolean;
   /** By the system's clock: two programs that start at the same moment. */
   readonly startAtMs?: number;
-  /** Dies right after so many commits. */
+  /** Dies right after this many commits. */
   readonly killAtCommit?: number;
 }
 
@@ -53,7 +53,7 @@ const model = createScriptedModel(
       const response = await fetch(input.modelUrl, { method: "POST", body: JSON.stringify(placeOf(prompt)) });
       if (!response.ok) throw new Error("the model is overloaded");
       const answer = (await response.json()) as ModelAnswer;
-      // Models give their calls new ids each time.
+      // Models generate new call ids each time.
       return typeof answer === "string"
         ? answer
         : answer.map((call) => ({ ...call, toolCallId: randomUUID() }));
