@@ -194,11 +194,11 @@ function checkProp(check: Check, value: unknown, prop: string, name: string): vo
 function unknownProp(
   name: string,
   prop: string,
-  known: readonly string[],
+  names: readonly string[],
   aliases: Readonly<Record<string, string>>,
 ): Error {
-  const near = Object.hasOwn(aliases, prop) ? aliases[prop] : nearestName(prop, known);
-  const listed = `It takes ${known.join(", ")}.`;
+  const near = Object.hasOwn(aliases, prop) ? aliases[prop] : nearestName(prop, names);
+  const listed = `Its props are ${names.join(", ")}.`;
   if (near === undefined) return workflowError(name, `has no prop "${prop}".`, listed);
   const instead = near === "children" ? "Write the prompt between the tags." : `Did you mean "${near}"?`;
   return workflowError(name, `has no prop "${prop}". ${instead}`, listed);

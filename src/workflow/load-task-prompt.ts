@@ -7,7 +7,7 @@ import { toShownText } from "../util/shown-value.ts";
 import type { TaskProps } from "./components.ts";
 import { recordTask } from "./record-task.ts";
 import { attemptId, type RunState } from "./run-state.ts";
-import { dependencyOutputs, type TaskInstance } from "./walk-plan.ts";
+import { dependencyOutputs, type TaskInstance } from "./task-instance.ts";
 
 interface TaskPrompt {
   readonly prompt: string;

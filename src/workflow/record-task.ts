@@ -11,7 +11,7 @@ import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
-import type { TaskInstance } from "./walk-plan.ts";
+import type { TaskInstance } from "./task-instance.ts";
 
 interface TaskChange {
   readonly attempt: number;

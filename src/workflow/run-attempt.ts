@@ -12,7 +12,7 @@ import { loadTaskPrompt } from "./load-task-prompt.ts";
 import { fencedError } from "./record-task.ts";
 import { attemptId, type RunState } from "./run-state.ts";
 import { validateOutput } from "./task-output.ts";
-import { dependencyOutputs, type TaskInstance } from "./walk-plan.ts";
+import { dependencyOutputs, type TaskInstance } from "./task-instance.ts";
 
 export async function runAttempt(run: RunState, task: TaskInstance, attempt: number): Promise<AttemptResult> {
   const { props } = task;

@@ -4,7 +4,7 @@ import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../in
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TaskStates } from "./task-state.ts";
-import type { TaskInstance } from "./walk-plan.ts";
+import type { TaskInstance } from "./task-instance.ts";
 
 /** The events that `onProgress` receives: those about the workflow's tree and tasks. */
 export type WorkflowEvent = EventEnvelope &

@@ -6,7 +6,7 @@ import type { RunState } from "./run-state.ts";
 import { checkTaskApproval } from "./task-approval.ts";
 import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
 import type { TaskState } from "./task-state.ts";
-import { attemptsOf, type TaskInstance } from "./walk-plan.ts";
+import { attemptsOf, type TaskInstance } from "./task-instance.ts";
 
 const DEFAULT_DELAY_MS = 1_000;
 

@@ -7,15 +7,8 @@ import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
-import {
-  hasRows,
-  instanceName,
-  type LoopNode,
-  type LoopPass,
-  loopsAroundTasks,
-  PlanWalk,
-  type TaskInstance,
-} from "./walk-plan.ts";
+import { instanceName, type TaskInstance } from "./task-instance.ts";
+import { hasRows, type LoopNode, type LoopPass, loopsAroundTasks, PlanWalk } from "./walk-plan.ts";
 
 export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;

@@ -5,7 +5,7 @@ import { recordTask, taskApprovalId } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import { validateOutput } from "./task-output.ts";
 import type { TaskState } from "./task-state.ts";
-import type { TaskInstance } from "./walk-plan.ts";
+import type { TaskInstance } from "./task-instance.ts";
 
 /** The state of a task that waits for approval or ends with the decision; `undefined` when it may start. */
 export async function checkTaskApproval(

@@ -4,7 +4,7 @@ import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import type { RunState } from "./run-state.ts";
-import { dependencyOutputs, type TaskInstance } from "./walk-plan.ts";
+import { dependencyOutputs, type TaskInstance } from "./task-instance.ts";
 
 export async function readCachedOutput(
   run: RunState,

@@ -203,7 +203,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" ${props}>{1}</Task
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain('Did you mean "needsApproval"?');
   const explained = await toolwright(folder, ["why", "r"]);
-  expect(explained.stdout).toContain("It takes id, output,");
+  expect(explained.stdout).toContain("Its props are id, output,");
   const [command = ""] = commandsIn(explained.stdout);
   expect(failed.stdout).toContain(command);
   writeFileSync(join(folder, "w.tsx"), workflow("retries={0}"));

@@ -196,7 +196,7 @@ describe("a task", () => {
       );
     expect((await run(closed)).error).toMatchObject({ hint: "Open it with: shop open" });
     expect((await run("Decide.", { output: outputs.decision })).error).toMatchObject({
-      hint: expect.stringContaining('give the task an agent: <Task id="t" agent={…}>') as string,
+      hint: expect.stringContaining('add an agent: <Task id="t" agent={…}>') as string,
     });
     expect((await run(() => Promise.reject(new Error("Gone.")))).error).toMatchObject({
       hint: "Fix what the message names, then resume the run.",

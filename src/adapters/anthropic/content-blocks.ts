@@ -12,13 +12,13 @@ export function toResultBlocks(output: unknown, note: string | undefined): Resul
   return note === undefined ? blocks : [{ type: "text", text: `[${note}]` }, ...blocks];
 }
 
-const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
 function toBlock(part: ContentPart): ResultBlocks[number] {
   if (part.type === "text") return { type: "text", text: part.text.toWellFormed() };
   const { mediaType, url, data } = part;
   if (isImage(part) && url !== undefined) return { type: "image", source: { type: "url", url } };
-  const imageType = IMAGES.find((known) => known === mediaType);
+  const imageType = IMAGE_TYPES.find((type) => type === mediaType);
   if (imageType !== undefined && data !== undefined) {
     return { type: "image", source: { type: "base64", media_type: imageType, data } };
   }

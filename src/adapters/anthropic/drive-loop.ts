@@ -16,7 +16,13 @@ import { type Container, containerAfter, containerFor } from "./container.ts";
 import { estimateTokens } from "../../util/estimate-tokens.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";
-import { type AgentLoopOptions, checkMessages, DEFAULTS, type LoopNews, type LoopStop } from "./options.ts";
+import {
+  type AgentLoopOptions,
+  checkMessages,
+  DEFAULTS,
+  type LoopEventBody,
+  type LoopStop,
+} from "./options.ts";
 import { type FinishedCalls, type RequestedBlock, runBlocks, type TerminalCall } from "./run-calls.ts";
 import { errorResult } from "./tool-result.ts";
 import { createTrimmer } from "./trim-history.ts";
@@ -30,7 +36,7 @@ export interface LoopSetup {
   readonly container: Container | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly signal: AbortSignal | undefined;
-  readonly emit: (turn: number, news: LoopNews) => void;
+  readonly emit: (turn: number, event: LoopEventBody) => void;
 }
 
 export interface LoopEnd {
@@ -137,9 +143,9 @@ async function requestResponse(
   turn: number,
 ): Promise<ModelResponse | { error: unknown }> {
   let hasEmitted = false;
-  const emitDelta = (news: LoopNews): void => {
+  const emitDelta = (event: LoopEventBody): void => {
     hasEmitted = true;
-    emit(turn, news);
+    emit(turn, event);
   };
   try {
     return await askModel(options, request, signal, {

@@ -33,7 +33,7 @@ export type AgentLoopEvent = LoopTypes.AgentLoopEvent<SdkClient>;
 export type { LoopStop } from "./loop-types.ts";
 
 /** An event of the loop itself, without its turn. */
-export type LoopNews = LoopEventDetails extends infer Event
+export type LoopEventBody = LoopEventDetails extends infer Event
   ? Event extends LoopEventDetails
     ? Omit<Event, "turn">
     : never
@@ -109,5 +109,8 @@ function messagesIn(messages: unknown, field: string): void {
   const found = Array.isArray(messages)
     ? `and messages[${invalidIndex}] has no role and content of that kind`
     : `not ${describe(messages)}`;
-  throw new Problem(field, `must be a list of messages such as { role: "user", content: "Hello" }, ${found}.`);
+  throw new Problem(
+    field,
+    `must be a list of messages such as { role: "user", content: "Hello" }, ${found}.`,
+  );
 }

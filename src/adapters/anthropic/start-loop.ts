@@ -159,7 +159,7 @@ async function drive(
     container: how.container,
     tools,
     signal: how.signal,
-    emit: (turn, news) => emit({ ...news, turn }),
+    emit: (turn, event) => emit({ ...event, turn }),
   });
 }
 

@@ -172,8 +172,8 @@ function unknownField(
   name: string,
   fields: readonly FieldPlan[],
 ): ToolwrightError {
-  const known = fields.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
-  const list = known.length === 0 ? "has none" : `has ${known.join(", ")}`;
+  const names = fields.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
+  const list = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
   return invalid(spec, `cli.${option}`, `names "${name}", which is not a field of the input; it ${list}.`);
 }
 

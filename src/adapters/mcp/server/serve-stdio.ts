@@ -26,10 +26,10 @@ export const MCP_STDIO_OPTIONS: OptionTable = optionTable<McpStdioOptions>("serv
 export function serveMcpStdio(options: McpStdioOptions): McpStdioServer {
   // Before stdout is redirected: invalid options must leave it unchanged.
   checkOptions(MCP_STDIO_OPTIONS, options);
-  const kept = options.output === undefined ? keepStdout() : undefined;
-  const transport = new WatchedTransport(process.stdin, options.output ?? kept?.stream);
+  const stdout = options.output === undefined ? keepStdout() : undefined;
+  const transport = new WatchedTransport(process.stdin, options.output ?? stdout?.stream);
   const handle = serveStdio(createServerFactory(options), { transport, onerror: logError });
-  const closed = transport.closed.promise.then(() => kept?.[Symbol.dispose]());
+  const closed = transport.closed.promise.then(() => stdout?.[Symbol.dispose]());
   const close = (): Promise<void> => handle.close();
   return { closed, close, [Symbol.asyncDispose]: close };
 }
