@@ -126,7 +126,7 @@ function taskFailed({ nodeId, iteration, attempt, error }: TaskState): Toolwrigh
         details: error?.details,
       },
       retryable: error?.retryable,
-      // The way out of the task's own error, where it has one, says more than that of every failed task.
+      // The hint of the task's own error is more specific than the default hint.
       ...(error?.hint === undefined || error.hint === "" ? {} : { hint: error.hint }),
     },
   );
