@@ -24,7 +24,7 @@ const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
 
 type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
 
-type Asked = { readonly runContext: RunContext; readonly agent: Agent };
+type CallbackState = { readonly runContext: RunContext; readonly agent: Agent };
 
 type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 
@@ -84,9 +84,9 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
               capabilities: { runContext },
             });
           },
-          isEnabled: async (asked: Asked) => {
-            await recordRejections(spec, name, asked.runContext);
-            return typeof isEnabled === "function" ? isEnabled(asked) : (isEnabled ?? true);
+          isEnabled: async (state: CallbackState) => {
+            await recordRejections(spec, name, state.runContext);
+            return typeof isEnabled === "function" ? isEnabled(state) : (isEnabled ?? true);
           },
         }),
     execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
