@@ -1,4 +1,6 @@
-/** What every loop that runs our tools must guarantee, whichever package drives it. Each adapter runs the same suite. */
+/**
+ * What every loop that runs our tools must guarantee, whichever package drives it. Each adapter runs the same suite.
+ */
 import { defineTool, type Runtime, type Tool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -25,8 +27,8 @@ export interface LoopDrive {
 export interface LoopAdapter {
   readonly name: string;
   /**
-   * Starts the loop, or resumes the one with the same run id. The adapter chooses the turn by the conversation, so that a
-   * resumed loop receives the same responses.
+   * Starts the loop, or resumes the one with the same run id. The adapter chooses the turn by the conversation, so
+   * that a resumed loop receives the same responses.
    * @returns the results of the calls as the model reads them, in order; none while the loop is paused
    */
   drive(drive: LoopDrive): Promise<string[]>;

@@ -1,6 +1,6 @@
 /**
- * Runs a task with an agent. Each resume drives the agent's loop from the start: logged responses and calls are replayed in
- * order, and the first one that is not logged is live.
+ * Runs a task with an agent. Each resume drives the agent's loop from the start: logged responses and calls are
+ * replayed in order, and the first one that is not logged is live.
  */
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
@@ -53,9 +53,9 @@ export async function runAgentTask(task: AgentTaskOptions): Promise<AttemptResul
 }
 
 /**
- * A custom agent reads `prompt`, as agents of Smithers do: the latest user message. `messages` is the whole conversation. The AI
- * SDK rejects options with both, so `prompt` is not enumerable: an agent that passes `{ ...options }` to `generateText` passes
- * the messages only.
+ * A custom agent reads `prompt`, as agents of Smithers do: the latest user message. `messages` is the whole
+ * conversation. The AI SDK rejects options with both, so `prompt` is not enumerable: an agent that passes `{
+ * ...options }` to `generateText` passes the messages only.
  */
 function withPrompt<Options extends { readonly messages: readonly unknown[] }>(
   agent: WorkflowAgent,
@@ -77,7 +77,10 @@ function invalidAnswer(error: ToolwrightError): unknown[] {
   return typeof text === "string" ? [{ role: "assistant", content: text }] : [];
 }
 
-/** The AI SDK throws when a structured output is invalid. It is sent back for correction like any other invalid output. */
+/**
+ * The AI SDK throws when a structured output is invalid. It is sent back for correction like any other invalid
+ * output.
+ */
 async function generate(props: TaskProps, request: () => PromiseLike<unknown>): Promise<unknown> {
   try {
     return await request();

@@ -60,7 +60,10 @@ type Outputs<Deps> = {
   readonly [Id in keyof Deps]: Deps[Id] extends OutputToken<string, infer S> ? z.output<S> : never;
 };
 
-/** The props of `<Task>`. With an agent or model, the children are a prompt; otherwise they are the output or a function. */
+/**
+ * The props of `<Task>`. With an agent or model, the children are a prompt; otherwise they are the output or a
+ * function.
+ */
 export type TypedTaskProps<
   Schema extends z.ZodType = z.ZodType,
   Deps extends Readonly<Record<string, OutputToken>> = Readonly<Record<string, OutputToken>>,

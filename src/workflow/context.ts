@@ -14,7 +14,10 @@ type Ref<S extends Schemas, Key extends keyof S & string> = OutputToken<Key, S[K
 
 export interface OutputPlace {
   readonly nodeId: string;
-  /** The pass of the innermost loop around the task, in the current pass of the loops around that one. Default: the latest. */
+  /**
+   * The pass of the innermost loop around the task, in the current pass of the loops around that one. Default: the
+   * latest.
+   */
   readonly iteration?: number | undefined;
 }
 
@@ -94,8 +97,8 @@ export function createWorkflowContext(options: ContextOptions): WorkflowContext 
 }
 
 /**
- * Whether a row belongs to the current pass of the loops that are around both the task and the render. A row of an inner loop
- * from an earlier outer pass is hidden. A reader outside the loops sees the latest pass.
+ * Whether a row belongs to the current pass of the loops that are around both the task and the render. A row of an
+ * inner loop from an earlier outer pass is hidden. A reader outside the loops sees the latest pass.
  */
 function isInCurrentPass({ nodeId, path }: TaskState, { loopPasses, loopsAround }: ContextOptions): boolean {
   const around = loopsAround?.().get(nodeId) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The prompt and instructions of an agent task. They are stored when an attempt starts: a resume must send the same text, and
- * rendering may produce another one by then.
+ * The prompt and instructions of an agent task. They are stored when an attempt starts: a resume must send the same
+ * text, and rendering may produce another one by then.
  */
 import { describeCapabilities, withCapabilities } from "../runtime/capabilities-file.ts";
 import { toShownText } from "../util/shown-value.ts";

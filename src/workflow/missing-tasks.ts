@@ -1,6 +1,6 @@
 /**
- * Warns about tasks with unrepeatable calls that a changed workflow no longer contains. A renamed task is a new task: it repeats
- * its calls, since the logged ones belong to the old id.
+ * Warns about tasks with unrepeatable calls that a changed workflow no longer contains. A renamed task is a new task:
+ * it repeats its calls, since the logged ones belong to the old id.
  */
 import { type CallOfTask, listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
 import { saveRunOptions } from "../store/tables/workflow-runs.ts";

@@ -19,7 +19,10 @@ export interface RunWorkflowOptions {
   readonly file?: string | undefined;
   /** Resume a run whose workflow has changed since it started. */
   readonly acceptChanges?: boolean | undefined;
-  /** Default: the folder of `file`, else the runtime's root. Stored: a resume uses the same root unless it is passed again. */
+  /**
+   * Default: the folder of `file`, else the runtime's root. Stored: a resume uses the same root unless it is passed
+   * again.
+   */
   readonly rootDir?: string | undefined;
   readonly allowNetwork?: boolean | undefined;
   readonly maxOutputBytes?: number | undefined;

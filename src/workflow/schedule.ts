@@ -1,4 +1,7 @@
-/** Renders, plans and runs until no task may start. Renders again only when an output that the render read has changed. */
+/**
+ * Renders, plans and runs until no task may start. Renders again only when an output that the render read has
+ * changed.
+ */
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
 import { createPlan, outlineOf, type Plan } from "./plan.ts";

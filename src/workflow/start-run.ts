@@ -1,4 +1,7 @@
-/** Starts or resumes a run: finds it, checks its input, claims it for this process, and creates the views of its outputs. */
+/**
+ * Starts or resumes a run: finds it, checks its input, claims it for this process, and creates the views of its
+ * outputs.
+ */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
@@ -173,7 +176,10 @@ async function checkSameInput(
   );
 }
 
-/** Creates the missing SQL views, one per output. Returns a warning for each output whose key is taken by another object. */
+/**
+ * Creates the missing SQL views, one per output. Returns a warning for each output whose key is taken by another
+ * object.
+ */
 async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
   const warnings: string[] = [];
   for (const [key, schema] of Object.entries(schemas)) {

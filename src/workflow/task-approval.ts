@@ -1,4 +1,7 @@
-/** Approval before a task starts, and `<Approval>`, a task that consists of nothing else. Stored with the approvals of calls. */
+/**
+ * Approval before a task starts, and `<Approval>`, a task that consists of nothing else. Stored with the approvals of
+ * calls.
+ */
 import { ToolwrightError } from "../errors.ts";
 import { type ApprovalRow, insertApproval, readApproval, reopenApproval } from "../store/tables/approvals.ts";
 import { recordTask, taskApprovalId } from "./record-task.ts";

@@ -1,6 +1,6 @@
 /**
- * The same program with tools of the AI SDK and with ours, made from them and written for us: what the model is sent, what
- * the program reads and what the hooks see are the same.
+ * The same program with tools of the AI SDK and with ours, made from them and written for us: what the model is sent,
+ * what the program reads and what the hooks see are the same.
  */
 import {
   convertToModelMessages,

@@ -1,4 +1,7 @@
-/** What the tests of the Anthropic loop share: the real client against a scripted server, a store, and tools that count. */
+/**
+ * What the tests of the Anthropic loop share: the real client against a scripted server, a store, and tools that
+ * count.
+ */
 import Anthropic from "@anthropic-ai/sdk";
 import { onTestFinished } from "vitest";
 import { z } from "zod";

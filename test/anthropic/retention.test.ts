@@ -1,4 +1,7 @@
-/** Rule 30 for loops: the replay data of an unfinished loop is kept for 7 days, and without limit if it waits for approval. */
+/**
+ * Rule 30 for loops: the replay data of an unfinished loop is kept for 7 days, and without limit if it waits for
+ * approval.
+ */
 import { expect, test } from "vitest";
 import { runAgentLoop } from "toolwright";
 import { createFakeClock } from "toolwright/testing";

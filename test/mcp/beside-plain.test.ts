@@ -1,4 +1,6 @@
-/** The same program with tools of the official server and with ours: a client sees the same, over stdio and over HTTP. */
+/**
+ * The same program with tools of the official server and with ours: a client sees the same, over stdio and over HTTP.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -26,7 +28,9 @@ interface Connected {
   readonly heard: (line: string) => Promise<void>;
   readonly logs: unknown[];
   readonly logged: () => Promise<void>;
-  /** The official handler serves requests of the 2025 protocol one by one: a notification reaches none of the others. */
+  /**
+   * The official handler serves requests of the 2025 protocol one by one: a notification reaches none of the others.
+   */
   readonly canCancel: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** The same program with the SDK's own tools and with ours: the model, the guardrails and the listeners see the same. */
+/**
+ * The same program with the SDK's own tools and with ours: the model, the guardrails and the listeners see the same.
+ */
 import {
   Agent,
   type AgentInputItem,

@@ -1,7 +1,7 @@
 /**
- * A workflow of agents whose process is killed again and again: after a time, or right after a commit. The moments follow
- * from TOOLWRIGHT_CRASH_SEED; TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more than the
- * usual few.
+ * A workflow of agents whose process is killed again and again: after a time, or right after a commit. The moments
+ * follow from TOOLWRIGHT_CRASH_SEED; TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more
+ * than the usual few.
  */
 import { describe, expect, test } from "vitest";
 import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";

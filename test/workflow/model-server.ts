@@ -1,6 +1,6 @@
 /**
- * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down each
- * request before it answers, and its answers depend on nothing but the place that is asked for.
+ * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down
+ * each request before it answers, and its answers depend on nothing but the place that is asked for.
  */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";

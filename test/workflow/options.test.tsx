@@ -1,4 +1,6 @@
-/** The options of a run, seen from inside a tool: in a first turn, in a correction turn, and in a turn after a resume. */
+/**
+ * The options of a run, seen from inside a tool: in a first turn, in a correction turn, and in a turn after a resume.
+ */
 import { createSmithers, defineTool, getToolContext, runWorkflow, type RunWorkflowOptions } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,7 @@
-/** The owner of a run: one process at a time, as long as it is alive or its lease is valid. Real processes, really stopped. */
+/**
+ * The owner of a run: one process at a time, as long as it is alive or its lease is valid. Real processes, really
+ * stopped.
+ */
 import { describe, expect, test } from "vitest";
 import { openShop, type Shop } from "../crash/shop.ts";
 import { STORE_KINDS } from "../store-kinds.ts";

@@ -1,4 +1,6 @@
-/** The kinds of tasks: agents, functions and values; where their output comes from, and how an invalid one is handled. */
+/**
+ * The kinds of tasks: agents, functions and values; where their output comes from, and how an invalid one is handled.
+ */
 import { Output, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";

@@ -1,4 +1,7 @@
-/** An AI SDK model that logs its responses: each is committed before its calls run, and replayed instead of requested again. */
+/**
+ * An AI SDK model that logs its responses: each is committed before its calls run, and replayed instead of requested
+ * again.
+ */
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
@@ -30,8 +33,8 @@ type RequestMode = "generate" | "stream";
 const plainModels = sharedByCopies("recorded models.1", () => new WeakMap<object, object>());
 
 /**
- * For agents that run inside a tool or `runtime.run`: after a crash, logged responses are replayed. Models of workflow tasks are
- * recorded without it. Outside any run, requests go to the model unchanged.
+ * For agents that run inside a tool or `runtime.run`: after a crash, logged responses are replayed. Models of
+ * workflow tasks are recorded without it. Outside any run, requests go to the model unchanged.
  *
  * @example
  * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });

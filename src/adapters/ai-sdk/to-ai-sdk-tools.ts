@@ -1,4 +1,6 @@
-/** Adapts names and schemas of tools that a provider would reject. Apart from that, the AI SDK takes tools unchanged. */
+/**
+ * Adapts names and schemas of tools that a provider would reject. Apart from that, the AI SDK takes tools unchanged.
+ */
 import { fromObjectInput, isWrapped, toObjectSchema } from "../../definition/object-schema.ts";
 import { toSdkSchema } from "../../definition/sdk-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
@@ -6,8 +8,8 @@ import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import { MODEL_NAME, type Tool, withOrigin } from "../../tool/tool.ts";
 
 /**
- * What a loop of the AI SDK passes to a tool: `execute(args, ctx: ToolContext<AISDKContext<{ userId: string }>>)`. The fields
- * are `undefined` for other callers. A capability of the runtime with the same name takes precedence.
+ * What a loop of the AI SDK passes to a tool: `execute(args, ctx: ToolContext<AISDKContext<{ userId: string }>>)`.
+ * The fields are `undefined` for other callers. A capability of the runtime with the same name takes precedence.
  */
 export interface AISDKContext<Context = unknown, Message = unknown, Sandbox = unknown> {
   /** The messages that led to the call. */

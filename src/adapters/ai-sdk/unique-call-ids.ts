@@ -1,6 +1,6 @@
 /**
- * Gives each call of a response a unique id. The AI SDK matches calls, approval requests and results by the id of the model.
- * Some models reuse an id or leave it empty, and one call would then replace another.
+ * Gives each call of a response a unique id. The AI SDK matches calls, approval requests and results by the id of the
+ * model. Some models reuse an id or leave it empty, and one call would then replace another.
  */
 
 interface Part {

@@ -1,6 +1,6 @@
 /**
- * Removes blocks of an incomplete answer that the API would reject in a later request: thinking at the end, and calls of server
- * tools without a result.
+ * Removes blocks of an incomplete answer that the API would reject in a later request: thinking at the end, and calls
+ * of server tools without a result.
  */
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 
@@ -47,7 +47,10 @@ function close(answer: readonly MessageParam[]): Answer[] {
   return closed.filter(({ content }) => content.length > 0);
 }
 
-/** A result settles its call. So does one of our calls that code in the API's container makes, since that code continues later. */
+/**
+ * A result settles its call. So does one of our calls that code in the API's container makes, since that code
+ * continues later.
+ */
 function settledBy(block: ContentBlockParam): string[] {
   const { tool_use_id: ofResult, caller } = block as {
     readonly tool_use_id?: unknown;

@@ -1,6 +1,6 @@
 /**
- * Assembles a streamed response. An incomplete stream is an error and leaves nothing. The input of a call is parsed strictly: a
- * truncated input that looks complete must not run.
+ * Assembles a streamed response. An incomplete stream is an error and leaves nothing. The input of a call is parsed
+ * strictly: a truncated input that looks complete must not run.
  */
 import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import { type ModelResponse, responseOf } from "./model-response.ts";

@@ -1,6 +1,6 @@
 /**
- * The loop: request a response, log it, run its calls, send their results, and repeat. A resume drives it from the start: logged
- * responses and calls are replayed in order, and the first one that is not logged is live.
+ * The loop: request a response, log it, run its calls, send their results, and repeat. A resume drives it from the
+ * start: logged responses and calls are replayed in order, and the first one that is not logged is live.
  */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { ToolwrightError } from "../../errors.ts";

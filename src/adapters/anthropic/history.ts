@@ -1,6 +1,6 @@
 /**
- * The messages of a loop. Added messages have two forms: as sent, and as stored, with redactions. The hash is computed from the
- * stored form, so that a replay of the loop computes the same one.
+ * The messages of a loop. Added messages have two forms: as sent, and as stored, with redactions. The hash is
+ * computed from the stored form, so that a replay of the loop computes the same one.
  */
 import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";

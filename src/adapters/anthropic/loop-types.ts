@@ -1,6 +1,6 @@
 /**
- * The types of the loops. Message types are inferred from the client. The root exports these types and the SDK is an optional
- * peer, so this file must not import it.
+ * The types of the loops. Message types are inferred from the client. The root exports these types and the SDK is an
+ * optional peer, so this file must not import it.
  */
 import type { Approval } from "../../invoke/approval.ts";
 import type { EventEnvelope, LoopEventDetails, RuntimeEvent } from "../../invoke/events.ts";
@@ -83,7 +83,10 @@ export interface AgentLoopOptions<Client extends AnthropicClient = AnthropicClie
   readonly maxTokens?: number | undefined;
   /** The limits of the run. `maxParallelTools` is 8 by default. */
   readonly limits?: Limits | undefined;
-  /** Called before each request. Returns messages to insert, which are stored: a resume does not call it for them again. */
+  /**
+   * Called before each request. Returns messages to insert, which are stored: a resume does not call it for them
+   * again.
+   */
   readonly steer?:
     | (() =>
         | readonly MessageParamOf<Client>[]
@@ -117,7 +120,10 @@ export interface AgentLoopResult<Client extends AnthropicClient = AnthropicClien
   /** The terminal tool that ended the loop. */
   readonly terminal?: { readonly name: string; readonly input: unknown; readonly output: unknown };
   readonly runId: string;
-  /** The container in which the API ran code. The next turn of a chat reuses it; in another run, pass `params: { container: id }`. */
+  /**
+   * The container in which the API ran code. The next turn of a chat reuses it; in another run, pass `params: {
+   * container: id }`.
+   */
   readonly container?: ContainerOf<Client> | undefined;
   /** The pending approvals. */
   readonly approvals?: readonly Approval[];

@@ -5,8 +5,8 @@ import type { AgentLoopOptions, AgentLoopResult, AnthropicClient } from "./loop-
 import type * as Sdk from "./options.ts";
 
 /**
- * Runs a model with tools until it stops calling them, calls a terminal one, or waits for approval. The same `runId` and
- * `messages` resume the loop; if it has ended, its stored result is returned.
+ * Runs a model with tools until it stops calling them, calls a terminal one, or waits for approval. The same `runId`
+ * and `messages` resume the loop; if it has ended, its stored result is returned.
  *
  * @example
  * const result = await runAgentLoop({
@@ -26,8 +26,8 @@ export async function runAgentLoop<Client extends AnthropicClient>(
 }
 
 /**
- * Runs one turn of a chat. It works as `runAgentLoop`, but one `runId` has many turns. `messages` is the whole chat, with the
- * new message last; pass the result's `messages` to the next turn.
+ * Runs one turn of a chat. It works as `runAgentLoop`, but one `runId` has many turns. `messages` is the whole chat,
+ * with the new message last; pass the result's `messages` to the next turn.
  */
 export async function runChatTurn<Client extends AnthropicClient>(
   options: AgentLoopOptions<Client>,

@@ -1,6 +1,6 @@
 /**
- * Tools for the SDK's own `client.beta.messages.toolRunner`. Inside `runtime.run` their calls are logged and deduplicated; the
- * runner's requests to the model are not recorded, as they are by `runAgentLoop`.
+ * Tools for the SDK's own `client.beta.messages.toolRunner`. Inside `runtime.run` their calls are logged and
+ * deduplicated; the runner's requests to the model are not recorded, as they are by `runAgentLoop`.
  */
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { fromObjectInput } from "../../definition/object-schema.ts";

@@ -1,7 +1,7 @@
 /**
- * Drops the oldest messages so that a request fits the context. It keeps the first messages, then whole rounds (an answer with
- * the messages after it), so that every call keeps its result. The last round always stays; if it is too large, its tool results
- * are truncated.
+ * Drops the oldest messages so that a request fits the context. It keeps the first messages, then whole rounds (an
+ * answer with the messages after it), so that every call keeps its result. The last round always stays; if it is too
+ * large, its tool results are truncated.
  */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import { cutErrorText } from "../../tool/cut-error-text.ts";

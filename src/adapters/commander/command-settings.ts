@@ -21,7 +21,10 @@ export interface CommandSettings {
   readonly ownOptions: readonly OwnOption[];
   /** Opens the runtime of a call, which is disposed after it. */
   open(values: OwnValues): OpenedRuntime | Promise<OpenedRuntime>;
-  /** A `toolwright` command that decides an approval from another terminal. @param words the arguments of the command */
+  /**
+   * A `toolwright` command that decides an approval from another terminal.
+   * @param words the arguments of the command
+   */
   decideCommand(words: readonly string[], values: OwnValues, runtime: Runtime): string | Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Parses command line text. A field that only accepts text gets it unchanged. Other fields also read `null`, `true`, numbers and
- * JSON; a quoted JSON string is text.
+ * Parses command line text. A field that only accepts text gets it unchanged. Other fields also read `null`, `true`,
+ * numbers and JSON; a quoted JSON string is text.
  */
 import { describeShape } from "./describe-shape.ts";
 import { isObjectShape, type Shape } from "./shape.ts";
@@ -9,8 +9,8 @@ import { isObjectShape, type Shape } from "./shape.ts";
 export type OnUnread = (note: string) => void;
 
 /**
- * A text that does not match the type of the field is passed on unchanged: the tool's validation reports it, with the same
- * message as for a model.
+ * A text that does not match the type of the field is passed on unchanged: the tool's validation reports it, with the
+ * same message as for a model.
  *
  * @param label the field as typed, such as `--limit`
  * @param texts the values, one per occurrence

@@ -1,4 +1,7 @@
-/** Assigns commands to tools: `<group> <name>`, with the name without the group's prefix, and the full name as an alias. */
+/**
+ * Assigns commands to tools: `<group> <name>`, with the name without the group's prefix, and the full name as an
+ * alias.
+ */
 import { ToolwrightError } from "../../errors.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";

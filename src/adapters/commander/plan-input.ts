@@ -201,8 +201,8 @@ const SAMPLES = [
 ];
 
 /**
- * Finds the fields that a positional `{ name, parse }` sets by calling `parse` with sample texts. Only help uses the result, so
- * this must never throw. @returns `undefined` if no sample could be parsed
+ * Finds the fields that a positional `{ name, parse }` sets by calling `parse` with sample texts. Only help uses the
+ * result, so this must never throw. @returns `undefined` if no sample could be parsed
  */
 function fieldsSetBy({ name, parse }: ParsedPositional): ReadonlySet<string> | undefined {
   for (const sample of [name, ...SAMPLES]) {

@@ -1,6 +1,6 @@
 /**
- * The values that can be typed for a field. A union accepts what any of its members accepts; the schema validates the whole
- * value later.
+ * The values that can be typed for a field. A union accepts what any of its members accepts; the schema validates the
+ * whole value later.
  */
 
 export type Scalar = string | number | boolean | null;

@@ -1,4 +1,6 @@
-/** Formats an output for people: text unchanged, lists line by line, uniform rows as a table, other objects by field. */
+/**
+ * Formats an output for people: text unchanged, lists line by line, uniform rows as a table, other objects by field.
+ */
 import { toTable } from "../../terminal/table.ts";
 
 /** @param value plain JSON */

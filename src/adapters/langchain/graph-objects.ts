@@ -1,6 +1,6 @@
 /**
- * Converts LangChain and LangGraph objects that a tool returns or throws: messages, commands, and exceptions that the graph
- * catches. They are packed as data for the log, and unpacked when a call is replayed.
+ * Converts LangChain and LangGraph objects that a tool returns or throws: messages, commands, and exceptions that the
+ * graph catches. They are packed as data for the log, and unpacked when a call is replayed.
  */
 import {
   BaseMessage,
@@ -24,15 +24,18 @@ export function isControlFlow(thrown: unknown): thrown is Error {
   return isObject(thrown) && read(thrown, "is_bubble_up") === true;
 }
 
-/** The command of a `ParentCommand`. A tool that throws one has ended; after all other control flow it is called again. */
+/**
+ * The command of a `ParentCommand`. A tool that throws one has ended; after all other control flow it is called
+ * again.
+ */
 export function commandIn(thrown: unknown): HostValue | undefined {
   if (!isObject(thrown) || read(thrown, "name") !== "ParentCommand") return undefined;
   return new HostValue("langgraph.parent-command", pack(read(thrown, "command")), { value: thrown });
 }
 
 /**
- * Whether LangChain passes the output on unchanged instead of wrapping it in a message. Plain data that only looks like a
- * command, such as the response of a service, is wrapped.
+ * Whether LangChain passes the output on unchanged instead of wrapping it in a message. Plain data that only looks
+ * like a command, such as the response of a service, is wrapped.
  */
 export function isDirect(output: unknown): output is object {
   if (!isDirectToolOutput(output) || isPlain(output)) return false;

@@ -1,6 +1,6 @@
 /**
- * Identifies a call within a graph. A LangGraph task that stopped inside a tool runs again from its start: its calls must map to
- * the logged ones, and each `interrupt` must receive its own answer.
+ * Identifies a call within a graph. A LangGraph task that stopped inside a tool runs again from its start: its calls
+ * must map to the logged ones, and each `interrupt` must receive its own answer.
  */
 import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolRunnableConfig } from "@langchain/core/tools";
@@ -119,8 +119,8 @@ export class Interrupts {
   }
 
   /**
-   * Stored with the call. Ended: the number of its answers, which a replay skips. Suspended: the number of answers that were
-   * given before its tool ran.
+   * Stored with the call. Ended: the number of its answers, which a replay skips. Suspended: the number of answers
+   * that were given before its tool ran.
    */
   mark(state: "ended" | "suspended"): string | undefined {
     const count = state === "ended" ? this.count : this.#beforeTool;
@@ -163,8 +163,8 @@ export class Interrupts {
   }
 
   /**
-   * Runs the calls of a task that receives answers one after the other. The order of their interrupts must be the same each
-   * time, or a tool would receive the answer meant for another.
+   * Runs the calls of a task that receives answers one after the other. The order of their interrupts must be the
+   * same each time, or a tool would receive the answer meant for another.
    */
   async inOrder<T>(work: () => Promise<T>): Promise<T> {
     const scratchpad = this.#scratchpad;

@@ -1,7 +1,7 @@
 /**
- * Converts tools for LangChain. Invoked with a tool call, they return a tool message, also for errors. Invoked with plain
- * arguments, they return the output or throw. LangGraph's control flow passes through: exceptions of `interrupt`, and commands
- * and messages that a tool returns.
+ * Converts tools for LangChain. Invoked with a tool call, they return a tool message, also for errors. Invoked with
+ * plain arguments, they return the output or throw. LangGraph's control flow passes through: exceptions of
+ * `interrupt`, and commands and messages that a tool returns.
  */
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages/tool";
@@ -26,8 +26,8 @@ import { LANGCHAIN_OPTIONS, type LangChainToolOptions } from "./options.ts";
 import { contentAndArtifact, toContent } from "./tool-content.ts";
 
 /**
- * The capabilities of a tool in a loop of LangChain: the configuration that a plain tool receives. In a graph it also has the
- * state, the context, the store and the writer.
+ * The capabilities of a tool in a loop of LangChain: the configuration that a plain tool receives. In a graph it also
+ * has the state, the context, the store and the writer.
  * @example
  * execute: (args, ctx: ToolContext<LangChainContext<State, { userId: string }>>) => ctx.runnableConfig.context.userId
  */
@@ -126,8 +126,8 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
 }
 
 /**
- * LangChain does not validate the input of this tool, since our pipeline validates and logs it. The model still sees the schema
- * and the response format; the returned message already contains content and artifact.
+ * LangChain does not validate the input of this tool, since our pipeline validates and logs it. The model still sees
+ * the schema and the response format; the returned message already contains content and artifact.
  */
 class UncheckedTool extends DynamicStructuredTool {
   /** LangChain routes every kind of call through this method. */
@@ -159,8 +159,8 @@ function hostLoopOf(interrupts: Interrupts): HostLoop {
 }
 
 /**
- * Passes a pending approval to `onPending`, then makes the call again. If the program answered with `interrupt` but the request
- * is still pending, `onPending` runs again and stops the graph again.
+ * Passes a pending approval to `onPending`, then makes the call again. If the program answered with `interrupt` but
+ * the request is still pending, `onPending` runs again and stops the graph again.
  */
 async function handlePending(
   first: Outcome,

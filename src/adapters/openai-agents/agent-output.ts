@@ -1,6 +1,7 @@
 /**
- * Converts an output for the OpenAI Agents SDK. It stays unchanged if the SDK renders the same text, so that guardrails and
- * extractors receive the same value as from a plain tool. Images and files get the SDK's form; the rest becomes text.
+ * Converts an output for the OpenAI Agents SDK. It stays unchanged if the SDK renders the same text, so that
+ * guardrails and extractors receive the same value as from a plain tool. Images and files get the SDK's form; the
+ * rest becomes text.
  */
 import type { ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
 import { type ContentPart, contentPartsOf, describeMedia, isImage } from "../../tool/content-parts.ts";

@@ -8,13 +8,13 @@ type SdkOptions = Parameters<typeof tool>[0];
 
 export interface OpenAIAgentToolOptions {
   /**
-   * `true` makes the model follow the schema exactly. OpenAI requires every field to be required; a tool with an optional
-   * field is refused by name. Default `false`.
+   * `true` makes the model follow the schema exactly. OpenAI requires every field to be required; a tool with an
+   * optional field is refused by name. Default `false`.
    */
   readonly strict?: boolean | undefined;
   /**
-   * Returns the text that the model reads after a failure. Default: the standard error shape. `null` throws the error, which
-   * ends the loop. Calls that wait for approval or were denied are always answered.
+   * Returns the text that the model reads after a failure. Default: the standard error shape. `null` throws the
+   * error, which ends the loop. Calls that wait for approval or were denied are always answered.
    */
   readonly errorFunction?:
     | ((runContext: RunContext<never> | undefined, error: ToolwrightError) => string | PromiseLike<string>)

@@ -1,7 +1,7 @@
 /**
- * Stores rejections of `state.reject()` as denials. The SDK answers a rejected call itself and never calls the tool, so the state
- * is read in the callbacks that the SDK does call: `isEnabled`, before every request to the model, and `needsApproval` of
- * another call.
+ * Stores rejections of `state.reject()` as denials. The SDK answers a rejected call itself and never calls the tool,
+ * so the state is read in the callbacks that the SDK does call: `isEnabled`, before every request to the model, and
+ * `needsApproval` of another call.
  */
 import type { RunContext } from "@openai/agents";
 import type { ToolSpec } from "../../definition/tool-spec.ts";

@@ -7,8 +7,8 @@ interface PausedState<Interruption> {
 }
 
 /**
- * Lets the loop continue: no tool runs, and the SDK reports the error to the model. Such a pause has no approval in the store,
- * so it could not be decided otherwise.
+ * Lets the loop continue: no tool runs, and the SDK reports the error to the model. Such a pause has no approval in
+ * the store, so it could not be decided otherwise.
  * @returns the number of released calls
  * @example
  * const paused = await runtime.run({ runId }, () => run(agent, input));

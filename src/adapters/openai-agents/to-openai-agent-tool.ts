@@ -1,6 +1,7 @@
 /**
- * Converts tools for the OpenAI Agents SDK. They are not strict by default: in strict mode a model sends `null` for an omitted
- * field, and many schemas cannot be expressed. Our pipeline validates the input, and logs and answers an invalid one.
+ * Converts tools for the OpenAI Agents SDK. They are not strict by default: in strict mode a model sends `null` for
+ * an omitted field, and many schemas cannot be expressed. Our pipeline validates the input, and logs and answers an
+ * invalid one.
  */
 import { type Agent, type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
@@ -28,7 +29,9 @@ type CallbackState = { readonly runContext: RunContext; readonly agent: Agent };
 
 type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 
-/** A function tool for an agent with any context type. The extractor's type is bound to one context, so it is omitted. */
+/**
+ * A function tool for an agent with any context type. The extractor's type is bound to one context, so it is omitted.
+ */
 export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema>, "customDataExtractor">;
 
 /**

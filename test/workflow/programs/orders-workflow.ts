@@ -1,7 +1,8 @@
 /**
- * The workflow that is killed: agents that place orders side by side, one of them in its second attempt, agents inside
- * of tools, a loop of agents, and tasks that call tools by themselves. Model and shop are services outside of this
- * process. The tree is made by hand: a file without JSX needs no compiler at each of its many starts. Takes one argument, in JSON; prints the result in JSON.
+ * The workflow that is killed: agents that place orders side by side, one of them in its second attempt, agents
+ * inside of tools, a loop of agents, and tasks that call tools by themselves. Model and shop are services outside of
+ * this process. The tree is made by hand: a file without JSX needs no compiler at each of its many starts. Takes one
+ * argument, in JSON; prints the result in JSON.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -39,7 +40,10 @@ const keyed = createOrderTool("keyed", input.shopUrl);
 const business = createOrderTool("business", input.shopUrl);
 const reconciled = createOrderTool("reconciled", input.shopUrl);
 
-/** Each prompt contains `TASK <id> <pass>`; answers so far are counted; a later attempt is warned about the earlier ones. */
+/**
+ * Each prompt contains `TASK <id> <pass>`; answers so far are counted; a later attempt is warned about the earlier
+ * ones.
+ */
 function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
   const text = JSON.stringify(prompt);
   const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(text) ?? [];

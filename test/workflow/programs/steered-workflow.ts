@@ -1,6 +1,6 @@
 /**
- * A process that runs workflows on command, over its channel, and reports their results. In the middle of each run a tool waits
- * for a command to continue, or until its signal fires. Arguments: name, store, shop.
+ * A process that runs workflows on command, over its channel, and reports their results. In the middle of each run a
+ * tool waits for a command to continue, or until its signal fires. Arguments: name, store, shop.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";

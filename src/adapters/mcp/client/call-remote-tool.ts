@@ -52,8 +52,8 @@ export async function callRemoteTool(
 }
 
 /**
- * Returns the structured content alone if the content only repeats it, else both. Without structured content, returns the text,
- * or all blocks if some are not text.
+ * Returns the structured content alone if the content only repeats it, else both. Without structured content, returns
+ * the text, or all blocks if some are not text.
  */
 function outputOf({ structuredContent, content }: CallResult): unknown {
   if (structuredContent === undefined) return content.every(isText) ? textOf(content) : { content };

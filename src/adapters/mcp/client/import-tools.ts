@@ -1,6 +1,6 @@
 /**
- * Imports the tools of a server. The server is not trusted: its hints have no effect, inputs and outputs are validated here, and
- * a tool without a policy counts as a non-idempotent side effect.
+ * Imports the tools of a server. The server is not trusted: its hints have no effect, inputs and outputs are
+ * validated here, and a tool without a policy counts as a non-idempotent side effect.
  */
 import { z } from "zod";
 import { POLICIES } from "../../../definition/check-options.ts";

@@ -1,4 +1,6 @@
-/** Lists all tools of a server, page by page. A server that hangs, disconnects or sends invalid data causes an error. */
+/**
+ * Lists all tools of a server, page by page. A server that hangs, disconnects or sends invalid data causes an error.
+ */
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { isUnsafeForTerminal } from "../../../terminal/terminal-text.ts";

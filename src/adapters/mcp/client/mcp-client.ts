@@ -1,4 +1,7 @@
-/** The part of an MCP client that we use; the official client and others have it. Its answers are untrusted and parsed. */
+/**
+ * The part of an MCP client that we use; the official client and others have it. Its answers are untrusted and
+ * parsed.
+ */
 import { z } from "zod";
 
 export interface McpClient {

@@ -1,6 +1,6 @@
 /**
- * Four tools instead of hundreds: a model searches for a server's tool, reads its schema and calls it. The nested call is a call
- * of the imported tool, with its validation, its policies and its own log entry.
+ * Four tools instead of hundreds: a model searches for a server's tool, reads its schema and calls it. The nested
+ * call is a call of the imported tool, with its validation, its policies and its own log entry.
  */
 import { z } from "zod";
 import { anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";

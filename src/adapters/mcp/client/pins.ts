@@ -24,7 +24,8 @@ export function pinOf(tool: RemoteTool): string {
 }
 
 /**
- * Returns the pins of all current tools of a server, for `importMcpTools(client, { pins })`. Store them with the program.
+ * Returns the pins of all current tools of a server, for `importMcpTools(client, { pins })`. Store them with the
+ * program.
  */
 export async function pinMcpTools(
   client: McpClient,

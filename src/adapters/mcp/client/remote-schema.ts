@@ -1,7 +1,7 @@
 /**
- * Converts a server's JSON Schema to a Zod schema. Zod reports errors precisely but supports only a part of JSON Schema; the
- * validator of the official package supports all of it and decides. Both have a time limit, since a malicious server could send
- * a pattern with catastrophic backtracking.
+ * Converts a server's JSON Schema to a Zod schema. Zod reports errors precisely but supports only a part of JSON
+ * Schema; the validator of the official package supports all of it and decides. Both have a time limit, since a
+ * malicious server could send a pattern with catastrophic backtracking.
  */
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { z } from "zod";

@@ -105,8 +105,8 @@ function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest):
 }
 
 /**
- * Identifies the client: by its connection, or over HTTP by the session id of its handshake. `undefined` for a single HTTP
- * request without a session.
+ * Identifies the client: by its connection, or over HTTP by the session id of its handshake. `undefined` for a single
+ * HTTP request without a session.
  */
 function clientOf({ sessionId, http }: ServerContext, connection: string): string | undefined {
   const session = sessionId ?? http?.req?.headers.get("mcp-session-id") ?? undefined;

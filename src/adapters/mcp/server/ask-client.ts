@@ -1,6 +1,7 @@
 /**
- * Asks the user of the client for approvals, if the client supports elicitation. The answer is stored like any other decision,
- * and only the stored decision counts. Each question has the id of its approval, so that an answer cannot decide another one.
+ * Asks the user of the client for approvals, if the client supports elicitation. The answer is stored like any other
+ * decision, and only the stored decision counts. Each question has the id of its approval, so that an answer cannot
+ * decide another one.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,

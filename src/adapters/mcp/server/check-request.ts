@@ -18,7 +18,10 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `undefined` accepts the request. Host and origin are checked first: DNS rebinding must not reveal whether a token is valid. */
+/**
+ * `undefined` accepts the request. Host and origin are checked first: DNS rebinding must not reveal whether a token
+ * is valid.
+ */
 export function refusalOf({ headers }: IncomingMessage, rules: RequestRules): Refusal | undefined {
   const host = validateHostHeader(headers.host, [...rules.hosts]);
   if (!host.ok) return { status: 403, message: host.message };

@@ -1,6 +1,6 @@
 /**
- * Extracts content blocks from an output. An output in the shape of an MCP result, as imported tools return, is passed on block
- * by block. Images and other media in the shapes of other SDKs become MCP blocks.
+ * Extracts content blocks from an output. An output in the shape of an MCP result, as imported tools return, is
+ * passed on block by block. Images and other media in the shapes of other SDKs become MCP blocks.
  */
 import { type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
 import { type ContentPart, contentPartsOf, type MediaPart } from "../../../tool/content-parts.ts";

@@ -37,8 +37,8 @@ export interface McpServerOptions {
   readonly version?: string | undefined;
   readonly instructions?: string | undefined;
   /**
-   * Who may approve calls. `"elicit"` (the default): the user of the client, if the client supports elicitation. `"wait"`: only
-   * users of the store, for clients that are not trusted to approve.
+   * Who may approve calls. `"elicit"` (the default): the user of the client, if the client supports elicitation.
+   * `"wait"`: only users of the store, for clients that are not trusted to approve.
    */
   readonly approvals?: "elicit" | "wait" | undefined;
 }
@@ -61,8 +61,8 @@ export const MCP_SERVER_OPTIONS: OptionTable = optionTable<McpServerOptions>(
 );
 
 /**
- * Creates a server of the official package with these tools. Connect it to a transport, or return it from the factory of
- * `serveStdio` or `createMcpHandler`.
+ * Creates a server of the official package with these tools. Connect it to a transport, or return it from the factory
+ * of `serveStdio` or `createMcpHandler`.
  *
  * @example
  * const server = createMcpServer({ tools: [placeOrder], runtime });

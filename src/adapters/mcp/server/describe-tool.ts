@@ -27,7 +27,8 @@ export function describeTool(tool: Tool): McpToolDescription {
     icons: mcp.icons as Icon[] | undefined,
     annotations: {
       readOnlyHint: !sideEffect,
-      // A definition does not tell whether an effect is additive or the tool is local, so the protocol's defaults apply.
+      // A definition does not tell whether an effect is additive or the tool is local, so the protocol's defaults
+      // apply.
       destructiveHint: sideEffect,
       idempotentHint: idempotent,
       openWorldHint: true,

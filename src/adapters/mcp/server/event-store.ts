@@ -1,6 +1,6 @@
 /**
- * The messages that the streams of one session have sent, so that a client that reconnects receives the rest. It is in memory
- * and bounded; results that must survive longer are in the log, under their idempotency key.
+ * The messages that the streams of one session have sent, so that a client that reconnects receives the rest. It is
+ * in memory and bounded; results that must survive longer are in the log, under their idempotency key.
  */
 import { randomUUID } from "node:crypto";
 import type { EventStore, JSONRPCMessage } from "@modelcontextprotocol/server";

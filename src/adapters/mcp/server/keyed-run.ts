@@ -1,6 +1,7 @@
 /**
- * Each request is a run whose id is derived from the request's key. A repeated request finds the logged run, also after a
- * restart or on another server with the same store. One process owns a run at a time, so a key never has two sets of arguments.
+ * Each request is a run whose id is derived from the request's key. A repeated request finds the logged run, also
+ * after a restart or on another server with the same store. One process owns a run at a time, so a key never has two
+ * sets of arguments.
  */
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";

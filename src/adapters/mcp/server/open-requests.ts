@@ -1,6 +1,6 @@
 /**
- * Unanswered requests of a session, and the connections that wait for the answers. A client that disconnects may reconnect for
- * the answer; otherwise its request is cancelled.
+ * Unanswered requests of a session, and the connections that wait for the answers. A client that disconnects may
+ * reconnect for the answer; otherwise its request is cancelled.
  */
 import type { RequestId, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 

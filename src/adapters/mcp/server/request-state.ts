@@ -1,6 +1,7 @@
 /**
- * The state that a client sends back with the answers of its user: the key of its call, signed with the store's secret. Every
- * server on the store accepts it, and a modified one is refused. It identifies a call and grants nothing.
+ * The state that a client sends back with the answers of its user: the key of its call, signed with the store's
+ * secret. Every server on the store accepts it, and a modified one is refused. It identifies a call and grants
+ * nothing.
  */
 import { timingSafeEqual } from "node:crypto";
 import { hostOf } from "../../../runtime/create-runtime.ts";

@@ -1,6 +1,7 @@
 /**
- * HTTP sessions for clients of the 2025 protocol. Each has a server object, so that the client can be asked for approval, can
- * cancel with a notification and can set its log level. Streams can be resumed. Other requests go to the stateless handler.
+ * HTTP sessions for clients of the 2025 protocol. Each has a server object, so that the client can be asked for
+ * approval, can cancel with a notification and can set its log level. Streams can be resumed. Other requests go to
+ * the stateless handler.
  */
 import { randomUUID } from "node:crypto";
 import {

@@ -1,6 +1,6 @@
 /**
- * Concurrent requests with the same key share one call. It is cancelled when the last client disconnects, not when the first
- * one does.
+ * Concurrent requests with the same key share one call. It is cancelled when the last client disconnects, not when
+ * the first one does.
  */
 import { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";

@@ -1,7 +1,7 @@
 /**
- * Calls without a key that wait for approval. A client that cannot send keys repeats the call unchanged. If the client is
- * identified, a repeat continues the call until it has ended. Otherwise equal calls may come from two clients, so a repeat
- * continues a call only after its decision, and one request uses each decision.
+ * Calls without a key that wait for approval. A client that cannot send keys repeats the call unchanged. If the
+ * client is identified, a repeat continues the call until it has ended. Otherwise equal calls may come from two
+ * clients, so a repeat continues a call only after its decision, and one request uses each decision.
  */
 import { textOfCall } from "../../../invoke/call.ts";
 import { specOf } from "../../../tool/create-callable.ts";
