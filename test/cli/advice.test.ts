@@ -189,7 +189,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.ou
   const folder = createFolder({ "w.tsx": workflow });
   const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r"]);
   expect(failed.stdout).toMatch(/contains text but has no agent/);
-  expect((await toolwright(folder, ["why", "r"])).stdout).toContain("give the task an agent");
+  expect((await toolwright(folder, ["why", "r"])).stdout).toContain("add an agent");
 });
 
 it("a workflow that cannot be planned is resumed after the fix by the printed command", async () => {
