@@ -26,7 +26,7 @@ it("refuses a list of too many tools before any of them is created, unless the l
   await expect(importMcpTools(serverOf(many(20_000)))).rejects.toMatchObject({
     code: "TOOL_EXECUTION_FAILED",
     message: expect.stringContaining("more than 1000 tools (maxTools)"),
-    hint: expect.stringContaining("Raise the limit"),
+    hint: expect.stringContaining("raise the limit"),
     effect: "none",
   });
   expect(await importMcpTools(serverOf(many(1_000)))).toHaveLength(1_000);
