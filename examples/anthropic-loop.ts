@@ -61,7 +61,7 @@ async function work(decide: boolean) {
 }
 
 const waiting = await work(false);
-console.log(waiting.status, "-", waiting.reason); // waiting - Waits for a person: shop.place_order.
+console.log(waiting.status, "-", waiting.reason); // waiting - Waits for approval: shop.place_order.
 assert.equal(waiting.status, "waiting");
 assert.equal(placed.length, 1);
 

@@ -91,7 +91,7 @@ assert.equal(placed.exitCode, 0);
 // The same call in the same run is the same order. A note on standard error says that nothing was run.
 const again = await type("place-order", "apple", "--quantity", "2", "--run-id", "monday");
 assert.ok(again.printed.startsWith(placed.printed));
-assert.match(again.printed, /this is the recorded answer of this run/);
+assert.match(again.printed, /this is the logged result of this run/);
 
 if (!process.stdin.isTTY) {
   const waiting = await type("place-order", "apple", "--quantity", "50", "--run-id", "tuesday");

@@ -1,4 +1,4 @@
-/** Tools for the loops of other packages: each loop is to treat the same tool in the same way. */
+/** Tools for the tests of loops: each loop must treat the same tool in the same way. */
 import { defineTool } from "toolwright";
 import { z } from "zod";
 
@@ -9,7 +9,7 @@ export const weather = defineTool({
   execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
 });
 
-/** Needs approval, and writes down what it placed. */
+/** Needs approval, and collects what it placed. */
 export function createOrder(name = "order") {
   const placed: string[] = [];
   const order = defineTool({
@@ -26,7 +26,7 @@ export function createOrder(name = "order") {
   return { order, placed };
 }
 
-/** Takes positive amounts, and writes down which. */
+/** Takes positive amounts, and collects them. */
 export function createPay() {
   const paid: number[] = [];
   const pay = defineTool({
@@ -37,7 +37,7 @@ export function createPay() {
   return { pay, paid };
 }
 
-/** A side effect without arguments, that counts how often it was run. */
+/** A side effect without arguments that collects its idempotency keys. */
 export function createCount() {
   const keys: (string | null)[] = [];
   const count = defineTool({
@@ -49,7 +49,7 @@ export function createCount() {
   return { count, keys };
 }
 
-/** Waits until it is told to stop, and writes down why. */
+/** Waits until its signal fires, and collects the reasons. */
 export function createWait() {
   const started = Promise.withResolvers<void>();
   const reasons: unknown[] = [];

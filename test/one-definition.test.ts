@@ -1,4 +1,4 @@
-/** One definition, every consumer: the same result, the same words where the input is wrong, and a row for each. */
+/** One definition, every consumer: the same result, the same error for invalid input, and a logged call for each. */
 import Anthropic from "@anthropic-ai/sdk";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { generateText, isStepCount } from "ai";
@@ -36,13 +36,13 @@ beforeEach(() => {
   onTestFinished(() => runtime[Symbol.asyncDispose]());
 });
 
-/** What each consumer gets: the result, or what it is told where the input is refused. */
+/** What each consumer receives: the result, or the error for invalid input. */
 const CONSUMERS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   "a direct call": async (input) => {
     const outcome = await runtime.call(convert, input as never, { runId: "direct" });
     return outcome.status === "success"
       ? outcome.output
-      : outcome.status === "error" && toldOf(outcome.error);
+      : outcome.status === "error" && modelErrorOf(outcome.error);
   },
   "the AI SDK": async (input) => {
     const model = createScriptedModel([[{ toolName: "money_convert", input }], "Done."]);
@@ -76,7 +76,7 @@ const CONSUMERS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> 
   },
   "a workflow": async (input) => {
     const { Workflow, Task, smithers, outputs } = createSmithers({ result: z.unknown() });
-    const work = () => convert.execute(input as never).catch((error: unknown) => toldOf(error));
+    const work = () => convert.execute(input as never).catch((error: unknown) => modelErrorOf(error));
     const workflow = smithers(() =>
       jsx(Workflow, { name: "w", children: jsx(Task, { id: "t", output: outputs.result, children: work }) }),
     );
@@ -84,11 +84,11 @@ const CONSUMERS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> 
   },
 };
 
-function toldOf(error: unknown): unknown {
+function modelErrorOf(error: unknown): unknown {
   return ToolwrightError.is(error) ? JSON.parse(JSON.stringify(error.toModel())) : error;
 }
 
-/** Input that the AI SDK itself refuses is answered in its own error, around ours. */
+/** For input that the AI SDK itself refuses, its own error text surrounds ours. */
 function parsed(text: unknown): unknown {
   return typeof text === "string" ? (JSON.parse(text.slice(text.indexOf("{"))) as unknown) : text;
 }
@@ -100,13 +100,13 @@ test.each(Object.keys(CONSUMERS))("%s gets the same result, with the default fil
   ]);
 });
 
-test("each is told the same where the input is wrong, and each has a row that says so", async () => {
-  const told: unknown[] = [];
-  for (const consumer of Object.values(CONSUMERS)) told.push(await consumer({ euros: -7, to: "yen" }));
-  const [first] = told;
+test("each consumer receives the same error for invalid input, and each call is logged", async () => {
+  const errors: unknown[] = [];
+  for (const consumer of Object.values(CONSUMERS)) errors.push(await consumer({ euros: -7, to: "yen" }));
+  const [first] = errors;
   expect(first).toMatchObject({ is_error: true, error_type: "input_invalid" });
-  expect(told).toEqual(told.map(() => first));
+  expect(errors).toEqual(errors.map(() => first));
   const rows = await runtime.calls();
-  expect(rows.map(({ status }) => status)).toEqual(told.map(() => "error"));
+  expect(rows.map(({ status }) => status)).toEqual(errors.map(() => "error"));
   expect(new Set(rows.map(({ errorJson }) => errorJson)).size).toBe(1);
 });

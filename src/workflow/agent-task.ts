@@ -1,6 +1,6 @@
 /**
- * A task that an agent does. Its loop is driven from the start each time; responses and calls that are on record are
- * handed back in their places, and from the first thing that is not, it is live.
+ * Runs a task with an agent. Each resume drives the agent's loop from the start: logged responses and calls are
+ * replayed in order, and the first one that is not logged is live.
  */
 import { refusePlanted } from "../sandbox/files/code-folders.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -8,57 +8,57 @@ import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
-import { describeOutput, invalid, outputOfAgent, validateOutput } from "./task-output.ts";
+import { describeOutput, invalidOutput, outputOfAgent, validateOutput } from "./task-output.ts";
 
-/** How often an answer that does not fit is sent back in one attempt. */
-const CORRECTIONS = 2;
+/** How often one attempt sends an invalid answer back to the agent. */
+const MAX_CORRECTIONS = 2;
 
-export interface AgentTurn {
+export interface AgentTaskOptions {
   readonly props: TaskProps;
   readonly attempt: number;
   readonly prompt: string;
-  /** Those that the attempt began with. */
+  /** As stored when the attempt started. */
   readonly instructions: unknown;
   readonly signal: AbortSignal;
   readonly onDiverged: (position: number) => void;
-  /** Whether a call of this attempt was told to wait for a person. */
+  /** Whether a call of this attempt waits for approval. */
   readonly isWaiting: () => boolean;
 }
 
-export type AgentResult =
+export type AttemptResult =
   | { readonly kind: "output"; readonly output: unknown }
   | { readonly kind: "waiting" };
 
-export async function runAgentTask(turn: AgentTurn): Promise<AgentResult> {
-  const { props, signal, isWaiting } = turn;
-  const agent = await agentFor(props, turn.attempt);
-  const options = callOptions(agent, props, turn);
-  const text = turn.prompt + describeOutput(props.id, props.output);
+export async function runAgentTask(task: AgentTaskOptions): Promise<AttemptResult> {
+  const { props, signal, isWaiting } = task;
+  const agent = await agentFor(props, task.attempt);
+  const options = callOptions(agent, task);
+  const text = task.prompt + describeOutput(props.id, props.output);
   let messages: unknown[] = [{ role: "user", content: text }];
   for (let corrections = 0; ; corrections += 1) {
     let result: unknown;
     try {
       result = await generate(props, () =>
-        agent.generate(questionFor(agent, { ...options, messages, abortSignal: signal }) as never),
+        agent.generate(withPrompt(agent, { ...options, messages, abortSignal: signal }) as never),
       );
       if (isWaiting()) return { kind: "waiting" };
       const output = outputOfAgent(props.id, props.output, result);
       return { kind: "output", output: await validateOutput(props.id, props.output, output) };
     } catch (error) {
-      const isMisfit = ToolwrightError.is(error) && error.code === "WORKFLOW_OUTPUT_INVALID";
-      if (!isMisfit || corrections >= CORRECTIONS) throw error;
-      const answer = result === undefined ? misfitText(error) : responseMessages(result);
+      const isInvalid = ToolwrightError.is(error) && error.code === "WORKFLOW_OUTPUT_INVALID";
+      if (!isInvalid || corrections >= MAX_CORRECTIONS) throw error;
+      const answer = result === undefined ? invalidAnswer(error) : responseMessages(result);
       messages = [...messages, ...answer, { role: "user", content: `${error.message}\nCorrect it.` }];
     }
   }
 }
 
 /**
- * An agent that was made by hand reads `prompt`, as agents of Smithers do: what is asked now. `messages` is the conversation
- * up to it. The AI SDK refuses to have both, so `prompt` is not enumerable: an agent that passes `{ ...options }` on to
- * `generateText` passes the messages.
+ * A custom agent reads `prompt`, as agents of Smithers do: the latest user message. `messages` is the whole
+ * conversation. The AI SDK rejects options with both, so `prompt` is not enumerable: an agent that passes `{
+ * ...options }` to `generateText` passes the messages only.
  */
-function questionFor<Options extends { readonly messages: readonly unknown[] }>(
+function withPrompt<Options extends { readonly messages: readonly unknown[] }>(
   agent: WorkflowAgent,
   options: Options,
 ): Options {
@@ -72,32 +72,28 @@ function questionFor<Options extends { readonly messages: readonly unknown[] }>(
   });
 }
 
-/** What the agent said where the AI SDK threw it away. */
-function misfitText(error: ToolwrightError): unknown[] {
+/** The agent's text, which the AI SDK attaches to the error when it rejects a structured output. */
+function invalidAnswer(error: ToolwrightError): unknown[] {
   const text = (error.cause as { text?: unknown } | undefined)?.text;
   return typeof text === "string" ? [{ role: "assistant", content: text }] : [];
 }
 
-/** A structured output that does not fit is thrown by the AI SDK: it is sent back like any other. */
-async function generate(props: TaskProps, ask: () => PromiseLike<unknown>): Promise<unknown> {
+/**
+ * The AI SDK throws when a structured output is invalid. It is sent back for correction like any other invalid
+ * output.
+ */
+async function generate(props: TaskProps, request: () => PromiseLike<unknown>): Promise<unknown> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
-    const isMisfit =
+    const isInvalid =
       error instanceof Error && error.name === "AI_NoObjectGeneratedError" && props.output !== undefined;
-    if (isMisfit) throw invalid(props.id, props.output, error.message, error);
+    if (isInvalid) throw invalidOutput(props.id, props.output, error.message, error);
     throw error;
   }
 }
 
-/** The instructions of an agent as they are now. */
-export function instructionsOf(props: TaskProps): unknown {
-  if (props.instructions !== undefined) return props.instructions;
-  const [first] = Array.isArray(props.agent) ? (props.agent as unknown[]) : [props.agent];
-  return (first as { settings?: { instructions?: unknown } } | undefined)?.settings?.instructions;
-}
-
-/** The agent of this attempt: further attempts go to the next one, where there are several. */
+/** In a list of agents, each retry uses the next one. */
 async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgent> {
   const { agent, model } = props;
   if (agent !== undefined) {
@@ -108,7 +104,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
     if (chosen !== undefined && typeof chosen.generate === "function") return chosen;
     throw new ToolwrightError(
       "WORKFLOW_INVALID",
-      `Workflow: task "${props.id}" needs an agent with a generate method.`,
+      `Workflow: the agent of task "${props.id}" has no generate method.`,
     );
   }
   try {
@@ -121,7 +117,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
   } catch (cause) {
     throw new ToolwrightError(
       "WORKFLOW_INVALID",
-      `Workflow: task "${props.id}" has a model, which needs the package "ai".`,
+      `Workflow: task "${props.id}" has a model, which requires the package "ai".`,
       {
         hint: "Run: npm install ai",
         cause,
@@ -130,17 +126,18 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
   }
 }
 
-/** What a call brings of its own: a model whose responses are on record, and the task's tools beside the agent's. */
-function callOptions(agent: WorkflowAgent, props: TaskProps, turn: AgentTurn): Record<string, unknown> {
+/** Replaces the agent's model by one that logs its responses, and adds the tools of the task. */
+function callOptions(agent: WorkflowAgent, task: AgentTaskOptions): Record<string, unknown> {
+  const { props, instructions } = task;
   const settings = (agent as { settings?: { model?: unknown; tools?: Record<string, unknown> } }).settings;
   const options: Record<string, unknown> = {};
   const model = resolveLanguageModel(settings?.model);
-  if (isLanguageModel(model)) options["model"] = journalModel(model, turn.onDiverged);
+  if (isLanguageModel(model)) options["model"] = journalModel(model, task.onDiverged);
   if (props.tools !== undefined) {
-    // Under names that every provider takes; the log has their own.
+    // `toAISDKTools` converts names to a form that every provider accepts; the log has the original names.
     options["tools"] = { ...settings?.tools, ...toAISDKTools(props.tools) };
   }
-  if (turn.instructions !== undefined) options["instructions"] = turn.instructions;
+  if (instructions !== undefined) options["instructions"] = instructions;
   return options;
 }
 

@@ -1,4 +1,4 @@
-/** Ends an attempt that takes too long, or whose run is to stop, also where its code does not listen to the signal. */
+/** Ends an attempt that times out, or whose run stops, even if its code ignores the signal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolwrightError } from "../errors.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -7,20 +7,19 @@ import type { RunState } from "./run-state.ts";
 
 export interface AttemptLimit {
   readonly signal: AbortSignal;
-  /** Rejects when the task's time is over, or its run is to stop. What a cut-off attempt still brings is nobody's. */
+  /** Rejects when the task times out or its run stops. A later result of the work is dropped. */
   race<T>(work: Promise<T>): Promise<T>;
 }
 
-/** How long what listens to the signal may take to put its calls on record. */
+/** How long work that honours the signal may take to log its calls. */
 const GRACE_MS = 1_000;
 
 export function limitAttempt(run: RunState, { id, timeoutMs }: TaskProps): AttemptLimit {
   if (timeoutMs === undefined) return { signal: run.signal, race: (work) => untilStopped(work, run.signal) };
   const over = new AbortController();
   const ended = new AbortController();
-  // By the runtime's clock.
   const expired = run.host.clock.sleep(timeoutMs, ended.signal).then((): never => {
-    const error = new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" took longer than ${timeoutMs} ms.`);
+    const error = new ToolwrightError("TOOL_TIMEOUT", `Task "${id}" timed out after ${timeoutMs} ms.`);
     over.abort(error);
     throw error;
   });

@@ -1,7 +1,6 @@
 /**
- * The props of each component, as they were written. Workflow files run without a look at their types, so a slip such as
- * `outputs.reslt`, `needsApproval="yes"` or `<Task approval>` has to be noticed here: it would leave an output unchecked, or a
- * task ungated.
+ * Validates the props of each component. Workflow files run without type checking, so a typo such as `outputs.reslt`,
+ * `needsApproval="yes"` or `<Task approval>` would skip the validation of an output or the approval of a task.
  */
 import {
   aBoolean,
@@ -35,7 +34,7 @@ import type {
 } from "./components.ts";
 import { workflowError } from "./workflow-error.ts";
 
-/** A condition. Nothing but `true` is a yes; one that is not known yet (`undefined`, `null`) is a no. */
+/** Only `true` counts as true. A value that is not available yet (`undefined`, `null`) counts as false. */
 const aCondition: Check = (value, field) => {
   if (value === null || typeof value === "boolean") return;
   throw new Problem(field, `needs true or false for ${field}, not ${describe(value)}.`, true);
@@ -43,7 +42,7 @@ const aCondition: Check = (value, field) => {
 
 const anOutput: Check = (value, field) => {
   if (typeof value === "object" && value !== null && "key" in value && "schema" in value) return;
-  throw new Problem(field, `has an output that is none of the workflow's: ${describe(value)}.`, true);
+  throw new Problem(field, `has an output that the workflow does not define: ${describe(value)}.`, true);
 };
 
 const anAgent: Check = either(
@@ -56,7 +55,7 @@ const limit: Check = aNumber(1);
 
 type Props<Given> = Readonly<Record<keyof Given & string, Check>>;
 
-/** `asks` and `prompt` are what an `<Approval>` becomes. */
+/** `asks` and `prompt` are set by `<Approval>` only. */
 const TASK: Props<Omit<TaskProps, "asks" | "prompt">> = {
   id: anId,
   output: anOutput,
@@ -96,8 +95,8 @@ const APPROVAL: Props<ApprovalProps> = {
 interface Table {
   readonly checks: Readonly<Record<string, Check>>;
   readonly required: readonly string[];
-  /** What other systems call it, and what it is called here. */
-  readonly meant?: Readonly<Record<string, string>>;
+  /** Names of props in other systems, with the prop to suggest. */
+  readonly aliases?: Readonly<Record<string, string>>;
 }
 
 const CHILDREN = { children: anything };
@@ -110,7 +109,7 @@ export const PROPS: Readonly<Record<ComponentKind, Table>> = {
   task: {
     checks: TASK,
     required: ["id"],
-    meant: {
+    aliases: {
       approval: "needsApproval",
       approve: "needsApproval",
       requiresApproval: "needsApproval",
@@ -129,20 +128,20 @@ export const PROPS: Readonly<Record<ComponentKind, Table>> = {
   approval: {
     checks: APPROVAL,
     required: ["id"],
-    meant: { title: "request", summary: "request", approvalPrompt: "prompt", if: "skipIf" },
+    aliases: { title: "request", summary: "request", approvalPrompt: "prompt", if: "skipIf" },
   },
   sequence: { checks: CHILDREN, required: [] },
   fragment: { checks: CHILDREN, required: [] },
   parallel: {
     checks: { maxConcurrency: limit, ...CHILDREN } satisfies Props<ParallelProps>,
     required: [],
-    meant: { concurrency: "maxConcurrency", limit: "maxConcurrency" },
+    aliases: { concurrency: "maxConcurrency", limit: "maxConcurrency" },
   },
   branch: {
     // oxlint-disable-next-line unicorn/no-thenable -- the name of a prop; nothing awaits this table
     checks: { if: aCondition, then: anything, else: anything } satisfies Props<BranchProps>,
     required: ["if"],
-    meant: { condition: "if", when: "if", children: "then" },
+    aliases: { condition: "if", when: "if", children: "then" },
   },
   loop: {
     checks: {
@@ -153,26 +152,26 @@ export const PROPS: Readonly<Record<ComponentKind, Table>> = {
       ...CHILDREN,
     } satisfies Props<LoopProps>,
     required: ["until"],
-    meant: { while: "until", max: "maxIterations", maxLoops: "maxIterations", times: "maxIterations" },
+    aliases: { while: "until", max: "maxIterations", maxLoops: "maxIterations", times: "maxIterations" },
   },
 };
 
-/** @param name how errors call the node @throws WORKFLOW_INVALID */
+/** @param name of the node in errors @throws WORKFLOW_INVALID */
 export function checkProps(
   kind: ComponentKind,
   props: Readonly<Record<string, unknown>>,
   name: string,
 ): void {
-  const { checks, required, meant = {} } = PROPS[kind];
+  const { checks, required, aliases = {} } = PROPS[kind];
   for (const prop of required) {
-    // A condition that is there may not be known yet; one that is not there was forgotten.
-    const isThere = checks[prop] === aCondition ? Object.hasOwn(props, prop) : props[prop] !== undefined;
-    if (!isThere) throw workflowError(name, `needs the prop "${prop}".`, wayOf(kind, prop));
+    // A condition may be undefined for now, but the prop itself must be there.
+    const isPresent = checks[prop] === aCondition ? Object.hasOwn(props, prop) : props[prop] !== undefined;
+    if (!isPresent) throw workflowError(name, `needs the prop "${prop}".`, exampleOf(kind, prop));
   }
   for (const [prop, value] of Object.entries(props)) {
     const check = Object.hasOwn(checks, prop) ? checks[prop] : undefined;
-    if (check === undefined) throw unknownProp(name, prop, Object.keys(checks), meant);
-    // `outputs.reslt` is undefined: an output that is there has to be one.
+    if (check === undefined) throw unknownProp(name, prop, Object.keys(checks), aliases);
+    // `outputs.reslt` is undefined, so an output prop that is present is always checked.
     if (value === undefined && check !== anOutput) continue;
     checkProp(check, value, prop, name);
   }
@@ -183,9 +182,11 @@ function checkProp(check: Check, value: unknown, prop: string, name: string): vo
     check(value, prop);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    // An unknown field of a nested object is the only message that is not a predicate of the node.
+    const isUnknown = error.message.startsWith("unknown option");
     const sentence = error.isWhole
-      ? `has an ${error.message}`
-      : `has a prop that cannot be used: ${error.sentence}`;
+      ? `${isUnknown ? "has an " : ""}${error.message}`
+      : `has an invalid prop: ${error.sentence}`;
     throw workflowError(name, sentence, hintFor(check, prop));
   }
 }
@@ -193,25 +194,26 @@ function checkProp(check: Check, value: unknown, prop: string, name: string): vo
 function unknownProp(
   name: string,
   prop: string,
-  known: readonly string[],
-  meant: Readonly<Record<string, string>>,
+  names: readonly string[],
+  aliases: Readonly<Record<string, string>>,
 ): Error {
-  const near = Object.hasOwn(meant, prop) ? meant[prop] : nearestName(prop, known);
-  const listed = `It takes ${known.join(", ")}.`;
+  const near = Object.hasOwn(aliases, prop) ? aliases[prop] : nearestName(prop, names);
+  const listed = `Its props are ${names.join(", ")}.`;
   if (near === undefined) return workflowError(name, `has no prop "${prop}".`, listed);
   const instead = near === "children" ? "Write the prompt between the tags." : `Did you mean "${near}"?`;
   return workflowError(name, `has no prop "${prop}". ${instead}`, listed);
 }
 
-function wayOf(kind: ComponentKind, prop: string): string {
-  if (kind === "loop") return "Say when it ends: until={…}. until={false} runs it maxIterations times.";
-  if (kind === "branch") return "Say which way to go: if={…}.";
+function exampleOf(kind: ComponentKind, prop: string): string {
+  if (kind === "loop")
+    return "Set the end condition: until={…}. With until={false}, the loop runs maxIterations times.";
+  if (kind === "branch") return "Set the condition: if={…}.";
   return `Write <${kind === "workflow" ? "Workflow" : kind === "task" ? "Task" : "Approval"} ${prop}="…">.`;
 }
 
 function hintFor(check: Check, prop: string): string | undefined {
-  if (check === aCondition) return `Write a comparison, for example ${prop}={value !== undefined}.`;
+  if (check === aCondition) return `Use a comparison, for example ${prop}={value !== undefined}.`;
   if (check === anOutput)
-    return "Use outputs.<key>, with a key that createSmithers() was given, or leave output out.";
+    return "Use outputs.<key> with a key of the schemas passed to createSmithers(), or omit output.";
   return undefined;
 }

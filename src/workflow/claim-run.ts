@@ -1,4 +1,4 @@
-/** Makes a run this process's own: a new one, or one that nobody alive is at work on. */
+/** Claims a run for this process: a new one, or one without a live owner. */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
@@ -14,13 +14,13 @@ export interface NewRun {
   readonly name: string;
   readonly shape: string;
   readonly input: unknown;
-  /** Options that hold for a resume. */
+  /** Stored for a resume. */
   readonly start: object;
   readonly file: string | undefined;
 }
 
-/** `undefined` when another process has begun a run of this id in the meantime. */
-export async function beginRun(
+/** Returns the epoch, or `undefined` when another process inserted a run with this id first. */
+export async function insertNewRun(
   host: Host,
   { runId, name, shape, input, start, file }: NewRun,
 ): Promise<number | undefined> {
@@ -35,7 +35,7 @@ export async function beginRun(
       ownerId: host.ownerId,
       createdAtMs: host.clock.now(),
     });
-    // After the insert, which waits for a retention that is deleting a run of this id.
+    // The insert waits for a garbage collection that deletes a run with this id, so check after it.
     yield* assertNotDeleted(runId);
     return changes;
   }, "normal");
@@ -43,15 +43,19 @@ export async function beginRun(
 }
 
 export function existsError({ runId, status }: WorkflowRunRow): ToolwrightError {
-  return new ToolwrightError("WORKFLOW_RUN_EXISTS", `A run "${runId}" exists already; it is "${status}".`, {
-    details: { runId, status },
-  });
+  return new ToolwrightError(
+    "WORKFLOW_RUN_EXISTS",
+    `Run "${runId}" already exists. Its status is "${status}".`,
+    {
+      details: { runId, status },
+    },
+  );
 }
 
 export function changedError(run: WorkflowRunRow): ToolwrightError {
   return new ToolwrightError(
     "WORKFLOW_RUN_CHANGED",
-    `${run.file ?? `Workflow "${run.workflow}"`} has changed since run "${run.runId}" was started. Finished tasks stay finished; the rest would follow the new version.`,
+    `${run.file ?? `Workflow "${run.workflow}"`} has changed since run "${run.runId}" started. Finished tasks stay finished; the others would run the new version.`,
     {
       details: { runId: run.runId, file: run.file },
       hint: "Pass acceptChanges: true, or --accept-changes on the command line.",
@@ -59,10 +63,10 @@ export function changedError(run: WorkflowRunRow): ToolwrightError {
   );
 }
 
-/** Does the work of a run, which this runtime does once at a time. */
-export async function whileAtWork<T>(host: Host, runId: string, work: () => Promise<T>): Promise<T> {
+/** A runtime drives each run at most once at a time. */
+export async function withRunLock<T>(host: Host, runId: string, work: () => Promise<T>): Promise<T> {
   if (host.runsAtWork.has(runId))
-    throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${runId}" is running in this process already.`, {
+    throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${runId}" is already running in this process.`, {
       details: { runId },
     });
   host.runsAtWork.add(runId);
@@ -73,22 +77,18 @@ export async function whileAtWork<T>(host: Host, runId: string, work: () => Prom
   }
 }
 
-/** Never takes over from a live owner; replaces a dead one at once. Call it inside `whileAtWork`. */
+/** Never takes over from a live owner; replaces a dead one at once. Call it inside `withRunLock`. */
 export async function takeOverRun(
   host: Host,
   run: WorkflowRunRow,
   { shape, start, file }: Pick<NewRun, "shape" | "start" | "file">,
 ): Promise<TakenRun> {
-  // What this runtime owns and is not at work on was left when the store failed.
+  // A run that this runtime owns but does not drive is left over from a store failure.
   const isOther = run.ownerId !== null && run.ownerId !== host.ownerId;
   if (isOther && (await host.isOwnerAlive(run.ownerId))) {
-    throw new ToolwrightError(
-      "TOOL_RUN_CONFLICT",
-      `Run "${run.runId}" is running in another process that is alive.`,
-      {
-        details: { runId: run.runId },
-      },
-    );
+    throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${run.runId}" is running in another process.`, {
+      details: { runId: run.runId },
+    });
   }
   return host.store.transaction(
     () =>
@@ -96,7 +96,7 @@ export async function takeOverRun(
         ownerId: host.ownerId,
         shape,
         file: file === undefined ? run.file : resolve(file),
-        // What is given again holds from now on, for the next resume too.
+        // Options that are passed now also apply to the next resume.
         optionsJson: encode(start),
         updatedAtMs: host.clock.now(),
       }),
@@ -104,24 +104,24 @@ export async function takeOverRun(
   );
 }
 
-/** The file that a run is known by: the one that is given now, else the stored one while it is there. */
+/** The file that was passed, else the stored one if it still exists. */
 export function fileOf(
   options: { readonly file?: string | undefined },
-  known: WorkflowRunRow | undefined,
+  stored: WorkflowRunRow | undefined,
 ): string | undefined {
   if (options.file !== undefined) return options.file;
-  return known?.file != null && existsSync(known.file) ? known.file : undefined;
+  return stored?.file != null && existsSync(stored.file) ? stored.file : undefined;
 }
 
 /**
- * @param shape of the workflow as it is now. A run that a program started is stored without a file: it is compared by
- * what the program had, also where a file is given now.
+ * @param shape of the current workflow. A run that a program started is stored without a file, so its schema keys are
+ * compared, even if a file is passed now.
  */
-export function hasChanged(known: WorkflowRunRow, workflow: WorkflowDefinition, shape: string): boolean {
-  return known.shape !== (known.file === null ? shapeOf(workflow, undefined) : shape);
+export function hasChanged(stored: WorkflowRunRow, workflow: WorkflowDefinition, shape: string): boolean {
+  return stored.shape !== (stored.file === null ? shapeOf(workflow, undefined) : shape);
 }
 
-/** What the run depends on: the file where there is one, since only that tells of all its code. */
+/** A digest that detects changes: of the file if there is one, since only the file contains all of the code. */
 export function shapeOf(workflow: WorkflowDefinition, file: string | undefined): string {
   if (file !== undefined) return sha256(readFileSync(file, "utf8"));
   return sha256(Object.keys(workflow.schemas).join(","));

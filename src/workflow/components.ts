@@ -1,4 +1,4 @@
-/** The components that a workflow is made of. They stand for themselves: a plan is made of them, they are never called. */
+/** The components of a workflow. They are markers: the plan is built from their props, and they are never called. */
 import type { z } from "zod";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import type { WorkflowNode } from "./element.ts";
@@ -25,14 +25,14 @@ export interface WorkflowAgent {
 export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
   readonly id: string;
   readonly output?: OutputToken<string, Schema> | undefined;
-  /** One agent, or several that are tried in turn. */
+  /** One agent, or a list: each retry uses the next one. */
   readonly agent?: WorkflowAgent | readonly WorkflowAgent[] | undefined;
-  /** Added to the agent's own for this task. */
+  /** Added to the agent's tools for this task. */
   readonly tools?: Readonly<Record<string, object>> | readonly object[] | undefined;
   /** An AI SDK model, in place of an agent. */
   readonly model?: unknown;
   readonly instructions?: string | undefined;
-  /** The tasks whose outputs a function child is handed, by id. */
+  /** The tasks whose outputs a function child receives, by id. */
   readonly deps?: Readonly<Record<string, OutputToken>> | undefined;
   readonly dependsOn?: readonly string[] | undefined;
   readonly skipIf?: boolean | undefined;
@@ -41,11 +41,11 @@ export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
   readonly retryPolicy?: RetryPolicy | undefined;
   readonly timeoutMs?: number | undefined;
   readonly continueOnFail?: boolean | undefined;
-  /** Whether a person has to agree before the task begins. */
+  /** Whether the task waits for approval before it starts. */
   readonly needsApproval?: boolean | undefined;
   readonly approvalPrompt?: string | undefined;
   readonly onDeny?: "fail" | "continue" | "skip" | undefined;
-  /** Take the output of an equal task of an earlier run: same id, prompt or value, and dependencies. */
+  /** Reuse the output of an equal task in an earlier run: same id, prompt or value, and dependencies. */
   readonly cache?: boolean | undefined;
   /** A prompt for the agent, a function to compute, or a value. */
   readonly children?: unknown;
@@ -60,7 +60,10 @@ type Outputs<Deps> = {
   readonly [Id in keyof Deps]: Deps[Id] extends OutputToken<string, infer S> ? z.output<S> : never;
 };
 
-/** What an author writes: a task of an agent holds a prompt, any other what its output is, or a function that gives it. */
+/**
+ * The props of `<Task>`. With an agent or model, the children are a prompt; otherwise they are the output or a
+ * function.
+ */
 export type TypedTaskProps<
   Schema extends z.ZodType = z.ZodType,
   Deps extends Readonly<Record<string, OutputToken>> = Readonly<Record<string, OutputToken>>,
@@ -89,11 +92,11 @@ export type TypedTaskProps<
 
 export interface ApprovalProps {
   readonly id: string;
-  /** The question that is shown. */
+  /** The question that the approver sees. */
   readonly prompt?: string | undefined;
-  /** The same in two parts, as Smithers has it: both are shown. */
+  /** The question as a title and a summary, as in Smithers. */
   readonly request?: { readonly title: string; readonly summary?: string | undefined } | undefined;
-  /** What a denial does: the run fails, continues, or what depends on it is skipped. Default `"fail"`. */
+  /** What happens after a denial: the run fails, continues, or skips what depends on it. Default `"fail"`. */
   readonly onDeny?: "fail" | "continue" | "skip" | undefined;
   readonly output?: OutputToken | undefined;
   readonly dependsOn?: readonly string[] | undefined;
@@ -133,8 +136,8 @@ export type ComponentKind =
   | "fragment";
 
 /**
- * Told by a registered symbol: two copies of the package have two `Task`s, which mean the same.
- * @throws TOOL_PACKAGE_CONFLICT where it is a component of another version
+ * Reads a registered symbol, since two copies of the package have two `Task` functions with the same meaning.
+ * @throws TOOL_PACKAGE_CONFLICT if another version of the package created the component
  */
 export function kindOf(component: unknown): ComponentKind | undefined {
   if (typeof component !== "function") return undefined;
@@ -145,8 +148,8 @@ export function kindOf(component: unknown): ComponentKind | undefined {
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types what is returned
 function component<Props>(kind: ComponentKind, name: string): (props: Props) => WorkflowNode {
-  const made = (_props: Props): WorkflowNode => undefined;
-  return Object.defineProperties(made, {
+  const marker = (_props: Props): WorkflowNode => undefined;
+  return Object.defineProperties(marker, {
     [KIND]: { value: kind },
     [MADE_BY]: { value: OWN_COPY },
     name: { value: name },
@@ -164,9 +167,9 @@ export const Sequence = component<WithChildren>("sequence", "Sequence");
 export const Parallel = component<ParallelProps>("parallel", "Parallel");
 export const Branch = component<BranchProps>("branch", "Branch");
 export const Loop = component<LoopProps>("loop", "Loop");
-/** The loop's other name. */
+/** An alias of `Loop`. */
 export const Ralph = Loop;
-/** A question to a person, as a node of its own. */
+/** Waits for a decision before the run continues. */
 export const Approval = component<ApprovalProps>("approval", "Approval");
-/** Several elements without one around them. */
+/** Groups elements without adding a node. */
 export const Fragment = component<WithChildren>("fragment", "Fragment");

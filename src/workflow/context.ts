@@ -1,4 +1,4 @@
-/** What a workflow's function sees of its run while it renders: the input, and the outputs on record. */
+/** The context that a workflow function renders with: the input of the run, and the outputs stored so far. */
 import type { z } from "zod";
 import type { OutputToken, Schemas } from "./output-token.ts";
 import type { TaskState, TaskStates } from "./task-state.ts";
@@ -14,14 +14,17 @@ type Ref<S extends Schemas, Key extends keyof S & string> = OutputToken<Key, S[K
 
 export interface OutputPlace {
   readonly nodeId: string;
-  /** The pass of the innermost loop around the task, in the current pass of the loops around that one. Default: the latest. */
+  /**
+   * The pass of the innermost loop around the task, in the current pass of the loops around that one. Default: the
+   * latest.
+   */
   readonly iteration?: number | undefined;
 }
 
 export interface WorkflowContext<S extends Schemas = Schemas> {
   readonly runId: string;
   readonly input: InputOf<S>;
-  /** The pass of the loop that is rendered now, from 0. */
+  /** The current pass of the innermost loop, from 0. */
   readonly iteration: number;
   /** @throws WORKFLOW_INVALID when the task has no output yet */
   output<Key extends keyof S & string>(output: Ref<S, Key>, place: OutputPlace): ValueOf<S, Key>;
@@ -39,18 +42,18 @@ export interface WorkflowContext<S extends Schemas = Schemas> {
 export interface ContextOptions {
   readonly runId: string;
   readonly input: unknown;
-  /** The loops that are rendered now, the outermost first. */
-  readonly at: readonly LoopPass[];
-  /** Of the tasks of the tree as it was rendered last; none before the first time. */
+  /** The loops in progress, the outermost first. */
+  readonly loopPasses: readonly LoopPass[];
+  /** The loops around each task of the tree that was rendered last; `undefined` before the first render. */
   readonly loopsAround?: (() => ReadonlyMap<string, readonly number[]>) | undefined;
   readonly states: TaskStates;
   readonly keys: readonly string[];
-  /** Filled with what the render depends on: keys of outputs, and keys with the task that stored them. */
+  /** Receives what the render reads: output keys, and output keys with a task id. */
   readonly reads: Set<string>;
 }
 
 export function createWorkflowContext(options: ContextOptions): WorkflowContext {
-  const { runId, input, at, states, reads } = options;
+  const { runId, input, loopPasses, states, reads } = options;
   const find = (ref: unknown, place: OutputPlace): TaskState | undefined => {
     const key = keyOf(ref);
     reads.add(`${key} ${place.nodeId}`);
@@ -67,21 +70,21 @@ export function createWorkflowContext(options: ContextOptions): WorkflowContext 
   };
   const outputs = (ref: unknown): unknown[] => rowsOf(ref);
   for (const key of options.keys) {
-    // `length` and `name` of a function are fixed, not lost: an output may be called so.
+    // Functions have a `length` and a `name` of their own; an output may have that key too.
     Object.defineProperty(outputs, key, { enumerable: true, configurable: true, get: () => rowsOf(key) });
   }
   const context = {
     runId,
     input,
-    iteration: at.at(-1)?.pass ?? 0,
+    iteration: loopPasses.at(-1)?.pass ?? 0,
     output(ref: unknown, place: OutputPlace) {
       const state = find(ref, place);
       if (state === undefined) {
-        const at = place.iteration === undefined ? "" : ` in iteration ${place.iteration}`;
+        const where = place.iteration === undefined ? "" : ` in iteration ${place.iteration}`;
         throw workflowError(
           `task "${place.nodeId}"`,
-          `has no output "${keyOf(ref)}"${at} yet.`,
-          "Use ctx.outputMaybe where it may be missing.",
+          `has no output "${keyOf(ref)}"${where} yet.`,
+          "Use ctx.outputMaybe if the output may be missing.",
         );
       }
       return state.output;
@@ -94,20 +97,20 @@ export function createWorkflowContext(options: ContextOptions): WorkflowContext 
 }
 
 /**
- * Loops that are around both the task and what is rendered now are in one pass: of an inner loop, only the passes of the
- * current outer pass are seen. Seen from outside, the latest pass counts.
+ * Whether a row belongs to the current pass of the loops that are around both the task and the render. A row of an
+ * inner loop from an earlier outer pass is hidden. A reader outside the loops sees the latest pass.
  */
-function isInCurrentPass({ nodeId, path }: TaskState, { at, loopsAround }: ContextOptions): boolean {
+function isInCurrentPass({ nodeId, path }: TaskState, { loopPasses, loopsAround }: ContextOptions): boolean {
   const around = loopsAround?.().get(nodeId) ?? [];
   const passes = path.split(".");
-  // The last one is the pass that is asked for.
+  // The caller compares the innermost pass.
   const outer = around.slice(0, passes.length - 1);
-  const shared = outer.findIndex((loop, level) => at[level]?.loop !== loop);
-  const common = shared < 0 ? outer : outer.slice(0, shared);
-  return common.every((_, level) => passes[level] === String(at[level]?.pass));
+  const firstDifferent = outer.findIndex((loop, level) => loopPasses[level]?.loop !== loop);
+  const common = firstDifferent < 0 ? outer : outer.slice(0, firstDifferent);
+  return common.every((_, level) => passes[level] === String(loopPasses[level]?.pass));
 }
 
-/** The output itself; where it came from can be asked for, and does not get in the way of comparing it. */
+/** The output with its origin in properties that are not enumerable, so that comparisons ignore them. */
 export function toRow(runId: string, state: TaskState): unknown {
   const { output, nodeId, iteration, path } = state;
   if (typeof output !== "object" || output === null) return output;
@@ -118,7 +121,7 @@ export function toRow(runId: string, state: TaskState): unknown {
   return row;
 }
 
-/** As the log shows it: a task outside any loop is in pass 0. */
+/** The log shows a task outside any loop as pass 0. */
 function loopPath(path: string): string {
   return path === "" ? "0" : path;
 }

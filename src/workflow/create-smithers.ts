@@ -1,4 +1,4 @@
-/** Ties schemas, components and a store together: the beginning of every workflow file. */
+/** Binds schemas, components and a store. Every workflow file starts with `createSmithers`. */
 import type { StoreOption } from "../store/open-store.ts";
 import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
@@ -25,7 +25,7 @@ export const SMITHERS_OPTIONS: OptionTable = optionTable<SmithersOptions>(
 const SCHEMA_HINT = "Pass one Zod schema for each output: createSmithers({ output: z.object({ … }) }).";
 const DEFINITION = Symbol.for("toolwright.workflow");
 
-/** What a workflow file exports: how to render it, and what its outputs are. */
+/** The default export of a workflow file: a render function, and the schemas of its outputs. */
 export interface WorkflowDefinition<S extends Schemas = Schemas> {
   render(ctx: WorkflowContext<S>): unknown;
   readonly schemas: S;
@@ -87,7 +87,7 @@ export function createSmithers<const S extends Schemas>(
   };
 }
 
-/** @throws TOOL_PACKAGE_CONFLICT where another version made it */
+/** @throws TOOL_PACKAGE_CONFLICT if another version of the package created it */
 export function isWorkflowDefinition(value: unknown): value is WorkflowDefinition {
   if (typeof value !== "object" || value === null || !(DEFINITION in value)) return false;
   assertSameVersion((value as { [MADE_BY]?: PackageCopy })[MADE_BY], "The workflow");

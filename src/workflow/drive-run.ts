@@ -1,4 +1,4 @@
-/** Drives a claimed run to where it can go, and writes down how it stands. */
+/** Drives a claimed run until it finishes, fails, waits for approval or is cancelled, and stores that status. */
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
@@ -11,6 +11,7 @@ import { warnAboutMissingTasks } from "./missing-tasks.ts";
 import type { Plan } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
+import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
@@ -20,7 +21,7 @@ import { workflowError } from "./workflow-error.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 
-/** A run that is this process's own. */
+/** A run that this process owns. */
 export interface ClaimedRun {
   readonly host: Host;
   readonly runtime: Runtime;
@@ -29,16 +30,21 @@ export interface ClaimedRun {
   readonly epoch: number;
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
-  /** Those on record, with what was given now. */
+  /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
 }
 
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runtime, runId, epoch, workflow, options } = claimed;
-  const { maxConcurrency = DEFAULT_CONCURRENCY, limits, missingTasks: _noted, ...settings } = claimed.start;
+  const {
+    maxConcurrency = DEFAULT_CONCURRENCY,
+    limits,
+    missingTasks: _missingTasks,
+    ...settings
+  } = claimed.start;
   const { states, closedLoops, lastPosition } = await loadStates(host, runId);
-  // After what is on record, also where the clock that wrote it was ahead of this one.
+  // Positions must grow even if the clock of the previous process was ahead of this one.
   let position = Math.max(Date.now() * 1_000, lastPosition);
   const cancelled = new AbortController();
   const signal =
@@ -56,7 +62,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     limits,
     signal,
     closedLoops,
-    closeLoop: (place) => recordLoopEnd(host, runId, epoch, place),
+    closeLoop: (name) => recordLoopEnd(host, runId, epoch, name),
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
   };
@@ -64,7 +70,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     options.acceptChanges === true ? warnAboutMissingTasks(run, claimed.start, plan) : undefined;
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
-      // This process lives on, and no other may take the run before it is released.
+      // This process is still alive, so no other can take over the run until it is released.
       host.unsettled.add(`run ${runId}`, () => releaseRun(runId, epoch));
       throw error;
     })
@@ -72,13 +78,12 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const errorJson = end.error === undefined ? null : encodeCleanError(end.error);
   const nowMs = host.clock.now();
   const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
-  // The answer is what this transaction wrote: the run may be resumed by another process at once.
+  // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.unsettled.add(`run ${runId}`, write);
     throw error;
   });
-  if (row === undefined)
-    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
+  if (row === undefined) throw fencedError(runId);
   return resultOf(runId, row, states, workflow);
 }
 
@@ -94,19 +99,18 @@ async function outcomeOf(
     if (run.signal.aborted) return { status: "cancelled" };
     if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
       throw error;
-    const known = ToolwrightError.is(error)
+    const failure = ToolwrightError.is(error)
       ? error
       : workflowError("the tree", `could not be rendered: ${messageOf(error)}`, renderHint(error));
-    return { status: "failed", error: known };
+    return { status: "failed", error: failure };
   }
 }
 
-/** JSX that was compiled for React calls a React that is not there. */
 function renderHint(error: unknown): string {
-  return isJsxOfReact(error) ? JSX_HINT : "Fix what the message names, then resume the run.";
+  return isJsxOfReact(error) ? JSX_HINT : "Fix the error in the message, then resume the run.";
 }
 
-/** The task's own error is in the message and, field by field, in the details. */
+/** The task's error is part of the message, and its fields are in the details. */
 function taskFailed({ nodeId, iteration, attempt, error }: TaskState): ToolwrightError {
   const attempts = `${attempt} ${attempt === 1 ? "attempt" : "attempts"}`;
   return new ToolwrightError(
@@ -122,7 +126,7 @@ function taskFailed({ nodeId, iteration, attempt, error }: TaskState): Toolwrigh
         details: error?.details,
       },
       retryable: error?.retryable,
-      // The way out of the task's own error, where it has one, says more than that of every failed task.
+      // The hint of the task's own error is more specific than the default hint.
       ...(error?.hint === undefined || error.hint === "" ? {} : { hint: error.hint }),
     },
   );
@@ -130,18 +134,17 @@ function taskFailed({ nodeId, iteration, attempt, error }: TaskState): Toolwrigh
 
 const CANCEL_POLL_MS = 500;
 
-/** Another process may ask for an end: it writes so, and this one looks. */
+/** Another process cancels a run by setting a flag in the store, so this one polls it. */
 function watchForCancel(host: Host, runId: string, cancelled: AbortController): NodeJS.Timeout {
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const row = await host.store.read(() => readRun(runId));
     if (row?.isCancelRequested === true) cancelled.abort(new Error("the run was cancelled"));
   };
-  // A look that fails says nothing; the next one, or the run itself, will.
-  return setInterval(() => void look().catch(() => undefined), CANCEL_POLL_MS).unref();
+  // A failed poll is ignored: the run itself reports a store that stays unavailable.
+  return setInterval(() => void poll().catch(() => undefined), CANCEL_POLL_MS).unref();
 }
 
-async function recordLoopEnd(host: Host, runId: string, epoch: number, place: string): Promise<void> {
-  const changes = await host.store.transaction(() => saveLoopEnd(runId, epoch, place), "normal");
-  if (changes === 0)
-    throw new ToolwrightError("TOOL_RUN_FENCED", `Another process has taken over run "${runId}".`);
+async function recordLoopEnd(host: Host, runId: string, epoch: number, name: string): Promise<void> {
+  const changes = await host.store.transaction(() => saveLoopEnd(runId, epoch, name), "normal");
+  if (changes === 0) throw fencedError(runId);
 }

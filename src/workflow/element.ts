@@ -1,4 +1,4 @@
-/** What JSX makes: a tree of elements. There is no React, and nothing is drawn: the tree says what is to be done. */
+/** The elements that JSX creates. Workflows do not use React: the tree describes tasks. */
 
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 
@@ -8,7 +8,7 @@ export interface WorkflowElement {
   readonly key: string | undefined;
 }
 
-/** Whatever may stand between two tags. */
+/** Everything that is allowed between two tags. */
 export type WorkflowNode =
   | WorkflowElement
   | string
@@ -19,7 +19,7 @@ export type WorkflowNode =
   | undefined
   | readonly WorkflowNode[];
 
-/** A function of its props: one of ours, which stands for itself, or an author's, which is called. */
+/** A built-in component, which is a marker, or a component of the author, which is called. */
 export type Component = (props: never) => unknown;
 
 const ELEMENT = Symbol.for("toolwright.element");
@@ -32,7 +32,7 @@ export function createElement(
   return { [ELEMENT]: true, [MADE_BY]: OWN_COPY, type, props, key } as WorkflowElement;
 }
 
-/** @throws TOOL_PACKAGE_CONFLICT where the JSX runtime of another version made it */
+/** @throws TOOL_PACKAGE_CONFLICT if the JSX runtime of another version created it */
 export function isElement(value: unknown): value is WorkflowElement {
   if (typeof value !== "object" || value === null || !(ELEMENT in value)) return false;
   assertSameVersion((value as { [MADE_BY]?: PackageCopy })[MADE_BY], "An element of the workflow's tree");

@@ -1,4 +1,4 @@
-/** JSX that was compiled for React: its file was not told whose JSX it is. */
+/** Recognises the error of JSX that was compiled for React. */
 import { messageOf } from "../invoke/error-record.ts";
 
 export function isJsxOfReact(error: unknown): boolean {
@@ -8,5 +8,5 @@ export function isJsxOfReact(error: unknown): boolean {
 }
 
 export const JSX_HINT =
-  'The JSX was compiled for React. Set "jsx": "react-jsx" and "jsxImportSource": "toolwright" in tsconfig.json, or begin ' +
+  'The JSX was compiled for React. Set "jsx": "react-jsx" and "jsxImportSource": "toolwright" in tsconfig.json, or start ' +
   "the file with: /** @jsxImportSource toolwright */";

@@ -1,6 +1,6 @@
 /**
- * Tasks that have made calls which must not be repeated, and that a changed workflow no longer holds. A renamed task is a
- * new one: it makes its calls again, and nothing finds those that the old name made.
+ * Warns about tasks with unrepeatable calls that a changed workflow no longer contains. A renamed task is a new task:
+ * it repeats its calls, since the logged ones belong to the old id.
  */
 import { type CallOfTask, listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
 import { saveRunOptions } from "../store/tables/workflow-runs.ts";
@@ -9,14 +9,14 @@ import type { Plan } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { RunState } from "./run-state.ts";
 
-/** For a run that is resumed with changes, before any of its tasks begins. */
+/** For a run that is resumed with changes, before any task starts. */
 export async function warnAboutMissingTasks(run: RunState, start: StartOptions, plan: Plan): Promise<void> {
   const { host, runId, epoch } = run;
   const calls = await host.store.read(() => listUnrepeatableCalls(runId));
   const missing = calls.filter(({ nodeId }) => !plan.tasks.has(nodeId));
   if (missing.length === 0 && start.missingTasks === undefined) return;
   const missingTasks = [...new Set(missing.map(({ nodeId }) => nodeId))];
-  // For those who ask later why the run did what it did.
+  // Stored for `toolwright why`.
   await host.store.transaction(
     () => saveRunOptions(runId, epoch, encode({ ...start, missingTasks })),
     "normal",
@@ -29,11 +29,11 @@ export async function warnAboutMissingTasks(run: RunState, start: StartOptions, 
 export function describeMissing(calls: readonly CallOfTask[]): string {
   const tasks = Map.groupBy(calls, ({ nodeId }) => nodeId);
   const parts = [...tasks].map(
-    ([nodeId, made]) =>
-      `"${nodeId}" (${made.map(({ toolName, status }) => `${toolName}: ${status}`).join(", ")})`,
+    ([nodeId, taskCalls]) =>
+      `"${nodeId}" (${taskCalls.map(({ toolName, status }) => `${toolName}: ${status}`).join(", ")})`,
   );
   return (
-    `the workflow no longer holds tasks that made calls which must not be repeated: ${parts.join("; ")}. ` +
-    "A task that was renamed makes its calls again. Keep the ids of tasks that have begun."
+    `the workflow no longer contains these tasks, whose calls must not be repeated: ${parts.join("; ")}. ` +
+    "A renamed task makes its calls again. Keep the ids of tasks that have started."
   );
 }

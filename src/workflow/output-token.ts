@@ -1,4 +1,4 @@
-/** An output of a workflow: a key and the schema of what is stored under it. */
+/** An output of a workflow: a key, and the schema of the values stored under it. */
 import type { z } from "zod";
 
 export interface OutputToken<Key extends string = string, Schema extends z.ZodType = z.ZodType> {

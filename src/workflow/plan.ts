@@ -1,4 +1,5 @@
-/** A rendered tree as a plan: what follows what. Pure: it knows neither what has been done nor how anything is run. */
+/** Turns a rendered tree into a plan: which task follows which. Pure: it reads no state and runs nothing. */
+import type { PlanOutline } from "../invoke/events.ts";
 import { checkProps } from "./check-props.ts";
 import { type ApprovalProps, type ComponentKind, kindOf, type TaskProps } from "./components.ts";
 import { isElement } from "./element.ts";
@@ -9,7 +10,7 @@ export type PlanNode =
   | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
   | {
       readonly kind: "loop";
-      /** Its place among the loops of the tree: two loops without a name are two. */
+      /** Its position among the loops of the tree, which tells loops without an id apart. */
       readonly number: number;
       readonly name: string;
       readonly body: PlanNode;
@@ -27,7 +28,7 @@ export interface Plan {
   readonly tasks: ReadonlyMap<string, TaskProps>;
 }
 
-/** Passes of a loop whose author set no limit. */
+/** The limit of a loop whose author set none. */
 export const DEFAULT_MAX_ITERATIONS = 100;
 
 interface Found {
@@ -39,13 +40,16 @@ interface Found {
 export function createPlan(rendered: unknown): Plan {
   if (rendered instanceof Promise) {
     rendered.catch(() => undefined);
-    throw workflowError("the function given to smithers()", "is async; it must return the tree at once.");
+    throw workflowError(
+      "the function given to smithers()",
+      "is async; it must return the tree synchronously.",
+    );
   }
   const element = unwrap(rendered);
   if (!isElement(element) || kindOf(element.type) !== "workflow") {
     throw workflowError(
       "the root",
-      "must be a <Workflow>; smithers() was given a function that returns something else.",
+      "must be a <Workflow>; the function passed to smithers() returned something else.",
     );
   }
   checkProps("workflow", element.props, "<Workflow>");
@@ -67,31 +71,31 @@ function unwrap(node: unknown): unknown {
 
 function callComponent(type: (props: never) => unknown, props: object): unknown {
   if (typeof type !== "function") throw notAComponent(type);
-  const made = type(props as never);
-  if (made instanceof Promise) {
-    made.catch(() => undefined);
+  const rendered = type(props as never);
+  if (rendered instanceof Promise) {
+    rendered.catch(() => undefined);
     throw workflowError(
       `<${type.name || "component"}>`,
-      "is async; components must return their elements at once.",
+      "is async; a component must return its elements synchronously.",
     );
   }
-  return made;
+  return rendered;
 }
 
-/** `<div>` is a text to the JSX runtime, and an import that failed is `undefined`. */
+/** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const known = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>";
+  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>";
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,
-      "is not a component of a workflow: a workflow is not a page, and nothing is drawn.",
-      `Use ${known}, or a function that returns them.`,
+      "is not a workflow component: workflows render no HTML.",
+      `Use ${components}, or a function that returns them.`,
     );
   }
   return workflowError(
     "an element",
-    `has ${type === undefined ? "undefined" : typeof type} in place of a component.`,
-    `Check the import of the component. Toolwright has ${known}.`,
+    `has ${type === undefined ? "undefined" : typeof type} instead of a component.`,
+    `Check the import of the component. Toolwright exports ${components}.`,
   );
 }
 
@@ -103,8 +107,8 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     const what = typeof children === "object" ? "an object" : JSON.stringify(children);
     throw workflowError(
       "a group",
-      `holds ${what}, where only elements may stand.`,
-      "Put texts and values inside a <Task>.",
+      `contains ${what}; only elements are allowed there.`,
+      "Put text and values inside a <Task>.",
     );
   }
   const { type, props } = children;
@@ -115,7 +119,7 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     case "fragment":
       return list();
     case "workflow":
-      throw workflowError("<Workflow>", "stands inside another one.");
+      throw workflowError("<Workflow>", "cannot be nested inside another <Workflow>.");
     case "task":
       return [taskOf(props as unknown as TaskProps, found)];
     case "approval":
@@ -139,35 +143,35 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
   }
 }
 
-/** How errors call a node. */
+/** The name of a node in errors. */
 function nameOf(kind: ComponentKind, component: string, { id }: Readonly<Record<string, unknown>>): string {
   if (typeof id !== "string" || id === "") return `<${component}>`;
   const shown = id.length <= 40 ? id : `${id.slice(0, 40)}…`;
   return kind === "task" ? `task "${shown}"` : `<${component} id="${shown}">`;
 }
 
-/** An `<Approval>` is a task that is nothing but its question. */
+/** An `<Approval>` is a task that consists of its approval only. */
 function approvalTask(props: ApprovalProps): TaskProps {
   const { request, prompt, children, ...rest } = props;
-  const said = [
+  const prompts = [
     prompt,
     request === undefined ? undefined : [request.title, request.summary].filter(Boolean).join("\n"),
     typeof children === "string" && children.trim() !== "" ? children.trim() : undefined,
   ].filter((text) => text !== undefined);
-  if (said.length > 1) {
+  if (prompts.length > 1) {
     throw workflowError(
       `<Approval id="${props.id}">`,
-      "says what is asked more than once.",
-      "Give it one of prompt, request={{ title, summary }} and a text between the tags.",
+      "has more than one prompt.",
+      "Use only one of prompt, request={{ title, summary }} and text between the tags.",
     );
   }
-  return { ...rest, asks: true, prompt: said[0] };
+  return { ...rest, asks: true, prompt: prompts[0] };
 }
 
 function taskOf(props: TaskProps, found: Found): PlanNode {
   const { id } = props;
   if (found.tasks.has(id))
-    throw workflowError(`task "${id}"`, "stands twice in the tree.", "Give each <Task> an id of its own.");
+    throw workflowError(`task "${id}"`, "appears twice in the tree.", "Give each <Task> a unique id.");
   if ([props.children].flat().some(isElement)) {
     throw workflowError(
       `task "${id}"`,
@@ -189,11 +193,11 @@ function loopOf(
   if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
     throw workflowError(
       name,
-      "has no end: until is not known.",
-      "Write a comparison, or set maxIterations={…}.",
+      "would never end: until is neither true nor false, and maxIterations is not set.",
+      "Use a comparison for until, or set maxIterations={…}.",
     );
   }
-  if (children.length === 0 && !until) throw workflowError(name, "has nothing in it.");
+  if (children.length === 0 && !until) throw workflowError(name, "has no children.");
   found.loops += 1;
   const isDefaultLimit = props["maxIterations"] === undefined;
   return {
@@ -204,7 +208,7 @@ function loopOf(
     until,
     maxIterations: isDefaultLimit ? DEFAULT_MAX_ITERATIONS : (props["maxIterations"] as number),
     isDefaultLimit,
-    // An author who set no limit did not say that a loop which never met its condition counts as done.
+    // Without an explicit limit, a loop that never meets its condition is an error.
     onMaxReached:
       (props["onMaxReached"] as "return-last" | "fail" | undefined) ??
       (isDefaultLimit ? "fail" : "return-last"),
@@ -225,4 +229,27 @@ function checkDependencies(node: PlanNode, tasks: ReadonlyMap<string, TaskProps>
 
 export function dependenciesOf(props: TaskProps): string[] {
   return [...(props.dependsOn ?? []), ...Object.keys(props.deps ?? {})];
+}
+
+/** The plan as listeners see it: groups, loops and task ids. Nested sequences are flattened. */
+export function outlineOf(node: PlanNode): readonly PlanOutline[] {
+  switch (node.kind) {
+    case "task":
+      return [{ kind: "task", id: node.props.id }];
+    case "sequence":
+      return node.children.flatMap(outlineOf);
+    case "loop":
+      return [{ kind: "loop", children: outlineOf(node.body) }];
+    case "parallel":
+      return [
+        {
+          kind: "parallel",
+          children: node.children.flatMap((child) =>
+            child.kind === "sequence"
+              ? [{ kind: "sequence" as const, children: outlineOf(child) }]
+              : outlineOf(child),
+          ),
+        },
+      ];
+  }
 }

@@ -1,4 +1,4 @@
-/** The options of a run: checked at the edge, and those of them that hold for a resume. */
+/** Validates the options of a run, and selects those that are stored for a resume. */
 import { resolve } from "node:path";
 import type { ToolSettings } from "../definition/context.ts";
 import {
@@ -46,14 +46,14 @@ export function checkRunOptions(options: RunWorkflowOptions): void {
   checkOptions(RUN_WORKFLOW_OPTIONS, options);
   const { runId, resume } = options;
   if (resume !== undefined && resume !== false && runId === undefined)
-    throw refusal("runId", "is needed to resume a run");
+    throw refusal("runId", "is required to resume a run");
 }
 
-/** Options that are stored: those that were given last hold for a resume. */
+/** Options that are stored. A resume uses those that were passed last. */
 export type StartOptions = Partial<ToolSettings> & {
   readonly maxConcurrency?: number;
   readonly limits?: Limits;
-  /** Tasks whose calls are logged, and that the workflow did not hold any more when it was resumed with changes. */
+  /** Tasks with logged calls that were missing from the workflow when it was resumed with changes. */
   readonly missingTasks?: readonly string[];
 };
 

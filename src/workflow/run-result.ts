@@ -1,21 +1,21 @@
-/** What a run has come to, read from its record. */
+/** Reads the stored state of a run and builds its result. */
 import { decodeError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { readLoopEnds, readTasks } from "../store/tables/tasks.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toRow } from "./context.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
-import { toTaskState } from "./run-task.ts";
+import { toTaskState } from "./record-task.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { TaskStates } from "./task-state.ts";
 
-export interface RecordedStates {
+export interface StoredStates {
   readonly states: TaskStates;
   readonly closedLoops: Set<string>;
   readonly lastPosition: number;
 }
 
-export async function loadStates(host: Host, runId: string): Promise<RecordedStates> {
+export async function loadStates(host: Host, runId: string): Promise<StoredStates> {
   return host.store.read(function* () {
     const rows = yield* readTasks(runId);
     return {

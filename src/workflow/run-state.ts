@@ -1,11 +1,12 @@
-/** One run at work: what its tasks need to know of it. */
+/** The state of a run in progress that its tasks share. */
 import type { ToolSettings } from "../definition/context.ts";
 import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../invoke/events.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TaskStates } from "./task-state.ts";
+import type { TaskInstance } from "./task-instance.ts";
 
-/** What `onProgress` receives: the events of the run that are about its tree. */
+/** The events that `onProgress` receives: those about the workflow's tree and tasks. */
 export type WorkflowEvent = EventEnvelope &
   (WorkflowEventDetails | (DivergedDetails & { readonly nodeId: string }));
 
@@ -18,11 +19,22 @@ export interface RunState {
   readonly states: TaskStates;
   readonly settings: Partial<ToolSettings>;
   readonly limits: Limits | undefined;
-  /** Aborted when the run is to stop. */
+  /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
-  /** Loops that have ended, by their place. */
+  /** Loops that have ended, by name; see `loopName`. */
   readonly closedLoops: Set<string>;
   closeLoop(name: string): Promise<void>;
   nextPosition(): number;
   emit(event: WorkflowEventDetails | (DivergedDetails & { readonly nodeId: string })): void;
+}
+
+/** How the runtime identifies an attempt. */
+export function attemptId(run: RunState, { props, loop }: TaskInstance, attempt: number) {
+  return {
+    runId: run.runId,
+    nodeId: props.id,
+    iteration: loop.at(-1) ?? 0,
+    attempt,
+    ...(loop.length === 0 ? {} : { loopPath: loop }),
+  };
 }

@@ -1,4 +1,4 @@
-/** Runs a workflow. A failed run resolves; what rejects is a workflow that cannot be run at all. */
+/** Runs a workflow. The promise resolves for a failed run, and rejects only if the run cannot start or be stored. */
 import type { ToolSettings } from "../definition/context.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
@@ -12,20 +12,23 @@ import { lazyModule } from "../util/lazy.ts";
 export interface RunWorkflowOptions {
   readonly input?: unknown;
   readonly runId?: string | undefined;
-  /** Go on with the run of this id. `"auto"`: where it is on record, with this input; else it is started. */
+  /** Resume the run with this id. `"auto"`: resume it if it exists with this input, else start it. */
   readonly resume?: boolean | "auto" | undefined;
   readonly runtime?: Runtime | undefined;
-  /** The file that the workflow came from. Put on record, so that it can be found again; its folder is the default `rootDir`. */
+  /** The file that exports the workflow. It is stored for later resumes; its folder is the default `rootDir`. */
   readonly file?: string | undefined;
-  /** Go on with a run whose workflow has changed since it was started. */
+  /** Resume a run whose workflow has changed since it started. */
   readonly acceptChanges?: boolean | undefined;
-  /** Default: the folder of `file`, else the runtime's root. Stored: a resume works in the same root unless it is given again. */
+  /**
+   * Default: the folder of `file`, else the runtime's root. Stored: a resume uses the same root unless it is passed
+   * again.
+   */
   readonly rootDir?: string | undefined;
   readonly allowNetwork?: boolean | undefined;
   readonly maxOutputBytes?: number | undefined;
   readonly toolTimeoutMs?: number | undefined;
   readonly isolation?: ToolSettings["isolation"] | undefined;
-  /** Tasks at a time. Default 4. */
+  /** How many tasks run at the same time. Default 4. */
   readonly maxConcurrency?: number | undefined;
   readonly limits?: Limits | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -44,7 +47,7 @@ export interface WorkflowResult {
 
 const runs = lazyModule(() => import("./start-run.ts"));
 
-/** What runs it is loaded when it is first used. */
+/** The scheduler is loaded on first use. */
 export async function runWorkflow<S extends Schemas>(
   workflow: WorkflowDefinition<S>,
   options: RunWorkflowOptions = {},

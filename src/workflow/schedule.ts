@@ -1,31 +1,27 @@
-/** Renders, plans and runs until nothing is left that may run. Renders anew only when what was read has changed. */
+/**
+ * Renders, plans and runs until no task may start. Renders again only when an output that the render read has
+ * changed.
+ */
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
-import { createPlan, type Plan } from "./plan.ts";
-import { outlineOf } from "./plan-outline.ts";
+import { createPlan, outlineOf, type Plan } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
-import {
-  hasRows,
-  type LoopNode,
-  type LoopPass,
-  loopsAroundTasks,
-  PlanWalk,
-  type TaskInstance,
-} from "./walk-plan.ts";
+import { instanceName, type TaskInstance } from "./task-instance.ts";
+import { hasRows, type LoopNode, type LoopPass, loopsAroundTasks, PlanWalk } from "./walk-plan.ts";
 
 export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly maxConcurrency: number;
-  /** Called with the tree as it is when the run begins or resumes, before any task does. */
+  /** Called with the first plan of a started or resumed run, before any task starts. */
   readonly onFirstPlan: (plan: Plan) => Promise<void> | undefined;
 }
 
-/** How a run ended, as far as its tasks are concerned. */
+/** How the tasks of a run ended. */
 export type ScheduleEnd =
   | { readonly status: "finished" }
   | { readonly status: "failed"; readonly task: TaskState }
@@ -40,18 +36,20 @@ class Schedule {
   readonly #options: ScheduleOptions;
   readonly #eventLoop = new EventLoopTurns();
   readonly #active = new Map<string, Promise<void>>();
-  readonly #turns = new Map<string, number>();
+  /** The latest pass of each loop that is certain to start. */
+  readonly #passes = new Map<string, number>();
   #ready: TaskInstance[] = [];
   #walk: PlanWalk | undefined;
   #firstPlan: Plan | undefined;
   #reads = new Set<string>();
-  #at: readonly LoopPass[] = [];
+  #loopPasses: readonly LoopPass[] = [];
   #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
   #isStale = true;
-  readonly #parked = new Set<string>();
+  readonly #waiting = new Set<string>();
   readonly #justClosed: string[] = [];
   #failed: TaskState | undefined;
-  #broken: { readonly error: unknown } | undefined;
+  /** An error of the workflow or the store, as opposed to a failed task. */
+  #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
 
   constructor(run: RunState, options: ScheduleOptions) {
@@ -61,7 +59,7 @@ class Schedule {
 
   async run(): Promise<ScheduleEnd> {
     for (;;) {
-      await this.#goOn();
+      await this.#advance();
       if (this.#active.size > 0) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -69,35 +67,35 @@ class Schedule {
         continue;
       }
       if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
-      if (this.#broken !== undefined) throw this.#broken.error;
+      if (this.#thrown !== undefined) throw this.#thrown.error;
       this.#run.signal.throwIfAborted();
       if (this.#walk?.isDone === true) return { status: "finished" };
-      if (this.#parked.size > 0) return { status: "waiting-approval" };
+      if (this.#waiting.size > 0) return { status: "waiting-approval" };
       const blocked = this.#walk?.blocked() ?? [];
       throw workflowError("tasks", `wait for each other: ${blocked.join(", ")}.`);
     }
   }
 
-  /** What cannot be rendered is told when what runs has come to its end. */
-  async #goOn(): Promise<void> {
-    if (this.#broken !== undefined || this.#failed !== undefined) return;
+  /** An error is reported when the tasks that run have ended. */
+  async #advance(): Promise<void> {
+    if (this.#thrown !== undefined || this.#failed !== undefined) return;
     try {
-      if (this.#isStale) await this.#renderAnew();
+      if (this.#isStale) await this.#renderAgain();
       const plan = this.#firstPlan;
       this.#firstPlan = undefined;
       if (plan !== undefined) await this.#options.onFirstPlan(plan);
-      // Before anything that follows a loop begins, it is on record that the loop has ended.
+      // The end of a loop is stored before any task after it starts.
       for (const name of this.#justClosed.splice(0)) await this.#run.closeLoop(name);
       if (!this.#isStale) this.#startReady();
     } catch (error) {
-      this.#broken = { error };
+      this.#thrown = { error };
     }
   }
 
-  async #renderAnew(): Promise<void> {
-    // A loop that goes on is rendered once more with its number, so one look may not be enough.
+  async #renderAgain(): Promise<void> {
+    // The next pass of a loop is rendered with its number, which may take several rounds.
     do {
-      // Passes without any task read and write nothing, so no store lets the event loop turn.
+      // Passes without tasks do not use the store, so nothing else would yield to the event loop.
       await this.#eventLoop.nextIfDue();
       this.#run.signal.throwIfAborted();
       this.#isStale = false;
@@ -111,16 +109,16 @@ class Schedule {
         plan,
         states: this.#run.states,
         onReady: (task) => this.#ready.push(task),
-        isDecided: (node, loop, index) => this.#isDecided(node, loop, index),
-        isClosed: (node, loop) => this.#run.closedLoops.has(turnName(node, loop)),
+        isPassStarted: (node, loop, index) => this.#isPassStarted(node, loop, index),
+        isClosed: (node, loop) => this.#run.closedLoops.has(loopName(node, loop)),
         onClosed: (node, loop) => {
-          this.#run.closedLoops.add(turnName(node, loop));
-          this.#justClosed.push(turnName(node, loop));
+          this.#run.closedLoops.add(loopName(node, loop));
+          this.#justClosed.push(loopName(node, loop));
         },
         onLimit: ({ name, maxIterations, onMaxReached }) =>
           this.#run.emit({ type: "loop-limit-reached", name, maxIterations, onMaxReached }),
-        onTurn: (node, loop, index) => {
-          this.#turns.set(turnName(node, loop), index);
+        onNextPass: (node, loop, index) => {
+          this.#passes.set(loopName(node, loop), index);
           this.#isStale = true;
         },
         onStale: () => {
@@ -129,8 +127,8 @@ class Schedule {
       });
       walk.start();
       this.#walk = walk;
-      if (!walk.isDone && !isSamePlace(walk.at, this.#at)) {
-        this.#at = walk.at;
+      if (!walk.isDone && !areSamePasses(walk.loopPasses, this.#loopPasses)) {
+        this.#loopPasses = walk.loopPasses;
         this.#isStale = true;
       }
     } while (this.#isStale);
@@ -141,7 +139,7 @@ class Schedule {
     const context = createWorkflowContext({
       runId: this.#run.runId,
       input,
-      at: this.#at,
+      loopPasses: this.#loopPasses,
       loopsAround: this.#loopsAround,
       states: this.#run.states,
       keys: Object.keys(workflow.schemas),
@@ -152,39 +150,39 @@ class Schedule {
     return plan;
   }
 
-  #isDecided(node: LoopNode, loop: readonly number[], index: number): boolean {
-    if ((this.#turns.get(turnName(node, loop)) ?? 0) >= index) return true;
+  #isPassStarted(node: LoopNode, loop: readonly number[], index: number): boolean {
+    if ((this.#passes.get(loopName(node, loop)) ?? 0) >= index) return true;
     return hasRows(node.body, [...loop, index], this.#run.states);
   }
 
   #startReady(): void {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
-      // After a failure nothing new begins; what runs comes to its end.
-      if (this.#failed !== undefined || this.#broken !== undefined || this.#run.signal.aborted) return;
+      // After a failure no task starts; those that run are awaited.
+      if (this.#failed !== undefined || this.#thrown !== undefined || this.#run.signal.aborted) return;
       const task = this.#ready.shift();
       if (task === undefined) return;
-      const place = `${task.loop.join(".")} ${task.props.id}`;
-      // Who waits for a person is not asked again before somebody has decided, and that is another process's turn.
-      if (!this.#active.has(place) && !this.#parked.has(place))
-        this.#active.set(place, this.#perform(place, task));
+      const name = instanceName(task.props.id, task.loop);
+      // A task that waits for approval is not started again in this process: a resume reads the decision.
+      if (!this.#active.has(name) && !this.#waiting.has(name))
+        this.#active.set(name, this.#perform(name, task));
     }
   }
 
-  async #perform(place: string, task: TaskInstance): Promise<void> {
+  async #perform(name: string, task: TaskInstance): Promise<void> {
     try {
       const state = await runTask(this.#run, task);
-      this.#ended(place, task, state);
+      this.#ended(name, task, state);
     } catch (error) {
-      this.#broken ??= { error };
+      this.#thrown ??= { error };
     } finally {
-      this.#active.delete(place);
+      this.#active.delete(name);
       this.#wake();
     }
   }
 
-  #ended(place: string, task: TaskInstance, state: TaskState): void {
+  #ended(name: string, task: TaskInstance, state: TaskState): void {
     if (state.status === "waiting") {
-      this.#parked.add(place);
+      this.#waiting.add(name);
       return;
     }
     if (state.status === "failed" && task.props.continueOnFail !== true) {
@@ -198,12 +196,13 @@ class Schedule {
   }
 }
 
-function isSamePlace(one: readonly LoopPass[], other: readonly LoopPass[]): boolean {
+function areSamePasses(one: readonly LoopPass[], other: readonly LoopPass[]): boolean {
   const isSame = ({ loop, pass }: LoopPass, index: number): boolean =>
     loop === other[index]?.loop && pass === other[index].pass;
   return one.length === other.length && one.every(isSame);
 }
 
-function turnName(node: LoopNode, loop: readonly number[]): string {
+/** Stored as the name of a loop that has ended: it must never change. */
+function loopName(node: LoopNode, loop: readonly number[]): string {
   return `${loop.join(".")} ${node.number}`;
 }

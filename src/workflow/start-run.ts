@@ -1,15 +1,22 @@
-/** Starts a run, or goes on with one: finds it, and claims it for this process. */
+/**
+ * Starts or resumes a run: finds it, checks its input, claims it for this process, and creates the views of its
+ * outputs.
+ */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
+import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { createOutputView, WHOLE_VALUE } from "../store/tables/output-views.ts";
+import type { Store } from "../store/store.ts";
 import { readRun, type TakenRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import { canonicalText } from "../util/canonical.ts";
 import { decode } from "../util/encode.ts";
 import {
-  beginRun,
+  insertNewRun,
   changedError,
   existsError,
   fileOf,
@@ -17,14 +24,13 @@ import {
   type NewRun,
   shapeOf,
   takeOverRun,
-  whileAtWork,
+  withRunLock,
 } from "./claim-run.ts";
 import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
-import { createOutputViews } from "./output-views.ts";
+import type { Schemas } from "./output-token.ts";
 import { createPlan } from "./plan.ts";
-import { checkSameInput, parseInput } from "./run-input.ts";
 import { checkRunOptions, startOptionsOf, type StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
@@ -36,7 +42,11 @@ export async function startRun(
   options: RunWorkflowOptions,
 ): Promise<WorkflowResult> {
   if (!isWorkflowDefinition(workflow)) {
-    throw workflowError("runWorkflow", "was given something that smithers() did not make.");
+    throw workflowError(
+      "runWorkflow",
+      "needs a workflow that smithers() returned as its first argument.",
+      'Pass the default export of the workflow file: smithers((ctx) => <Workflow name="…">…</Workflow>).',
+    );
   }
   checkRunOptions(options);
   if (options.runtime !== undefined) return runIn(options.runtime, workflow, options);
@@ -57,9 +67,9 @@ async function runIn(
   const host = await hostOf(runtime);
   const runId = options.runId ?? randomUUID();
   for (;;) {
-    const known = await host.store.read(() => readRun(runId));
-    const result = await startOrResume({ host, runtime, workflow, options, runId, known });
-    // Another process began or took the run in between: look again, as if this one had come a moment later.
+    const stored = await host.store.read(() => readRun(runId));
+    const result = await startOrResume({ host, runtime, workflow, options, runId, stored });
+    // Another process started or took over the run in the meantime: read it again.
     if (result !== undefined) return result;
   }
 }
@@ -70,59 +80,57 @@ interface Start {
   readonly workflow: WorkflowDefinition;
   readonly options: RunWorkflowOptions;
   readonly runId: string;
-  readonly known: WorkflowRunRow | undefined;
+  readonly stored: WorkflowRunRow | undefined;
 }
 
-/** `undefined` when `known` is no longer how the run stands. */
+/** `undefined` when `stored` is out of date. */
 async function startOrResume(given: Start): Promise<WorkflowResult | undefined> {
-  const { host, runtime, workflow, options, runId, known } = given;
+  const { host, runtime, workflow, options, runId, stored } = given;
   const resume = options.resume ?? false;
-  if (known !== undefined && resume === false) throw existsError(known);
-  if (known === undefined && resume === true) {
+  if (stored !== undefined && resume === false) throw existsError(stored);
+  if (stored === undefined && resume === true) {
     await host.store.read(() => assertNotDeleted(runId));
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in this store.`, {
       details: { runId },
     });
   }
-  if (known !== undefined && resume === "auto") await checkSameInput(workflow, known, options.input);
-  if (known?.status === "finished") return recordedResult(given, known);
-  const input = known === undefined ? await parseInput(workflow, options.input) : decode(known.inputJson);
+  if (stored !== undefined && resume === "auto") await checkSameInput(workflow, stored, options.input);
+  if (stored?.status === "finished") return storedResult(given, stored);
+  const input = stored === undefined ? await parseInput(workflow, options.input) : decode(stored.inputJson);
   const start = {
-    // Stored as well where nobody named it: a resume in another folder must not write into a second root.
+    // The default is stored too: a resume from another folder must use the same root.
     rootDir: options.file === undefined ? host.settings.rootDir : dirname(resolve(options.file)),
-    ...(known === undefined ? {} : (decode(known.optionsJson) as StartOptions)),
+    ...(stored === undefined ? {} : (decode(stored.optionsJson) as StartOptions)),
     ...startOptionsOf(options),
   };
-  const shape = shapeOf(workflow, fileOf(options, known));
-  const name = known?.workflow ?? nameOf(workflow, runId, input, options.file);
-  if (known !== undefined && options.acceptChanges !== true && hasChanged(known, workflow, shape))
-    throw changedError(known);
-  return whileAtWork(host, runId, async () => {
+  const shape = shapeOf(workflow, fileOf(options, stored));
+  const name = stored?.workflow ?? nameOf(workflow, runId, input, options.file);
+  if (stored !== undefined && options.acceptChanges !== true && hasChanged(stored, workflow, shape))
+    throw changedError(stored);
+  return withRunLock(host, runId, async () => {
     const claim: TakenRun =
-      known === undefined
-        ? await begun(host, { runId, name, shape, input, start, file: options.file })
-        : await takeOverRun(host, known, { shape, start, file: options.file });
+      stored === undefined
+        ? await startNewRun(host, { runId, name, shape, input, start, file: options.file })
+        : await takeOverRun(host, stored, { shape, start, file: options.file });
     if (claim.kind === "lost") return undefined;
-    if (claim.kind === "cancelled") return recordedResult(given, claim.run);
-    for (const note of await createOutputViews(host.store, name, workflow.schemas)) host.warnOnce(note, note);
+    if (claim.kind === "cancelled") return storedResult(given, claim.run);
+    const warnings = await createOutputViews(host.store, name, workflow.schemas);
+    for (const warning of warnings) host.warnOnce(warning, warning);
     const { epoch } = claim;
     return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });
   });
 }
 
-async function begun(host: Host, run: NewRun): Promise<TakenRun> {
-  const epoch = await beginRun(host, run);
+async function startNewRun(host: Host, run: NewRun): Promise<TakenRun> {
+  const epoch = await insertNewRun(host, run);
   return epoch === undefined ? { kind: "lost" } : { kind: "taken", epoch };
 }
 
-async function recordedResult(
-  { host, runId, workflow }: Start,
-  run: WorkflowRunRow,
-): Promise<WorkflowResult> {
+async function storedResult({ host, runId, workflow }: Start, run: WorkflowRunRow): Promise<WorkflowResult> {
   return resultOf(runId, run, (await loadStates(host, runId)).states, workflow);
 }
 
-/** What a tree that cannot be rendered is called does not matter: the run will say that it cannot. */
+/** A tree that fails to render gets a default name; the run itself reports the error. */
 function nameOf(
   workflow: WorkflowDefinition,
   runId: string,
@@ -132,9 +140,64 @@ function nameOf(
   try {
     const keys = Object.keys(workflow.schemas);
     const states = new TaskStates();
-    const context = createWorkflowContext({ runId, input, at: [], states, keys, reads: new Set() });
+    const context = createWorkflowContext({ runId, input, loopPasses: [], states, keys, reads: new Set() });
     return createPlan(workflow.render(context)).name;
   } catch {
     return file === undefined ? "workflow" : basename(file);
   }
+}
+
+async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
+  const schema = workflow.schemas["input"];
+  if (schema === undefined) return input ?? {};
+  const parsed = await schema.safeParseAsync(input ?? {});
+  if (parsed.success) return parsed.data;
+  throw new ToolwrightError(
+    "WORKFLOW_INPUT_INVALID",
+    `The input does not match the workflow's input schema: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+/** With `resume: "auto"`, a program that restarts passes the same input. Another input means another run. */
+async function checkSameInput(
+  workflow: WorkflowDefinition,
+  run: WorkflowRunRow,
+  input: unknown,
+): Promise<void> {
+  const given = canonicalText(await parseInput(workflow, input));
+  if (given === canonicalText(decode(run.inputJson))) return;
+  throw new ToolwrightError(
+    "WORKFLOW_RUN_EXISTS",
+    `Run "${run.runId}" already exists with a different input.`,
+    {
+      details: { runId: run.runId, status: run.status },
+      hint: "Use another runId, or pass resume: true to resume with the stored input.",
+    },
+  );
+}
+
+/**
+ * Creates the missing SQL views, one per output. Returns a warning for each output whose key is taken by another
+ * object.
+ */
+async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const [key, schema] of Object.entries(schemas)) {
+    if (key === "input") continue;
+    const name = await store.transaction(
+      () => createOutputView(store.dialect, workflow, key, fieldsOf(schema)),
+      "normal",
+    );
+    if (name === key) continue;
+    const location = name === undefined ? "have no view" : `are in the view "${name}"`;
+    warnings.push(`the outputs "${key}" ${location}: the store has another object with that name.`);
+  }
+  return warnings;
+}
+
+/** One column per field of an object, or one for any other value. Fields named like a built-in column are left out. */
+function fieldsOf(schema: z.ZodType): string[] {
+  const shape = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const own = shape.filter((field) => !["run_id", "node_id", "iteration"].includes(field.toLowerCase()));
+  return own.length === 0 ? [WHOLE_VALUE] : own;
 }

@@ -1,45 +1,44 @@
-/** A person's word before a task begins, and `<Approval>`, which is nothing but that word. In the same table as calls'. */
-import {
-  type ApprovalRow,
-  insertApproval,
-  readApproval,
-  reopenApproval,
-  voidApprovalsOfTask,
-  voidPending,
-} from "../store/tables/approvals.ts";
-import { sealScopes } from "../store/tables/scopes.ts";
-import type { Transaction } from "../store/store.ts";
-import { digest } from "../util/hash.ts";
+/**
+ * Approval before a task starts, and `<Approval>`, a task that consists of nothing else. Stored with the approvals of
+ * calls.
+ */
+import { ToolwrightError } from "../errors.ts";
+import { type ApprovalRow, insertApproval, readApproval, reopenApproval } from "../store/tables/approvals.ts";
+import { recordTask, taskApprovalId } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
+import { validateOutput } from "./task-output.ts";
 import type { TaskState } from "./task-state.ts";
-import type { TaskInstance } from "./walk-plan.ts";
+import type { TaskInstance } from "./task-instance.ts";
 
-/** What follows from the end of a task, in the transaction that records it: nobody has to decide about it any more. */
-export function* endTask(
-  runId: string,
-  { props, loop }: TaskInstance,
-  status: TaskState["status"],
-): Transaction<void> {
-  const task = { runId, nodeId: props.id, path: loop.length === 0 ? "0" : loop.join(".") };
-  // A function that was cut off may be about to call something.
-  if (status === "failed") yield* sealScopes(task);
-  yield* voidApprovalsOfTask(task);
-  if (props.asks === true || props.needsApproval === true)
-    yield* voidPending(requestId(runId, { props, loop }));
-}
-
-function requestId(runId: string, { props, loop }: TaskInstance): string {
-  return `apr_${digest(["task", runId, props.id, loop.join(".")]).slice(0, 24)}`;
+/** The state of a task that waits for approval or ends with the decision; `undefined` when it may start. */
+export async function checkTaskApproval(
+  run: RunState,
+  task: TaskInstance,
+  attempt: number,
+): Promise<TaskState | undefined> {
+  const { props } = task;
+  const approval = await requestTaskApproval(run, task);
+  if (approval.status === "pending") return recordTask(run, task, { attempt, status: "waiting" });
+  const isApproved = approval.status === "approved";
+  if (isApproved && props.asks !== true) return undefined;
+  if (isApproved || props.onDeny === "continue") {
+    const output = await validateOutput(props.id, props.output, decisionOf(approval));
+    return recordTask(run, task, { attempt, status: "finished", output });
+  }
+  if (props.onDeny === "skip") return recordTask(run, task, { attempt, status: "skipped" });
+  const comment = approval.comment === null ? "" : ` Comment: ${approval.comment}`;
+  const error = new ToolwrightError("TOOL_APPROVAL_DENIED", `Task "${props.id}" was denied.${comment}`);
+  return recordTask(run, task, { attempt, status: "failed", error, isLast: true });
 }
 
 const NO_CONTRACT = JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] });
 
-/** The request about a task, made if there is none. Its id comes from the place, so that it is asked once. */
-export async function askAboutTask(run: RunState, { props, loop }: TaskInstance): Promise<ApprovalRow> {
+/** Creates the request, or reads the one that exists. */
+async function requestTaskApproval(run: RunState, { props, loop }: TaskInstance): Promise<ApprovalRow> {
   const { host, runId } = run;
   const path = loop.join(".");
   const now = host.clock.now();
-  const id = requestId(runId, { props, loop });
+  const id = taskApprovalId(runId, { props, loop });
   const approval = await host.store.transaction(function* () {
     yield* insertApproval({
       id,
@@ -55,22 +54,22 @@ export async function askAboutTask(run: RunState, { props, loop }: TaskInstance)
       fingerprint: "",
       argsJson: "{}",
       argsHash: "",
-      prompt: props.approvalPrompt ?? props.prompt ?? `May task "${props.id}" begin?`,
+      prompt: props.approvalPrompt ?? props.prompt ?? `May task "${props.id}" start?`,
       defaultsJson: null,
       contractJson: NO_CONTRACT,
       hasClearArgs: false,
       requestedAtMs: now,
       expiresAtMs: null,
     });
-    // The run was cancelled while it waited, and is resumed.
+    // Cancelling a run voids its requests; a resume opens them again.
     yield* reopenApproval(id, now);
     return yield* readApproval(id, now);
   }, "normal");
-  if (approval === undefined) throw new Error(`the request ${id} was not stored`);
+  if (approval === undefined) throw new Error(`the approval request ${id} was not stored`);
   return approval;
 }
 
-/** What an `<Approval>` leaves as its output. */
-export function decisionOf({ status, decidedBy, comment }: ApprovalRow): Record<string, unknown> {
+/** The output of an `<Approval>`. */
+function decisionOf({ status, decidedBy, comment }: ApprovalRow): Record<string, unknown> {
   return { approved: status === "approved", decidedBy: decidedBy ?? null, comment: comment ?? null };
 }

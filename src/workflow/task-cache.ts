@@ -1,10 +1,10 @@
-/** Outputs of equal tasks of earlier runs, for tasks that ask for it: the same work on the same things. */
+/** Reuses the output of an equal task in an earlier run, for tasks with `cache`. */
 import { readCache, writeCache } from "../store/tables/cache.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import type { RunState } from "./run-state.ts";
-import { dependencyState, type TaskInstance } from "./walk-plan.ts";
+import { dependencyOutputs, type TaskInstance } from "./task-instance.ts";
 
 export async function readCachedOutput(
   run: RunState,
@@ -20,10 +20,11 @@ export async function writeCachedOutput(run: RunState, task: TaskInstance, outpu
   await run.host.store.transaction(() => writeCache(keyOf(run, task), encode(output), null), "normal");
 }
 
-/** What the output depends on: the task, what it is asked or computes, and what it is handed. */
-function keyOf(run: RunState, { props, loop }: TaskInstance) {
+/** The output depends on the task, its prompt or function, and the outputs of its dependencies. */
+function keyOf(run: RunState, task: TaskInstance) {
+  const { props } = task;
   const child = typeof props.children === "function" ? String(props.children) : props.children;
-  const deps = Object.keys(props.deps ?? {}).map((id) => [id, dependencyState(run.states, id, loop)?.output]);
+  const deps = Object.entries(dependencyOutputs(run.states, task));
   const basis = canonicalText([props.id, props.output?.key, props.instructions, child, deps]);
   return { runId: "", toolName: `task:${run.workflow}`, cacheKey: sha256(basis) };
 }

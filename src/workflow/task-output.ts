@@ -1,17 +1,17 @@
-/** From what an agent says to what its task promises: parsed, validated, and, where it does not fit, said why. */
+/** Finds the output in an agent's answer and validates it against the schema of the task. */
 import { z } from "zod";
 import { toInputJsonSchema } from "../definition/json-schema.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { OutputToken } from "./output-token.ts";
 
-/** What the prompt says about the form of the answer. */
+/** The part of the prompt that describes the expected output. */
 export function describeOutput(nodeId: string, output: OutputToken | undefined): string {
   if (output === undefined) return "";
   const schema = JSON.stringify(toInputJsonSchema(output.schema, nodeId));
   return `\n\nEnd with one JSON value, and nothing after it, that fits this JSON Schema:\n${schema}`;
 }
 
-/** @throws WORKFLOW_OUTPUT_INVALID with what does not fit, in words that a model can act on */
+/** @throws WORKFLOW_OUTPUT_INVALID with the issues, for the model to correct */
 export async function validateOutput(
   nodeId: string,
   output: OutputToken | undefined,
@@ -20,23 +20,23 @@ export async function validateOutput(
   if (output === undefined) return value;
   const parsed = await output.schema.safeParseAsync(value);
   if (parsed.success) return parsed.data;
-  throw invalid(nodeId, output, z.prettifyError(parsed.error));
+  throw invalidOutput(nodeId, output, z.prettifyError(parsed.error));
 }
 
-/** An agent's structured output where it has one, else the JSON in its text, else the text itself. */
+/** The structured output if the agent has one, else the JSON in its text, else the text. */
 export function outputOfAgent(nodeId: string, output: OutputToken | undefined, result: unknown): unknown {
   if (output === undefined) return textOf(result);
   const structured = structuredOf(result);
-  // Without a structured output of its own, the AI SDK gives the text here.
+  // Without a structured output, `output` of the AI SDK is the text.
   if (structured !== undefined && typeof structured !== "string") return structured;
   const text = textOf(result);
   if (isText(output.schema)) return text;
   const json = lastJson(text);
   if (json !== undefined) return json;
-  throw invalid(nodeId, output, "the answer holds no JSON value.");
+  throw invalidOutput(nodeId, output, "the answer contains no JSON value.");
 }
 
-/** A schema of texts takes the text as it is, also where it looks like JSON. */
+/** A schema for strings takes the text unparsed, even if it looks like JSON. */
 function isText(schema: z.ZodType): boolean {
   return ["string", "template_literal", "enum", "literal"].includes(schema._zod.def.type);
 }
@@ -46,7 +46,7 @@ function structuredOf(result: unknown): unknown {
   try {
     return (result as { output?: unknown }).output ?? (result as { object?: unknown }).object;
   } catch {
-    // The AI SDK throws here where none was asked for, or where it does not fit: then the text is looked at.
+    // The getter of the AI SDK throws if no structured output was requested or it is invalid; the text is used instead.
     return undefined;
   }
 }
@@ -58,33 +58,33 @@ function textOf(result: unknown): string {
   return typeof text === "string" ? text : "";
 }
 
-/** The last JSON value in a text: alone, in a fence, or at its end. */
+/** The last JSON value in a text: the whole text, a fenced block, or its end. */
 function lastJson(text: string): unknown {
   const fences = [...text.matchAll(/```(?:json)?\s*\n?([\s\S]*?)```/g)].map(([, inside = ""]) => inside);
   for (const candidate of [text, ...fences.toReversed(), ...tails(text)]) {
     try {
       return JSON.parse(candidate.trim()) as unknown;
     } catch {
-      // Not this one.
+      // Try the next candidate.
     }
   }
   return undefined;
 }
 
-const MOST_TAILS = 5_000;
+const MAX_TAILS = 5_000;
 
-/** What ends with the last closing brace or bracket, the shortest first: the first that parses is the last value. */
+/** The substrings up to the last closing brace or bracket, shortest first: the first that parses is the last value. */
 function tails(text: string): string[] {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   if (end < 0) return [];
   const starts = [...text.slice(0, end).matchAll(/[{[]/g)].map((match) => match.index);
   return starts
-    .slice(-MOST_TAILS)
+    .slice(-MAX_TAILS)
     .toReversed()
     .map((start) => text.slice(start, end + 1));
 }
 
-export function invalid(
+export function invalidOutput(
   nodeId: string,
   output: OutputToken,
   problem: string,
@@ -92,7 +92,7 @@ export function invalid(
 ): ToolwrightError {
   return new ToolwrightError(
     "WORKFLOW_OUTPUT_INVALID",
-    `The output of task "${nodeId}" does not fit "${output.key}": ${problem}`,
+    `The output of task "${nodeId}" does not match the schema of "${output.key}": ${problem}`,
     { details: { task: nodeId, output: output.key }, cause },
   );
 }

@@ -1,4 +1,4 @@
-/** What is known of a run's tasks, in memory: by task and loop path, and by the key of their output. */
+/** The states of a run's tasks in memory, indexed by task and loop path, and by output key. */
 import type { TaskStatus } from "../invoke/events.ts";
 import type { ToolwrightError } from "../errors.ts";
 
@@ -16,10 +16,10 @@ export interface TaskState {
 }
 
 export class TaskStates {
-  readonly #byPlace = new Map<string, TaskState>();
+  readonly #byPath = new Map<string, TaskState>();
   readonly #byNode = new Map<string, TaskState[]>();
   readonly #byKey = new Map<string, TaskState[]>();
-  /** The task that ended last. */
+  /** The task that finished last. */
   last: TaskState | undefined;
 
   constructor(states: readonly TaskState[] = []) {
@@ -27,16 +27,16 @@ export class TaskStates {
   }
 
   get(nodeId: string, path: string): TaskState | undefined {
-    return this.#byPlace.get(placeOf(nodeId, path));
+    return this.#byPath.get(`${path} ${nodeId}`);
   }
 
   set(state: TaskState): void {
-    const known = this.get(state.nodeId, state.path);
-    this.#byPlace.set(placeOf(state.nodeId, state.path), state);
-    replaceIn(this.#byNode, state.nodeId, known, state);
+    const previous = this.get(state.nodeId, state.path);
+    this.#byPath.set(`${state.path} ${state.nodeId}`, state);
+    replaceIn(this.#byNode, state.nodeId, previous, state);
     if (state.status !== "finished") return;
     this.last = state;
-    if (state.outputKey !== null) replaceIn(this.#byKey, state.outputKey, known, state);
+    if (state.outputKey !== null) replaceIn(this.#byKey, state.outputKey, previous, state);
   }
 
   /** All iterations of a task, oldest first. */
@@ -50,14 +50,10 @@ export class TaskStates {
   }
 }
 
-function placeOf(nodeId: string, path: string): string {
-  return `${path} ${nodeId}`;
-}
-
 function replaceIn(
   lists: Map<string, TaskState[]>,
   name: string,
-  known: TaskState | undefined,
+  previous: TaskState | undefined,
   state: TaskState,
 ): void {
   const list = lists.get(name);
@@ -65,8 +61,8 @@ function replaceIn(
     lists.set(name, [state]);
     return;
   }
-  // The latest is changed most: a long list is not searched from its beginning.
-  const index = known === undefined ? -1 : list.lastIndexOf(known);
+  // The newest entry changes most often, so search from the end.
+  const index = previous === undefined ? -1 : list.lastIndexOf(previous);
   if (index >= 0) list[index] = state;
   else list.push(state);
 }

@@ -1,37 +1,33 @@
 /**
- * Goes through a plan: starts what may start, and is told what ended. The cost of a step does not grow with the plan: a
- * sequence remembers its place, a group counts.
+ * Walks a plan: reports the tasks that may start, and is notified of those that ended. The cost of a step does not
+ * grow with the plan: a sequence remembers its position, a group counts.
  */
 import type { ToolwrightError } from "../errors.ts";
 import type { TaskProps } from "./components.ts";
 import { dependenciesOf, type Plan, type PlanNode } from "./plan.ts";
-import type { TaskState, TaskStates } from "./task-state.ts";
+import { dependencyState, instanceName, isOver, type TaskInstance } from "./task-instance.ts";
+import type { TaskStates } from "./task-state.ts";
 import { workflowError } from "./workflow-error.ts";
-
-export interface TaskInstance {
-  readonly props: TaskProps;
-  readonly loop: readonly number[];
-}
 
 interface WalkOptions {
   readonly plan: Plan;
   readonly states: TaskStates;
   /** Called for each task that may run now. */
   readonly onReady: (task: TaskInstance) => void;
-  /** Whether a pass of a loop has begun, or is known to begin. */
-  readonly isDecided: (node: LoopNode, loop: readonly number[], index: number) => boolean;
-  /** A loop that has ended stays ended, whatever `until` reads later. */
+  /** Whether a pass of a loop has started, or is certain to start. */
+  readonly isPassStarted: (node: LoopNode, loop: readonly number[], index: number) => boolean;
+  /** A loop that has ended stays ended, even if `until` becomes false again. */
   readonly isClosed: (node: LoopNode, loop: readonly number[]) => boolean;
   readonly onClosed: (node: LoopNode, loop: readonly number[]) => void;
-  /** A loop has reached `maxIterations` before its condition was met. */
+  /** A loop reached `maxIterations` before `until` was true. */
   readonly onLimit: (node: LoopNode) => void;
-  /** A loop goes on: its next pass is to be rendered with its number. */
-  readonly onTurn: (node: LoopNode, loop: readonly number[], index: number) => void;
-  /** The tree has to be rendered anew before it can be said how it goes on. */
+  /** A loop continues: the tree must be rendered with the number of the next pass. */
+  readonly onNextPass: (node: LoopNode, loop: readonly number[], index: number) => void;
+  /** The tree must be rendered again before the walk can continue. */
   readonly onStale: () => void;
 }
 
-/** A loop and the pass of it that is at work. */
+/** A loop and its current pass. */
 export interface LoopPass {
   /** The loop's number in its plan. */
   readonly loop: number;
@@ -45,12 +41,13 @@ export type LoopNode = Extract<PlanNode, { kind: "loop" }>;
 export class PlanWalk {
   readonly #options: WalkOptions;
   readonly #waiting = new Map<string, Done[]>();
-  readonly #after = new Map<string, { readonly id: string; readonly start: () => void }[]>();
-  /** Nothing has ended since the tree was rendered. */
+  /** Tasks that wait for a dependency, by the id of that dependency. */
+  readonly #blocked = new Map<string, { readonly id: string; readonly start: () => void }[]>();
+  /** No task has ended since the tree was rendered. */
   #isFresh = true;
   isDone = false;
-  /** The loops that are at work, the outermost first; empty outside any. */
-  at: readonly LoopPass[] = [];
+  /** The loops in progress, the outermost first. */
+  loopPasses: readonly LoopPass[] = [];
 
   constructor(options: WalkOptions) {
     this.#options = options;
@@ -62,16 +59,16 @@ export class PlanWalk {
     });
   }
 
-  /** A task has ended, and counts as done for what follows it. */
+  /** Call this when a task has ended and no longer blocks what follows it. */
   taskDone(nodeId: string, loop: readonly number[]): void {
     this.#isFresh = false;
-    const place = placeOf(nodeId, loop);
-    const done = this.#waiting.get(place) ?? [];
-    this.#waiting.delete(place);
+    const instance = instanceName(nodeId, loop);
+    const done = this.#waiting.get(instance) ?? [];
+    this.#waiting.delete(instance);
     for (const next of done) next();
-    const after = this.#after.get(nodeId) ?? [];
-    this.#after.delete(nodeId);
-    for (const { start } of after) start();
+    const blocked = this.#blocked.get(nodeId) ?? [];
+    this.#blocked.delete(nodeId);
+    for (const { start } of blocked) start();
   }
 
   #enter(node: PlanNode, loop: readonly number[], done: Done): void {
@@ -90,44 +87,44 @@ export class PlanWalk {
     }
   }
 
-  /** In a loop and not by recursion: ten thousand finished tasks must not need a stack ten thousand deep. */
+  /** Iterates, since recursion would overflow the stack after some thousand finished tasks. */
   #enterSequence(children: readonly PlanNode[], loop: readonly number[], done: Done): void {
     let index = 0;
-    let isGoing = false;
-    const go = (): void => {
-      if (isGoing) return;
-      isGoing = true;
+    let isAdvancing = false;
+    const advance = (): void => {
+      if (isAdvancing) return;
+      isAdvancing = true;
       while (index < children.length) {
         const child = children[index];
         let isOver = false;
-        let isLater = false;
+        let isAsync = false;
         if (child !== undefined) {
           this.#enter(child, loop, () => {
             isOver = true;
-            if (!isLater) return;
+            if (!isAsync) return;
             index += 1;
-            go();
+            advance();
           });
         }
         if (!isOver) {
-          isLater = true;
-          isGoing = false;
+          isAsync = true;
+          isAdvancing = false;
           return;
         }
         index += 1;
       }
       done();
     };
-    go();
+    advance();
   }
 
   #enterParallel(children: readonly PlanNode[], max: number, loop: readonly number[], done: Done): void {
     let next = 0;
     let running = 0;
-    let isGoing = false;
-    const go = (): void => {
-      if (isGoing) return;
-      isGoing = true;
+    let isAdvancing = false;
+    const advance = (): void => {
+      if (isAdvancing) return;
+      isAdvancing = true;
       while (next < children.length && running < max) {
         const child = children[next];
         next += 1;
@@ -135,65 +132,65 @@ export class PlanWalk {
         running += 1;
         this.#enter(child, loop, () => {
           running -= 1;
-          go();
+          advance();
         });
       }
-      isGoing = false;
+      isAdvancing = false;
       if (next === children.length && running === 0) {
         next += 1;
         done();
       }
     };
-    go();
+    advance();
   }
 
-  /** In a loop and not by recursion, as a sequence: there may be thousands of passes on record. */
+  /** Iterates, as a sequence does: a loop may have thousands of finished passes. */
   #enterLoop(node: LoopNode, loop: readonly number[], done: Done): void {
-    const outer = this.at;
+    const outer = this.loopPasses;
     let index = 0;
     const leave = (): void => {
-      this.at = outer;
+      this.loopPasses = outer;
       done();
     };
-    const go = (): void => {
+    const advance = (): void => {
       for (;;) {
         let isOver = false;
-        let isLater = false;
-        this.at = [...outer, { loop: node.number, pass: index }];
+        let isAsync = false;
+        this.loopPasses = [...outer, { loop: node.number, pass: index }];
         this.#enter(node.body, [...loop, index], () => {
           isOver = true;
-          if (isLater && this.#turn(node, loop, index, leave)) {
+          if (isAsync && this.#endPass(node, loop, index, leave)) {
             index += 1;
-            go();
+            advance();
           }
         });
         if (!isOver) {
-          isLater = true;
+          isAsync = true;
           return;
         }
-        if (!this.#turn(node, loop, index, leave)) return;
+        if (!this.#endPass(node, loop, index, leave)) return;
         index += 1;
       }
     };
-    go();
+    advance();
   }
 
-  /** A pass has ended: whether the next one is to be entered now. */
-  #turn(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
-    const { isDecided, isClosed, onClosed, onLimit, onTurn, onStale } = this.#options;
-    if (isDecided(node, loop, index + 1)) return true;
+  /** Handles the end of a pass. Returns whether the next one starts at once. */
+  #endPass(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
+    const { isPassStarted, isClosed, onClosed, onLimit, onNextPass, onStale } = this.#options;
+    if (isPassStarted(node, loop, index + 1)) return true;
     if (isClosed(node, loop)) {
       leave();
       return false;
     }
-    // What `until` says was asked before this pass ended: it has to be asked again.
+    // `until` was evaluated before this pass ended, so evaluate it again.
     if (!this.#isFresh) {
       onStale();
       return false;
     }
     const isAtLimit = index + 1 >= node.maxIterations;
     if (!node.until && !isAtLimit) {
-      onTurn(node, loop, index + 1);
+      onNextPass(node, loop, index + 1);
       return false;
     }
     if (!node.until) {
@@ -210,12 +207,12 @@ export class PlanWalk {
       done();
       return;
     }
-    const place = placeOf(props.id, loop);
-    this.#waiting.set(place, [...(this.#waiting.get(place) ?? []), done]);
-    this.#startWhenFree(props, loop);
+    const instance = instanceName(props.id, loop);
+    this.#waiting.set(instance, [...(this.#waiting.get(instance) ?? []), done]);
+    this.#startWhenUnblocked(props, loop);
   }
 
-  #startWhenFree(props: TaskProps, loop: readonly number[]): void {
+  #startWhenUnblocked(props: TaskProps, loop: readonly number[]): void {
     const { plan, states } = this.#options;
     const missing = dependenciesOf(props).find((id) => {
       const target = plan.tasks.get(id);
@@ -225,15 +222,15 @@ export class PlanWalk {
       this.#options.onReady({ props, loop });
       return;
     }
-    this.#after.set(missing, [
-      ...(this.#after.get(missing) ?? []),
-      { id: props.id, start: () => this.#startWhenFree(props, loop) },
+    this.#blocked.set(missing, [
+      ...(this.#blocked.get(missing) ?? []),
+      { id: props.id, start: () => this.#startWhenUnblocked(props, loop) },
     ]);
   }
 
-  /** Tasks that wait for others, with what they wait for: where nothing runs any more, they wait for ever. */
+  /** Describes the tasks that wait for a dependency. When no task runs any more, this is a deadlock. */
   blocked(): string[] {
-    return [...this.#after].flatMap(([missing, tasks]) =>
+    return [...this.#blocked].flatMap(([missing, tasks]) =>
       tasks.map(({ id }) => `"${id}" waits for "${missing}"`),
     );
   }
@@ -246,29 +243,6 @@ function limitReached({ name, maxIterations, isDefaultLimit }: LoopNode): Toolwr
     `reached the default limit of ${maxIterations} iterations, and "until" is still false.`,
     'Set maxIterations={n} to allow more, or onMaxReached="return-last" to continue with the last iteration.',
   );
-}
-
-/** Done for what follows: finished, skipped, or failed for good where the run goes on without it. */
-function isOver(props: TaskProps, state: TaskState | undefined): boolean {
-  if (state === undefined) return false;
-  if (state.status === "failed") return props.continueOnFail === true && state.attempt >= attemptsOf(props);
-  return state.status === "finished" || state.status === "skipped";
-}
-
-const DEFAULT_RETRIES = 2;
-
-export function attemptsOf(props: TaskProps): number {
-  return 1 + (props.retries ?? DEFAULT_RETRIES);
-}
-
-/** A dependency is met by the same pass of the loop, or by a task outside of it. */
-export function dependencyState(states: TaskStates, id: string, loop: readonly number[]) {
-  for (let depth = loop.length; depth >= 0; depth -= 1) {
-    const state = states.get(id, loop.slice(0, depth).join("."));
-    if (state !== undefined) return state;
-  }
-  // A task of a loop, seen from outside of it: its last pass.
-  return states.ofNode(id).at(-1);
 }
 
 /** For each task, the numbers of the loops around it, the outermost first. */
@@ -288,8 +262,4 @@ export function hasRows(node: PlanNode, loop: readonly number[], states: TaskSta
   const children = node.kind === "loop" ? [node.body] : node.children;
   const inner = node.kind === "loop" ? [...loop, 0] : loop;
   return children.some((child) => hasRows(child, inner, states));
-}
-
-function placeOf(nodeId: string, loop: readonly number[]): string {
-  return `${loop.join(".")} ${nodeId}`;
 }

@@ -1,4 +1,4 @@
-/** Faults of a workflow's own definition. Each names the node that it is about. */
+/** Errors in the definition of a workflow. Each names the node that causes it. */
 import { ToolwrightError } from "../errors.ts";
 
 export function workflowError(node: string, problem: string, hint?: string): ToolwrightError {

@@ -1,4 +1,4 @@
-/** Approvals in the loops of the AI SDK: what stands in the store is the decision; messages only unblock the loop. */
+/** Approvals in the loops of the AI SDK: the decision is in the store; messages only unblock the loop. */
 import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent } from "ai";
 import { expect, test } from "vitest";
 import { createRuntime, type Runtime, type Tool } from "../../src/index.ts";
@@ -45,7 +45,7 @@ async function turn(
 
 const begin: ModelMessage[] = [{ role: "user", content: "Order." }];
 
-/** What a person's answer looks like in the message history, whatever the store says. */
+/** Adds approval responses to the message history, independent of the store. */
 function withResponses(
   { messages, requests }: Turn,
   approved: (toolCallId: string) => boolean = () => true,
@@ -64,7 +64,7 @@ async function decideAll(runtime: Runtime, approved: (sku: string) => boolean = 
   }
 }
 
-/** What the tool answered, as the model reads it. */
+/** The tool results as the model reads them. */
 function answersIn(messages: readonly ModelMessage[]): unknown[] {
   return messages.flatMap((message) =>
     message.role === "tool"
@@ -73,7 +73,7 @@ function answersIn(messages: readonly ModelMessage[]): unknown[] {
   );
 }
 
-test("a call that needs approval pauses the loop, and the request is a row", async () => {
+test("a call that needs approval pauses the loop, and the request is stored", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -85,7 +85,7 @@ test("a call that needs approval pauses the loop, and the request is a row", asy
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "pending", toolCallId: "id-a" }]);
 });
 
-test("after the decision in the store, generate under the same ids runs the call once", async () => {
+test("after the decision in the store, generate with the same ids runs the call once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -98,7 +98,7 @@ test("after the decision in the store, generate under the same ids runs the call
   ]);
 });
 
-test("streamText pauses and goes on in the same way", async () => {
+test("streamText pauses and resumes in the same way", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const stream = (messages: ModelMessage[], script: ScriptedTurn[]): Promise<Turn> =>
@@ -133,7 +133,7 @@ test("a response in the message history alone approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
-  const resumed = await turn(runtime, orders, withResponses(paused), ["I was told to wait."]);
+  const resumed = await turn(runtime, orders, withResponses(paused), ["I have to wait."]);
   expect(orders.placed).toEqual([]);
   expect(JSON.stringify(answersIn(resumed.messages))).toContain("approval_pending");
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
@@ -150,7 +150,7 @@ test("an approval in the message history does not undo a denial in the store", a
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
 });
 
-test("a runtime that was told to trust its message history takes the response for the decision", async () => {
+test("a runtime that trusts its message history takes the response as the decision", async () => {
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -199,7 +199,7 @@ test("the same approved history that two runtimes on one store submit at once ru
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("several requests of one turn are shown together, and each gets its own decision", async () => {
+test("several requests of one response are shown together, and each gets its own decision", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a", "b", "c")]);
@@ -219,7 +219,7 @@ test("several requests of one turn are shown together, and each gets its own dec
   expect(answers[1]).toContain("approval_denied");
 });
 
-test("of several requests only those that are decided go on; the rest still wait", async () => {
+test("of several requests only the decided ones continue; the rest still wait", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a", "b")]);
@@ -231,7 +231,7 @@ test("of several requests only those that are decided go on; the rest still wait
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
 });
 
-test("edited arguments are what runs", async () => {
+test("the call runs with edited arguments", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -241,7 +241,7 @@ test("edited arguments are what runs", async () => {
   expect(orders.placed).toEqual(["z"]);
 });
 
-test("arguments that were changed in the history are another call, which nobody approved", async () => {
+test("arguments that were changed in the history are another call, which is not approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);

@@ -1,4 +1,4 @@
-/** The AI SDK checks calls and histories with a tool's own schemas, and our words and our log stay. */
+/** The AI SDK validates calls and histories with a tool's schemas; the errors and the log are still ours. */
 import {
   generateText,
   isStepCount,
@@ -32,7 +32,7 @@ describe("validateUIMessages", () => {
     return result.success ? "valid" : result.error.message;
   };
 
-  test("accepts what the tool could have had", async () => {
+  test("accepts valid inputs and outputs", async () => {
     expect(await check({ input: { sku: "a" }, output: { price: 3 } })).toBe("valid");
     expect(
       await validateUIMessages({
@@ -42,7 +42,7 @@ describe("validateUIMessages", () => {
     ).toHaveLength(1);
   });
 
-  test("refuses a forged input and says why in our words", async () => {
+  test("refuses a forged input with our error", async () => {
     for (const input of [{ sku: "" }, { sku: 3 }, { sku: "none" }, "a"]) {
       const message = await check({ input, output: { price: 3 } });
       expect(message).toContain("input_invalid");
@@ -50,20 +50,20 @@ describe("validateUIMessages", () => {
     }
   });
 
-  test("refuses a forged output and says why in our words", async () => {
+  test("refuses a forged output with our error", async () => {
     for (const output of [{ price: -3 }, { price: "3" }, {}, null, "3"]) {
       expect(await check({ input: { sku: "a" }, output })).toContain("output_invalid");
     }
   });
 
-  test("checks tools that are offered under another shape", async () => {
+  test("validates tools that are offered with another schema", async () => {
     const pick = defineTool({ name: "quote", schema: z.union([z.string(), z.int()]), execute: () => 1 });
     const tools = toAISDKTools([pick]) as unknown as { quote: typeof quote };
     expect(await check({ input: { input: 7 }, output: 1 }, tools)).toBe("valid");
     expect(await check({ input: { input: true }, output: 1 }, tools)).toContain("input_invalid");
   });
 
-  test("takes outputs as JSON has them: dates as texts, values after a transform", async () => {
+  test("accepts outputs in their JSON form: dates as text, values after a transform", async () => {
     const made = defineTool({
       name: "quote",
       schema: z.object({}),
@@ -79,7 +79,7 @@ describe("validateUIMessages", () => {
   });
 });
 
-describe("input that does not fit", () => {
+describe("invalid input", () => {
   const BAD = [{ toolName: "pay", input: { amount: -1 }, toolCallId: "id-1" }];
 
   test("is repaired by repairToolCall, and the repaired call runs", async () => {
@@ -108,7 +108,7 @@ describe("input that does not fit", () => {
     ]);
   });
 
-  test.each(["generateText", "streamText"])("is logged and answered in our words in %s", async (way) => {
+  test.each(["generateText", "streamText"])("is logged and answered with our error in %s", async (way) => {
     const { pay, paid } = createPay();
     await using runtime = createRuntime({ store: ":memory:" });
     const model = createScriptedModel([BAD, "sorry"]);
@@ -129,7 +129,7 @@ describe("input that does not fit", () => {
     ]);
   });
 
-  test("outside any run it is answered in our words too", async () => {
+  test("is answered with our error outside any run too", async () => {
     const { pay } = createPay();
     const model = createScriptedModel([BAD, "sorry"]);
     await generateText({ model, tools: { pay }, prompt: "Pay.", stopWhen: isStepCount(3) });

@@ -1,4 +1,4 @@
-/** What the AI SDK decides without calling a tool stands in the store all the same. */
+/** Decisions of the AI SDK that do not call the tool are stored too. */
 import { generateText, isStepCount, type ModelMessage, streamText } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -77,7 +77,7 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
   const paused = async (runtime: Runtime, pay: Tool) =>
     drive(runtime, { pay }, begin, [callPay("id-1")], SDK_APPROVAL, way);
 
-  test("pauses with a row to decide, and the decision in the store runs the call once", async () => {
+  test("pauses with a stored request, and the decision in the store runs the call once", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
     const loop = await paused(runtime, pay);
@@ -102,7 +102,7 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
     expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
   });
 
-  test("a denial in the messages settles the row, and nothing can approve it later", async () => {
+  test("a denial in the messages decides the request, and nothing can approve it later", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
     const loop = await paused(runtime, pay);
@@ -120,7 +120,7 @@ describe.each(WAYS)('toolApproval: "user-approval" in %s', (way) => {
 });
 
 describe.each(WAYS)("needsApproval in %s", (way) => {
-  test("a denial in the messages settles the row as denied", async () => {
+  test("a denial in the messages denies the stored request", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay(true);
     const loop = await drive(runtime, { pay: pay }, begin, [callPay("id-1")], {}, way);
@@ -131,17 +131,17 @@ describe.each(WAYS)("needsApproval in %s", (way) => {
     await expect(runtime.resolveToolApproval(request?.id ?? "", { approved: true })).rejects.toThrow(
       /denied/,
     );
-    // The same history again, now with a yes: what was denied stays denied.
+    // The same history again, now with an approval: a denied call stays denied.
     await drive(runtime, { pay: pay }, answer(loop, true), ["done"], {}, way);
     expect(paid).toEqual([]);
-    // An old denial that is further up in the history concerns no later request.
+    // An earlier denial in the history does not affect a later request.
     const later: ModelMessage[] = [...denied.messages, { role: "user", content: "Then pay now." }];
     await drive(runtime, { pay: pay }, later, [callPay("id-2")], {}, way);
     expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
   });
 });
 
-test("two equal calls of one response have a row each", async () => {
+test("two equal calls of one response have a request each", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   for (const options of [SDK_APPROVAL, {}]) {
     const { pay } = createPay(options === SDK_APPROVAL ? undefined : true);
@@ -150,7 +150,7 @@ test("two equal calls of one response have a row each", async () => {
   }
 });
 
-test("a copy with needsApproval: true has a row as well", async () => {
+test("a copy with needsApproval: true has a request as well", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createPay();
   const copy = { ...pay, needsApproval: true } as unknown as Tool;
@@ -165,7 +165,7 @@ test("a copy with needsApproval: true has a row as well", async () => {
   expect(paid).toEqual([100]);
 });
 
-test("a tool under another name and shape has a row with its own", async () => {
+test("a tool with a mapped name and schema has a request with its original ones", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const pick = defineTool({
     name: "shop.pick",
@@ -183,7 +183,7 @@ test("a tool under another name and shape has a row with its own", async () => {
   expect((await drive(runtime, tools, answer(loop, true), ["done"], options)).answers).toContain("picked");
 });
 
-test("what the SDK approves or denies by itself waits for nobody", async () => {
+test("calls that the SDK approves or denies by itself do not wait for approval", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createPay();
   for (const [status, id] of [
@@ -197,7 +197,7 @@ test("what the SDK approves or denies by itself waits for nobody", async () => {
   expect(await runtime.approvals()).toEqual([]);
 });
 
-test("without telemetry the loop pauses without a row, and still nothing runs before there is a decision", async () => {
+test("without telemetry the loop pauses without a request, and still nothing runs before a decision", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createPay();
   const silent: Options = { ...SDK_APPROVAL, telemetry: { isEnabled: false } };
@@ -208,7 +208,7 @@ test("without telemetry the loop pauses without a row, and still nothing runs be
   expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
 });
 
-test("with integrations of its own a call names ours, and has its row", async () => {
+test("a call with its own integrations that include ours has its request", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay } = createPay();
   const own: Options = { ...SDK_APPROVAL, telemetry: { integrations: [toolwrightTelemetry] } };

@@ -1,4 +1,4 @@
-/** Agents inside of tools: what they were told is on record, found by what was asked, whatever the order. */
+/** Agents inside of tools: their responses are logged and found by request, in any order. */
 import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { recordModel, toAISDKTools } from "toolwright/ai-sdk";
@@ -9,7 +9,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
 
-/** Answers with what it was asked, and counts. */
+/** Echoes its prompt, and counts the requests. */
 function createEcho() {
   const asked: string[] = [];
   const model = createScriptedModel(
@@ -24,7 +24,7 @@ function createEcho() {
   return { asked, model };
 }
 
-/** Asks two agents side by side, and is cut off afterwards the first time. */
+/** Runs two agents in parallel, and is interrupted after them the first time. */
 function createResearch(model: ScriptedModel) {
   const agent = new ToolLoopAgent({ model: recordModel(model) });
   let starts = 0;
@@ -36,7 +36,7 @@ function createResearch(model: ScriptedModel) {
     sideEffect: true,
     async execute({ topics }) {
       starts += 1;
-      // The second time the other way round: the order of the answers is nobody's business.
+      // The second time in reverse: the order of the responses must not matter.
       const order = starts === 1 ? topics : topics.toReversed();
       const answers = await Promise.all(order.map((prompt) => agent.generate({ prompt })));
       if (starts === 1) {
@@ -50,7 +50,7 @@ function createResearch(model: ScriptedModel) {
   return { research, crashed: crash.promise };
 }
 
-test("rule 7: agents inside a tool are not asked again for what they said before the crash", async () => {
+test("rule 7: agents inside a tool do not request responses from before the crash again", async () => {
   const store = createStorePath();
   const { asked, model } = createEcho();
   const { research, crashed } = createResearch(model);
@@ -67,7 +67,7 @@ test("rule 7: agents inside a tool are not asked again for what they said before
   expect(asked).toHaveLength(3);
 });
 
-test("in a workflow the responses go with the end of their task", async () => {
+test("in a workflow the responses are deleted at the end of their task", async () => {
   const store = createStorePath();
   const { asked, model } = createEcho();
   const agent = new ToolLoopAgent({ model: recordModel(model) });
@@ -123,7 +123,7 @@ test("a tool whose name a provider refuses is offered under another one, and log
   expect(await runtime.calls()).toMatchObject([{ toolName: "shop.order", status: "success" }]);
 });
 
-test("models that are asked the same, side by side, each give their own answer, and keep it", async () => {
+test("models with the same prompt in parallel each give and replay their own response", async () => {
   const store = createStorePath();
   const models = ["one", "other"].map((modelId) =>
     Object.assign(createScriptedModel([`of ${modelId}`]), { modelId }),
@@ -137,7 +137,7 @@ test("models that are asked the same, side by side, each give their own answer, 
   }
 });
 
-test("one model that two agents ask the same is asked twice", async () => {
+test("one model with the same prompt from two agents receives two requests", async () => {
   const model = createScriptedModel(["first", "second"]);
   await using runtime = createRuntime({ store: ":memory:" });
   const texts = await runtime.run({ runId: "r" }, async () => [
@@ -155,7 +155,7 @@ const order: Part = { type: "tool-call", toolCallId: "a", toolName: "order", inp
 test.each<{ how: string; broken: Part[] }>([
   { how: "says that it failed", broken: [order, { type: "error", error: new Error("overloaded") }] },
   { how: "just ends", broken: [order] },
-])("a stream that $how is not on record, and no call of it is made", async ({ broken }) => {
+])("a stream that $how is not logged, and none of its calls run", async ({ broken }) => {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: 1, text: 1, reasoning: undefined },

@@ -1,4 +1,4 @@
-/** Models that use one id for several calls, or none at all: each call has its effect once, each approval is used once. */
+/** Models that reuse ids or send none: each call has its effect once, and each approval is used once. */
 import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent } from "ai";
 import { describe, expect, it } from "vitest";
 import { createRuntime, type Runtime, type Tool } from "toolwright";
@@ -44,7 +44,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   "one id for two tools": [[order("a"), order("a", "x", "buy")], [order("a", "x", "buy")]],
 };
 
-/** Says what the script says, by how much was said before: the same after a restart. */
+/** Chooses the scripted turn by the conversation, so that it is the same after a restart. */
 const modelOf = (script: Script): Model =>
   createScriptedModel([({ turn }) => script[turn] ?? "done"], { atEnd: "repeat-last" });
 
@@ -89,7 +89,7 @@ describe.each(["in one runtime", "in a new runtime each time"])("driven from the
   });
 });
 
-/** The SDK itself finds calls by their ids: within one response they are told apart where the model is recorded. */
+/** The SDK itself finds calls by their ids: a recorded model makes them unique within one response. */
 async function resumeFromMessages(loop: string, script: Script, model: Model) {
   const { tools, placed } = createTools();
   const store = createStorePath();

@@ -1,6 +1,6 @@
 /**
- * The same program with tools of the AI SDK and with ours, made from them and written for us: what the model is sent, what
- * the program reads and what the hooks see are the same.
+ * The same program with tools of the AI SDK and with ours, made from them and written for us: what the model is sent,
+ * what the program reads and what the hooks see are the same.
  */
 import {
   convertToModelMessages,
@@ -28,7 +28,7 @@ import { createScriptedModel, type ScriptedTurn } from "../../src/testing/index.
 const PNG = "iVBORw0KGgo=";
 const city = z.object({ city: z.string() });
 
-/** Everything a program can see of a tool that is called. */
+/** Everything that a program can observe of a call. */
 function createProbe() {
   const seen: unknown[] = [];
   const note = (what: string, value: unknown): void => void seen.push([what, value]);
@@ -108,7 +108,7 @@ function plainTools({ note }: Probe) {
 
 type Make = (probe: Probe) => ToolSet;
 
-/** The same tools, through our door. */
+/** The same tools, converted to ours. */
 const throughUs: Make = (probe) => {
   const tools = Object.entries(plainTools(probe)).map(([name, tool]) =>
     fromTool(tool, { name, sideEffect: false }),
@@ -240,7 +240,7 @@ function promptsOf(model: ReturnType<typeof createScriptedModel>): unknown {
   return model.requests.map(({ prompt }) => prompt);
 }
 
-/** Without times and ids that the SDK makes. */
+/** Without times and ids that the SDK generates. */
 function shown(part: unknown): unknown {
   const drop = new Set([
     "id",
@@ -269,7 +269,7 @@ describe.each(Object.keys(PROGRAMS))("%s", (name) => {
   });
 });
 
-test("an error is ours: the one shape, as JSON", async () => {
+test("an error has our standard shape, as JSON", async () => {
   const model = createScriptedModel([[call("fail", {})], "sorry"]);
   const tools = throughUs(createProbe());
   await generateText({ model, tools, prompt: "?", stopWhen: isStepCount(3) });
@@ -279,7 +279,7 @@ test("an error is ours: the one shape, as JSON", async () => {
   });
 });
 
-describe("a tool of ours", () => {
+describe("one of our tools", () => {
   test("reads messages, context and sandbox in ctx", async () => {
     const seen: unknown[] = [];
     const whoami = defineTool({
@@ -308,7 +308,7 @@ describe("a tool of ours", () => {
     ]);
   });
 
-  test("keeps a capability of the runtime that has such a name", async () => {
+  test("keeps a capability of the runtime with the same name", async () => {
     const seen: unknown[] = [];
     const read = defineTool({
       name: "read",

@@ -1,4 +1,4 @@
-/** The AI SDK's own timeout of a tool: the loop continues, so the model reads what it reads after a timeout of ours. */
+/** The AI SDK's own timeout of a tool: the loop continues, and the model reads the same as after our timeout. */
 import { generateText, isStepCount, streamText } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -70,7 +70,7 @@ test("a second equal call does not repeat an effect that may have happened", asy
   expect(await runtime.calls({ runId: "r" })).toHaveLength(1);
 });
 
-test("a tool that may run again is run again", async () => {
+test("an idempotent tool is run again", async () => {
   let runs = 0;
   const read = defineTool({
     name: "read",

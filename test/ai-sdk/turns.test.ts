@@ -1,4 +1,4 @@
-/** Several turns of a chat under one run id: what a user says again is done again, and a retry of a turn is not. */
+/** Several turns of a chat with one run id: a repeated user message repeats its calls, a retry of a turn does not. */
 import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent } from "ai";
 import { describe, expect, it } from "vitest";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
@@ -27,7 +27,7 @@ type Shop = ReturnType<typeof createShop>;
 
 const user = (content: string): ModelMessage => ({ role: "user", content });
 
-/** Orders once for each user message, then says so. */
+/** Orders once for each user message, then answers with text. */
 const createModel = () =>
   createScriptedModel(
     [
@@ -56,7 +56,7 @@ describe.each(Object.keys(LOOPS))("%s", (name) => {
   const chat = (runtime: Runtime, shop: Shop, messages: ModelMessage[]) =>
     runtime.run({ runId: "chat" }, () => loop(shop, messages));
 
-  it("orders again when the user says so again, and not when a turn is retried", async () => {
+  it("orders again when the user repeats the message, and not when a turn is retried", async () => {
     const shop = createShop();
     const store = createStorePath();
     const runtime = createRuntime({ store });
@@ -68,7 +68,7 @@ describe.each(Object.keys(LOOPS))("%s", (name) => {
     await chat(runtime, shop, third);
     expect(shop.placed).toHaveLength(3);
     await runtime[Symbol.asyncDispose]();
-    // After a restart, each of the turns is still the turn that it was; another wording is no other turn.
+    // After a restart, each turn keeps its number; another wording does not make another turn.
     await using later = createRuntime({ store });
     for (const messages of [first, second, third, [user("Order an apple, it is 10:41.")]]) {
       await chat(later, shop, messages);
@@ -78,7 +78,7 @@ describe.each(Object.keys(LOOPS))("%s", (name) => {
     expect(paths).toEqual([{ path: "0" }, { path: "0#2" }, { path: "0#3" }]);
   });
 
-  it("orders again where the history holds texts only", async () => {
+  it("orders again if the history contains texts only", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const shop = createShop();
     const said: ModelMessage = { role: "assistant", content: "Ordered." };
@@ -87,7 +87,7 @@ describe.each(Object.keys(LOOPS))("%s", (name) => {
     expect(shop.placed).toHaveLength(2);
   });
 
-  it("asks for approval in each turn, and each approval is used in its own", async () => {
+  it("requests approval in each turn, and each approval is used in its own turn", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const shop = createShop(true);
     let messages = [user("Order an apple.")];
@@ -113,7 +113,7 @@ describe("the option turn", () => {
   const run = (runtime: Runtime, shop: Shop, turn: number | undefined) =>
     runtime.run({ runId: "chat", turn }, () => shop.tools.order.execute({ sku: "apple" }));
 
-  it("tells turns apart where a loop does not show its messages, or shows the last ones only", async () => {
+  it("distinguishes turns if a loop does not pass its messages, or passes the last ones only", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const shop = createShop();
     for (const turn of [undefined, 1, 2, 2, 3]) await run(runtime, shop, turn);
@@ -121,14 +121,14 @@ describe("the option turn", () => {
     const trimmed = [user("Order an apple.")];
     await runtime.run({ runId: "chat", turn: 4 }, () => LOOPS["generateText"]?.(shop, trimmed));
     expect(shop.placed).toHaveLength(4);
-    // Given, it counts, whatever the messages say.
+    // The option takes precedence over the messages.
     await runtime.run({ runId: "chat", turn: 4 }, () =>
       LOOPS["generateText"]?.(shop, [...trimmed, ...trimmed]),
     );
     expect(shop.placed).toHaveLength(4);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, "2", null])("is refused by name where it is %s", async (turn) => {
+  it.each([0, -1, 1.5, Number.NaN, "2", null])("is refused by name if it is %s", async (turn) => {
     await using runtime = createRuntime({ store: ":memory:" });
     await expect(run(runtime, createShop(), turn as never)).rejects.toMatchObject({
       code: "TOOL_OPTION_INVALID",

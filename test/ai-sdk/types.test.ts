@@ -1,4 +1,4 @@
-/** Tools fit the AI SDK's types without a cast. */
+/** Tools are compatible with the AI SDK's types without a cast. */
 import {
   type InferToolInput,
   type InferToolOutput,
@@ -28,7 +28,7 @@ test("defined tools are a ToolSet", () => {
   expectTypeOf({ foreign: fromTool(add) }).toExtend<ToolSet>();
 });
 
-test("a ToolLoopAgent takes them, with a scripted model", () => {
+test("a ToolLoopAgent accepts them, with a scripted model", () => {
   expectTypeOf(createScriptedModel([])).toExtend<LanguageModel>();
   const agent = new ToolLoopAgent({ model: createScriptedModel([]), tools: { add, find } });
   expectTypeOf(agent.tools).toEqualTypeOf<{ add: typeof add; find: typeof find }>();

@@ -1,4 +1,4 @@
-/** Calls that wait for a person end the loop; the same run id goes on once they are decided. */
+/** Calls that wait for approval end the loop; the same run id resumes it after the decision. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, runAgentLoop } from "toolwright";
@@ -48,14 +48,14 @@ test("requests of one response are shown together; approved ones run, denied one
     error_type: "approval_denied",
     message: expect.stringContaining("no pears"),
   });
-  // The model reads that it was not its own order.
+  // The model reads that the arguments were edited.
   expect(jsonOf(results[3])).toMatchObject({
     note: expect.stringMatching(/edited the arguments.*{"sku":"fig tree"}/),
     result: { sku: "fig tree" },
   });
 });
 
-test("a terminal tool beside a call that waits ends the loop once that is decided", async () => {
+test("a terminal tool next to a waiting call ends the loop after the decision", async () => {
   const { placed, order } = createOrders(true);
   const { server, client } = await serve([
     [call("complete_task", { summary: "ordered" }), call("shop_order", { sku: "apple" })],
@@ -74,7 +74,7 @@ test("a terminal tool beside a call that waits ends the loop once that is decide
   expect(server.requests).toHaveLength(1);
 });
 
-test("a loop inside a tool: what waits in it makes the outer call wait, and both go on where they were", async () => {
+test("a call that waits in a loop inside a tool makes the outer call wait, and both resume", async () => {
   const { placed, order } = createOrders(true);
   const inner = await serve([[call("shop_order", { sku: "apple" })], "Bought."]);
   const delegate = defineTool({
@@ -103,7 +103,7 @@ test("a loop inside a tool: what waits in it makes the outer call wait, and both
   expect([inner.server.requests.length, outer.server.requests.length]).toEqual([2, 2]);
 });
 
-test("two loops side by side inside one tool never take each other's answers", async () => {
+test("two parallel loops inside one tool never use each other's responses", async () => {
   const { placed, order } = createOrders(true);
   const said = (request: { body: { messages: readonly { content: unknown }[] } }): string =>
     JSON.stringify(request.body.messages[0]?.content);
@@ -154,7 +154,7 @@ test.each([
     ],
   },
 ])(
-  "equal calls under the id of another one, $how, are two calls, each with its own approval",
+  "equal calls with the id of another one, $how, are two calls, each with its own approval",
   async (given) => {
     const { placed, order } = createOrders(true);
     const { client } = await serve(given.script);
@@ -177,7 +177,7 @@ test.each([
   },
 );
 
-test("one id for several calls, in one response and in the next, is several calls with an approval each", async () => {
+test("several calls with one id, in one response and in the next, are different calls with an approval each", async () => {
   const { placed, order } = createOrders(true);
   const store = createStorePath();
   const again = call("shop_order", { sku: "apple" }, "x");

@@ -30,7 +30,7 @@ interface Program {
   readonly params?: object;
 }
 
-/** The messages of the last request: all that the model was shown. */
+/** The messages of the last request. */
 async function shownBy(
   { script }: Program,
   run: (client: Awaited<ReturnType<typeof serve>>["client"]) => Promise<unknown>,
@@ -47,7 +47,7 @@ async function shownBy(
 
 const messages: MessageParam[] = [user("Go.")];
 
-/** @returns what all of them have shown */
+/** @returns the messages, which are the same for all of them */
 async function beside(program: Program): Promise<{ role: string; content: Record<string, unknown>[] }[]> {
   const { tools, stream = false, params = {} } = program;
   const runWith = (runnable: readonly BetaRunnableTool<never>[]) =>
@@ -108,7 +108,7 @@ test.each([false, true])("text, and several calls of one response (stream: %s)",
 });
 
 test.each([false, true])(
-  "thinking, signatures, citations and tools of the API are sent back as they came (stream: %s)",
+  "thinking, signatures, citations and tools of the API are sent back unchanged (stream: %s)",
   async (stream) => {
     const cited = {
       type: "text",
@@ -191,7 +191,7 @@ test("the schema and the description reach the API alike", async () => {
   expect(own).toEqual(plain);
 });
 
-test("failures are error results in both, ours in the one shape of errors, and the loop continues", async () => {
+test("failures are error results in both, ours in the standard shape, and the loop continues", async () => {
   const fails: Definition = {
     name: "fails",
     schema: z.object({ n: z.number() }),
@@ -220,7 +220,7 @@ test("failures are error results in both, ours in the one shape of errors, and t
   ]);
 });
 
-test("a runner that is started again under the same run id repeats no effect", async () => {
+test("a runner that is started again with the same run id repeats no effect", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const paid: unknown[] = [];
   const pay = defineTool({

@@ -1,4 +1,4 @@
-/** Turns of a chat: each has a number, and what is said again is done again. */
+/** Turns of a chat: each has a number, and a repeated message repeats its calls. */
 import { expect, test } from "vitest";
 import { runChatTurn } from "toolwright";
 import { createStorePath, rowsOf, until } from "../workflow/harness.ts";
@@ -6,7 +6,7 @@ import { call, createOrders, openRuntime, serve, user } from "./harness.ts";
 
 const model = "claude-test";
 
-test("rule 3: the same order in the next turn is a second order; the same turn again is answered from the record", async () => {
+test("rule 3: the same order in the next turn is a second order; the same turn again returns the stored result", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const { server, client } = await serve([
@@ -33,7 +33,7 @@ test("rule 3: the same order in the next turn is a second order; the same turn a
   ]);
 });
 
-test("who says something else leaves the turn that waited: its request is void and it cannot go on", async () => {
+test("another message abandons a waiting turn: its approval request is void and it cannot be resumed", async () => {
   const { placed, order } = createOrders(true);
   const runtime = openRuntime();
   const { client } = await serve([[call("shop_order", { sku: "apple" })], "Never mind, then."]);
@@ -51,7 +51,7 @@ test("who says something else leaves the turn that waited: its request is void a
   expect(placed).toEqual([]);
 });
 
-test("a chat goes on from where it began, and from nowhere else", async () => {
+test("a chat continues from its first messages, and from no others", async () => {
   const { client } = await serve(["Hello.", "Fine."]);
   const options = { client, model, tools: [], runtime: openRuntime(), runId: "chat" };
   const { messages } = await runChatTurn({ ...options, messages: [user("Hi.")] });
@@ -63,7 +63,7 @@ test("a chat goes on from where it began, and from nowhere else", async () => {
   });
 });
 
-test("the next turn cannot begin while one is running, here or in another process", async () => {
+test("the next turn cannot start while one is running, here or in another process", async () => {
   const running = Promise.withResolvers<void>();
   const { server, client } = await serve([
     async () => {

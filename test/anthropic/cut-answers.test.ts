@@ -1,4 +1,4 @@
-/** What the API left unfinished: containers, paused turns, thinking and calls of its own tools that were cut off. */
+/** Incomplete answers of the API: containers, paused turns, and truncated thinking and calls of server tools. */
 import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { expect, test } from "vitest";
 import { type AgentLoopEvent, runAgentLoop, runChatTurn } from "toolwright";
@@ -75,7 +75,7 @@ test("skills stay with the container, and an expired one is not sent", async () 
   ]);
 });
 
-test("a resumed loop sends the container of the stored response, and a further turn of a chat that of the turn before", async () => {
+test("a resumed loop sends the container of the stored response, and the next turn of a chat that of the previous turn", async () => {
   const { order } = createOrders();
   const store = createStorePath();
   const { server, client } = await serve([
@@ -110,7 +110,7 @@ const cut: Record<string, { content: object[]; left: unknown[] }> = {
 };
 
 test.each(Object.entries(cut))(
-  "%s that was cut off leaves messages that the next turn can send",
+  "a truncated %s leaves messages that the next turn can send",
   async (_name, { content, left }) => {
     for (const stream of [false, true]) {
       const { server, client } = await serve([{ content, stopReason: "max_tokens" }, "Fine."]);
@@ -118,7 +118,7 @@ test.each(Object.entries(cut))(
       const first = await runChatTurn({ ...options, messages });
       expect(first.stop).toBe("max-tokens");
       expect(first.messages.slice(1).flatMap((message) => typesIn(message))).toEqual(left);
-      // From the record it is the same.
+      // The stored result is the same.
       expect((await runChatTurn({ ...options, messages })).messages).toEqual(first.messages);
       const second = await runChatTurn({ ...options, messages: [...first.messages, user("Go on.")] });
       expect(server.refused).toEqual([]);
@@ -127,7 +127,7 @@ test.each(Object.entries(cut))(
   },
 );
 
-test("a history that was left unfinished elsewhere is sent without what the API would refuse", async () => {
+test("an incomplete history from elsewhere is sent without the blocks that the API would reject", async () => {
   const { server, client } = await serve(["Fine."]);
   const history = [
     user("Hi."),
@@ -141,7 +141,7 @@ test("a history that was left unfinished elsewhere is sent without what the API 
   expect(server.refused).toEqual([]);
 });
 
-test("calls of ours in a response that was cut off in a search are answered, and the search is left out", async () => {
+test("our calls in a response that was truncated in a search are answered, and the search is left out", async () => {
   const { order, placed } = createOrders();
   const { server, client } = await serve([
     {
@@ -157,7 +157,7 @@ test("calls of ours in a response that was cut off in a search are answered, and
   expect(placed).toEqual([]);
 });
 
-test("code of the API that waits for a call of ours is kept with it", async () => {
+test("code of the API that waits for one of our calls is kept with it", async () => {
   const { order, placed } = createOrders();
   const code = { type: "server_tool_use", id: "s-1", name: "code_execution", input: { code: "order()" } };
   const inside = {
@@ -176,7 +176,7 @@ test("code of the API that waits for a call of ours is kept with it", async () =
 });
 
 test.each([false, true])(
-  "nothing is put behind an answer that the API paused, also after a kill: %s",
+  "nothing is added after an answer that the API paused, also after a crash: %s",
   async (isResumed) => {
     const { order } = createOrders();
     const store = createStorePath();
@@ -206,7 +206,7 @@ test.each([false, true])(
     const requests = server.requests.map(({ body }) => body.messages);
     expect(requests[1]?.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(typesIn(requests[1]?.[1])).toEqual(["text", "server_tool_use"]);
-    // What the program had to say follows as soon as something can be said.
+    // Steered messages follow as soon as the answer is complete.
     expect(requests.at(-1)?.at(-1)?.content).toMatchObject([
       { type: "tool_result", tool_use_id: "t-1" },
       { type: "text", text: "Hurry." },
@@ -215,7 +215,7 @@ test.each([false, true])(
   },
 );
 
-test("a loop that stops after a pause gives messages that continue it, and that a chat can leave", async () => {
+test("a loop that stops after a pause returns messages that continue it, and that a chat can drop", async () => {
   const paused = { content: [text("I search."), search("s-1")], stopReason: "pause_turn" };
   const { server, client } = await serve([paused, "Found.", "Never mind."]);
   const options = { client, model, tools: [], runtime: openRuntime() };
@@ -229,7 +229,7 @@ test("a loop that stops after a pause gives messages that continue it, and that 
   expect(typesIn(server.requests[2]?.body.messages[1])).toEqual(["text"]);
 });
 
-test("a pause whose continuation is cut off leaves no open call behind", async () => {
+test("a pause whose continuation is truncated leaves no open call", async () => {
   const { server, client } = await serve([
     { content: [text("I search."), search("s-1")], stopReason: "pause_turn" },
     { content: [thinking("Hm")], stopReason: "max_tokens" },
@@ -242,7 +242,7 @@ test("a pause whose continuation is cut off leaves no open call behind", async (
   expect(server.refused).toEqual([]);
 });
 
-test("the input of a call of the MCP connector that was streamed is sent back whole", async () => {
+test("the streamed input of a call of the MCP connector is sent back complete", async () => {
   const used = {
     type: "mcp_tool_use",
     id: "m-1",

@@ -1,4 +1,7 @@
-/** What the tests of the Anthropic loop share: the real client against a scripted server, a store, and tools that count. */
+/**
+ * What the tests of the Anthropic loop share: the real client against a scripted server, a store, and tools that
+ * count.
+ */
 import Anthropic from "@anthropic-ai/sdk";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
@@ -14,7 +17,7 @@ import { createStorePath } from "../workflow/harness.ts";
 
 export interface Setup {
   readonly server: ScriptedAnthropic;
-  /** Retries at once, where it retries. */
+  /** Does not retry by default; retries without delay. */
   readonly client: Anthropic;
 }
 
@@ -28,7 +31,7 @@ export async function serve(
   return { server, client: new Anthropic({ baseURL: server.baseURL, apiKey: "any", maxRetries }) };
 }
 
-/** On a file, so that a second one can go on where the first was. Gone after the test. */
+/** On a file, so that a second runtime can resume the work of the first. Disposed after the test. */
 export function openRuntime(store = createStorePath(), options: RuntimeOptions = {}): Runtime {
   const runtime = createRuntime({ ...options, store });
   onTestFinished(() => runtime[Symbol.asyncDispose]());
@@ -36,7 +39,7 @@ export function openRuntime(store = createStorePath(), options: RuntimeOptions =
 }
 
 export interface Orders {
-  /** What was ordered, in order. */
+  /** The ordered articles, in order. */
   readonly placed: string[];
   readonly order: ReturnType<typeof createOrderTool>;
 }
@@ -76,7 +79,7 @@ export function eventsOf<Type extends AgentLoopEvent["type"]>(
   return events.filter((event): event is Extract<AgentLoopEvent, { type: Type }> => event.type === type);
 }
 
-/** The results that the model was told in a request, by the id of the call. */
+/** The tool results in a message. */
 export function resultsIn(message: { readonly content: unknown } | undefined): Record<string, unknown>[] {
   return Array.isArray(message?.content)
     ? (message.content as Record<string, unknown>[]).filter(({ type }) => type === "tool_result")

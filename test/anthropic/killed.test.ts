@@ -29,7 +29,7 @@ const program = createCrashProgram(new URL("./programs/orders-loop.ts", import.m
   timeoutMs: 60_000,
 });
 
-/** Which response is asked for, from 0. */
+/** The index of the requested response, from 0. */
 function placeOf({ body }: AnthropicRequest): number {
   return body.messages.filter(({ role }) => role === "assistant").length;
 }
@@ -63,14 +63,14 @@ async function placesOnRecord(address: string): Promise<number[]> {
     const rows = await rowsOf(address, "SELECT position FROM toolwright_responses");
     return rows.map(({ position }) => Number(position));
   } catch {
-    // Killed before the tables were there.
+    // Killed before the tables existed.
     return [];
   }
 }
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.each([1, 2])(
-    "a loop that is killed again and again has each effect once and asks for no response that is on record (seed %i)",
+    "a loop that is killed again and again has each effect once and requests no logged response again (seed %i)",
     { timeout: 60_000 + KILLS * 5_000 },
     async (seed) => {
       const random = createRandom(seed);
@@ -113,7 +113,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
         expect(shop.ledger.map(({ sku }) => sku).sort(), told).toEqual(ORDERS);
         expect(model.refused, told).toEqual([]);
         expect(await placesOnRecord(store.address), told).toEqual([]);
-        // Finished: answered from the record.
+        // Finished: the stored result is returned.
         const count = model.requests.length;
         expect((await program.run({ args })).stdout, told).toBe(result);
         expect(model.requests, told).toHaveLength(count);

@@ -15,7 +15,7 @@ import { call, createOrders, eventsOf, jsonOf, openRuntime, resultsIn, serve, us
 
 const model = "claude-test";
 
-test.each([false, true])("calls tools and ends with the model's last words (stream: %s)", async (stream) => {
+test.each([false, true])("calls tools and ends with the model's last text (stream: %s)", async (stream) => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     { text: "Let me order.", toolCalls: [call("shop_order", { sku: "apple" })] },
@@ -50,7 +50,7 @@ test.each([false, true])("calls tools and ends with the model's last words (stre
   expect(server.requests[1]?.body.messages).toEqual(JSON.parse(JSON.stringify(result.messages.slice(0, 3))));
 });
 
-test("a tool gets the id of its call and a signal, and its call is on record", async () => {
+test("a tool receives the id of its call and a signal, and its call is logged", async () => {
   const seen: unknown[] = [];
   const look = defineTool({
     name: "look",
@@ -118,7 +118,7 @@ test("parallel calls run at the same time, no more than allowed, and their resul
   }
 });
 
-test("not more than eight calls run at once where nobody says", async () => {
+test("at most eight calls run at once by default", async () => {
   let running = 0;
   let most = 0;
   const met = Promise.withResolvers<void>();
@@ -144,12 +144,12 @@ test("not more than eight calls run at once where nobody says", async () => {
     runtime: openRuntime(),
   });
   expect(most).toBe(8);
-  // A tool that returns nothing has a result all the same.
+  // A tool that returns nothing still has a result.
   expect(resultsIn(messages[2]).map(({ content }) => content)).toEqual(calls.map(() => "null"));
 });
 
 test.each([false, true])(
-  "what is wrong with a call is told to the model, in one shape, and the others run (stream: %s)",
+  "an invalid call is reported to the model in the standard shape, and the others run (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const broken = defineTool({
@@ -203,7 +203,7 @@ test.each([false, true])(
   },
 );
 
-test("input that is no JSON is logged and answered, is never guessed at, and the loop goes on", async () => {
+test("input that is not JSON is logged and answered, is never guessed, and the loop continues", async () => {
   const { placed, order } = createOrders();
   const secret = defineTool({
     name: "secret",
@@ -213,7 +213,7 @@ test("input that is no JSON is logged and answered, is never guessed at, and the
   });
   const { server, client } = await serve([
     [
-      // A lenient parser would take this for a whole order.
+      // A lenient parser would accept this as a complete order.
       call("shop_order", '{"sku": "pear"', "a"),
       call("shop_order", "not json", "b"),
       call("secret", '{"card": "4111 1111"', "c"),
@@ -302,7 +302,7 @@ test.each([
   expect(result).toMatchObject({ status, reason, terminal: { name } });
 });
 
-test("any tool may be terminal; one that failed does not stop the loop, and a made-up status is refused", async () => {
+test("any tool may be terminal; one that failed does not stop the loop, and an unknown status is refused", async () => {
   const submit = defineTool({
     name: "submit",
     schema: z.object({ answer: z.number() }),
@@ -336,7 +336,7 @@ test("any tool may be terminal; one that failed does not stop the loop, and a ma
   ).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID", message: expect.stringContaining('"odd"') });
 });
 
-test("a registry can be offered, and a model without tools is just asked", async () => {
+test("a registry can be offered, and a model works without tools", async () => {
   const { order, placed } = createOrders();
   const { client, server } = await serve([[call("shop_order", { sku: "fig" })], "Yes.", "Hello."]);
   const runtime = openRuntime();
@@ -347,7 +347,7 @@ test("a registry can be offered, and a model without tools is just asked", async
   expect(server.requests[2]?.body).not.toHaveProperty("tools");
 });
 
-test("the words of a stream are told as they come, and the response once it is on record", async () => {
+test("the text of a stream is emitted as it arrives, and the response once it is logged", async () => {
   const events: AgentLoopEvent[] = [];
   const { order } = createOrders();
   const { client } = await serve([
@@ -370,7 +370,7 @@ test("the words of a stream are told as they come, and the response once it is o
     stream: true,
     onEvent: (event) => {
       events.push(event);
-      throw new Error("a listener that throws harms nobody");
+      throw new Error("a listener that throws does no harm");
     },
   });
   const firstTurn = eventsOf(events, "text-delta").filter(({ turn }) => turn === 1);
@@ -394,7 +394,7 @@ test("the words of a stream are told as they come, and the response once it is o
   });
 });
 
-test("a wrong option is refused before anything is asked", async () => {
+test("an invalid option is refused before the first request", async () => {
   const { client, server } = await serve([]);
   const good = { client, model, messages: [user("Go.")], tools: [] };
   for (const [bad, word] of [
@@ -415,19 +415,19 @@ test("a wrong option is refused before anything is asked", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("a runtime that is disposed of at once stays open for the loop that was begun", async () => {
+test("a runtime that is disposed at once stays open for the loop that has started", async () => {
   const { placed, order } = createOrders();
   const { client } = await serve([[call("shop_order", { sku: "fig" })], "Done."]);
   const begin = async () => {
     await using runtime = createRuntime({ store: createStorePath() });
-    // Not awaited here: the runtime is disposed of while the loop runs.
+    // Not awaited here: the runtime is disposed while the loop runs.
     return runAgentLoop({ client, model, messages: [user("Go.")], tools: [order], runtime });
   };
   expect(await begin()).toMatchObject({ status: "complete" });
   expect(placed).toEqual(["fig"]);
 });
 
-test.each([false, true])("input that is nested beyond reason harms nobody (stream: %s)", async (stream) => {
+test.each([false, true])("input that is nested too deeply does no harm (stream: %s)", async (stream) => {
   const { placed, order } = createOrders();
   const deep = `${'{"sku":'.repeat(2_000)}1${"}".repeat(2_000)}`;
   const { client, server } = await serve([
@@ -445,7 +445,7 @@ test.each([false, true])("input that is nested beyond reason harms nobody (strea
   });
 });
 
-test("a result that ends in half a character is sent whole", async () => {
+test("a result that ends in half a character is sent well-formed", async () => {
   const cut = defineTool({ name: "cut", schema: z.object({}), execute: () => "apple \ud83c" });
   const { client, server } = await serve([[call("cut", {})], "Done."]);
   await runAgentLoop({ client, model, messages: [user("Go.")], tools: [cut], runtime: openRuntime() });

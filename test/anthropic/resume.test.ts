@@ -1,4 +1,4 @@
-/** The same run id goes on where it was: what is on record is neither asked for nor done again. */
+/** The same run id resumes a loop: logged responses are not requested again, and logged calls are not repeated. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const model = "claude-test";
 const messages = [user("Order.")];
 
 test.each([false, true])(
-  "goes on after an error of the API, and then answers from the record (stream: %s)",
+  "resumes after an error of the API, and then returns the stored result (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const store = createStorePath();
@@ -39,7 +39,7 @@ test.each([false, true])(
     const runtime = openRuntime(store);
     const result = await runAgentLoop({ ...options, runtime, onEvent: (event) => events.push(event) });
     expect(result).toMatchObject({ status: "complete", reason: "Two apples." });
-    // The second apple is a second order, the first is not ordered again.
+    // The second apple is a second order; the first is not repeated.
     expect(placed).toEqual(["apple", "apple"]);
     expect(server.requests).toHaveLength(4);
     expect(eventsOf(events, "response-received").map(({ replayed }) => replayed)).toEqual([
@@ -54,7 +54,7 @@ test.each([false, true])(
   },
 );
 
-test("the retries of the client are its own", async () => {
+test("the client retries by itself", async () => {
   const { server, client } = await serve(
     [
       { status: 429, headers: { "retry-after-ms": "1" } },
@@ -73,13 +73,13 @@ test.each([
   ["a body that breaks off", { text: "I will order a lot", cutAfter: 1 }, false],
   ["a stream of garbage", { garbage: "event: message_start\ndata: {{{\n\n" }, true],
   [
-    "a stream that ends too early",
+    "an incomplete stream",
     { garbage: 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n' },
     true,
   ],
   ["a body of garbage", { garbage: "<html>" }, false],
   ["a body that is no message", { garbage: '{"content": [{"type": "tool_use"}]}' }, false],
-] as const)("%s leaves nothing, and the run goes on", async (_, answer, stream) => {
+] as const)("%s leaves nothing, and the run can be resumed", async (_, answer, stream) => {
   const events: AgentLoopEvent[] = [];
   const { server, client } = await serve([answer, "Hello."]);
   const options = { client, model, messages, tools: [], runtime: openRuntime(), runId: "r", stream };
@@ -92,7 +92,7 @@ test.each([
   expect(server.requests).toHaveLength(2);
 });
 
-test("a run id that is taken by another input is refused", async () => {
+test("a run id that belongs to another input is refused", async () => {
   const { server, client } = await serve(["One.", "Two."]);
   const runtime = openRuntime();
   const options = { client, model, tools: [], runtime, runId: "r" };
@@ -105,7 +105,7 @@ test("a run id that is taken by another input is refused", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test("the system prompt of the beginning holds for the resume", async () => {
+test("a resume uses the original system prompt", async () => {
   const { server, client } = await serve([{ status: 500 }, "Hello."]);
   const options = { client, model, messages, tools: [], runtime: openRuntime(), runId: "r" };
   await runAgentLoop({ ...options, system: "It is Monday." });
@@ -113,7 +113,7 @@ test("the system prompt of the beginning holds for the resume", async () => {
   expect(server.requests.map(({ body }) => body["system"])).toEqual(["It is Monday.", "It is Monday."]);
 });
 
-test("where other tools are offered, the loop goes on live, says so, and repeats no effect", async () => {
+test("with other tools, the loop continues live, reports it, and repeats no effect", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     [call("shop_order", { sku: "apple" }, "a")],
@@ -135,7 +135,7 @@ test("where other tools are offered, the loop goes on live, says so, and repeats
   expect(server.requests).toHaveLength(4);
 });
 
-test("a loop that goes on live is told what it did before and has not done again, and a resume tells it the same", async () => {
+test("a loop that continues live is warned about earlier calls that it has not repeated, and a resume repeats the warning", async () => {
   const { placed, order } = createOrders();
   const inner = createOrders();
   const bundle = defineTool({
@@ -170,7 +170,7 @@ test("a loop that goes on live is told what it did before and has not done again
   expect(placed).toEqual(["apple", "pear", "plum"]);
 });
 
-test("the end of maxTurns is told, and a higher one goes on", async () => {
+test("the end of maxTurns is reported, and a higher one resumes the loop", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     [call("shop_order", { sku: "a" })],
@@ -190,12 +190,12 @@ test("the end of maxTurns is told, and a higher one goes on", async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test("two loops under one run id at once: one runs, the other is refused", async () => {
+test("of two concurrent loops with one run id, one runs and the other is refused", async () => {
   const { placed, order } = createOrders();
   const refused = Promise.withResolvers<void>();
   const { client } = await serve([
     async () => {
-      // One that came after the end would be answered from the record.
+      // A loop that starts after the end would return the stored result.
       await refused.promise;
       return [call("shop_order", { sku: "a" })];
     },
@@ -214,7 +214,7 @@ test("two loops under one run id at once: one runs, the other is refused", async
   expect(placed).toEqual(["a"]);
 });
 
-test("a process that was taken over puts nothing on record and runs nothing", async () => {
+test("a process whose run was taken over logs nothing and runs nothing", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const held = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ test("a process that was taken over puts nothing on record and runs nothing", as
   expect(placed).toEqual(["fresh"]);
 });
 
-test("inside a run a loop is part of it, and goes on with it", async () => {
+test("inside a run a loop is part of it, and resumes with it", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([[call("shop_order", { sku: "a" })], { status: 500 }, "Done."]);
   const store = createStorePath();
@@ -257,7 +257,7 @@ test("inside a run a loop is part of it, and goes on with it", async () => {
   ]);
 });
 
-test("a run id of a workflow is not taken for a loop", async () => {
+test("a run id of a workflow cannot be used for a loop", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers(
     { output: z.object({ n: z.number() }) },
     { store: ":memory:" },
@@ -278,7 +278,7 @@ test("a run id of a workflow is not taken for a loop", async () => {
   });
 });
 
-test("what is redacted is stored nowhere once the loop has ended, and a resume finds its way with the marks", async () => {
+test("redacted values are stored nowhere once the loop has ended, and a resume works with the marks", async () => {
   const pay = defineTool({
     name: "pay",
     schema: z.object({ card: z.string() }),
@@ -294,7 +294,7 @@ test("what is redacted is stored nowhere once the loop has ended, and a resume f
   const store = createStorePath();
   const options = { client, model, messages, tools: [pay], runId: "r" };
   await runAgentLoop({ ...options, runtime: openRuntime(store) });
-  // What the model was told live was clear; the second response is found although the resume only has the marks.
+  // The live request had the clear values; the second response is found although the resume only has the marks.
   expect(jsonOf(resultsIn(server.requests[1]?.body.messages[2])[0])).toMatchObject({
     token: "token of 4111-1111",
   });
@@ -312,7 +312,7 @@ test("what is redacted is stored nowhere once the loop has ended, and a resume f
   expect(JSON.stringify(again.messages)).toContain("[redacted sha256:");
 });
 
-test("no byte of what was redacted is left in the file once the loop has ended and its runtime is closed", async () => {
+test("no byte of redacted values is left in the file once the loop has ended and its runtime is closed", async () => {
   const pay = defineTool({
     name: "pay",
     schema: z.object({ card: z.string() }),
@@ -335,7 +335,7 @@ test("no byte of what was redacted is left in the file once the loop has ended a
   expect(readFileSync(store).includes("4111-1111")).toBe(false);
 });
 
-test("what a loop inside of a tool was told is not kept once the tool has ended", async () => {
+test("the responses of a loop inside of a tool are deleted once the tool has ended", async () => {
   const { client } = await serve([[call("pay", { card: "4111-1111" }, "a")], "Paid."]);
   const pay = defineTool({
     name: "pay",
@@ -354,7 +354,7 @@ test("what a loop inside of a tool was told is not kept once the tool has ended"
   expect(await rowsOf(store, "SELECT * FROM toolwright_responses")).toEqual([]);
 });
 
-test("a default that is another one in every process is no change of the tool", async () => {
+test("a default that differs in every process is not a change of the tool", async () => {
   const placed: unknown[] = [];
   // As a second process would define it.
   const define = () =>
@@ -385,7 +385,7 @@ test("a default that is another one in every process is no change of the tool", 
   expect([placed, server.requests.length]).toEqual([["apple"], 2]);
 });
 
-test("without a runtime one is opened on toolwright.db and closed, and without a run id each run is a fresh one", async () => {
+test("without a runtime one is opened on toolwright.db and closed, and without a run id each run is new", async () => {
   const { placed, order } = createOrders();
   const { client } = await serve([
     [call("shop_order", { sku: "a" })],

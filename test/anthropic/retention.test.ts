@@ -1,4 +1,7 @@
-/** Rule 30 for loops: an unfinished one keeps what it goes on with for 7 days, one that waits for a person for ever. */
+/**
+ * Rule 30 for loops: the replay data of an unfinished loop is kept for 7 days, and without limit if it waits for
+ * approval.
+ */
 import { expect, test } from "vitest";
 import { runAgentLoop } from "toolwright";
 import { createFakeClock } from "toolwright/testing";
@@ -13,7 +16,7 @@ async function responsesIn(store: string): Promise<number> {
   return (await rowsOf(store, "SELECT 1 AS one FROM toolwright_responses")).length;
 }
 
-test("a loop that was left is given up after 7 days, and says so rather than order again", async () => {
+test("an abandoned loop is given up after 7 days, and fails rather than order again", async () => {
   const { placed, order } = createOrders();
   const store = createStorePath();
   const clock = createFakeClock();
@@ -37,7 +40,7 @@ test("a loop that was left is given up after 7 days, and says so rather than ord
   expect(await rowsOf(store, "SELECT 1 AS one FROM toolwright_turns")).toEqual([]);
 });
 
-test("a loop that waits for a person is never touched", async () => {
+test("a loop that waits for approval is never deleted", async () => {
   const { placed, order } = createOrders(true);
   const store = createStorePath();
   const clock = createFakeClock();

@@ -1,4 +1,4 @@
-/** Messages that are put in between turns, and loops that are aborted. */
+/** Messages that are inserted between turns, and loops that are aborted. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, runAgentLoop, type AgentLoopEvent } from "toolwright";
@@ -8,7 +8,7 @@ import { call, createOrders, eventsOf, openRuntime, serve, user } from "./harnes
 const model = "claude-test";
 const messages = [user("Order.")];
 
-test("messages are put in before a request, and a resume puts in the same ones, not others", async () => {
+test("messages are inserted before a request, and a resume inserts the same ones, not others", async () => {
   const { order } = createOrders();
   const store = createStorePath();
   const queue = [[], [user("And be quick."), user("Really.")], []];
@@ -25,7 +25,7 @@ test("messages are put in before a request, and a resume puts in the same ones, 
   const result = await runAgentLoop({
     ...options,
     runtime: openRuntime(store),
-    // It was given away before the request failed: the record has it.
+    // The message was taken before the request failed, so it is stored.
     steer: async () => queue.shift(),
     onEvent: (event) => events.push(event),
   });
@@ -42,7 +42,7 @@ test("messages are put in before a request, and a resume puts in the same ones, 
   expect(eventsOf(events, "messages-steered")).toMatchObject([{ turn: 2, replayed: true }]);
 });
 
-test("a response that came before nobody steered is not asked for again because somebody steers now", async () => {
+test("a response that was logged without steering is not requested again when the program steers now", async () => {
   const { order } = createOrders();
   const { server, client } = await serve([[call("shop_order", { sku: "a" })], { status: 500 }, "Done."]);
   const options = { client, model, messages, tools: [order], runtime: openRuntime(), runId: "r" };
@@ -60,7 +60,7 @@ test("a response that came before nobody steered is not asked for again because 
   expect(server.requests).toHaveLength(3);
 });
 
-test("only what a user says can be put in", async () => {
+test("only user messages can be inserted", async () => {
   const { client, server } = await serve(["Hello."]);
   const options = { client, model, messages, tools: [], runtime: openRuntime() };
   for (const steered of [[{ role: "assistant", content: "I agree." }], "Hurry.", [{ content: 1 }]]) {
@@ -72,7 +72,7 @@ test("only what a user says can be put in", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("an abort in the middle of a stream throws, leaves nothing of the response, and the run goes on", async () => {
+test("an abort in the middle of a stream throws, leaves nothing of the response, and the run can be resumed", async () => {
   const { placed, order } = createOrders();
   const { server, client } = await serve([
     {
@@ -109,7 +109,7 @@ test("an abort in the middle of a stream throws, leaves nothing of the response,
   expect(server.requests).toHaveLength(3);
 });
 
-test("an abort reaches the tool that runs, and the run goes on with that call", async () => {
+test("an abort reaches the running tool, and the run resumes with that call", async () => {
   const { server, client } = await serve([[call("slow", {})], "Done."]);
   const stop = new AbortController();
   const reasons: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Why a response ended, and what the loop makes of it. */
+/** How the loop handles each stop reason of a response. */
 import { expect, test } from "vitest";
 import { runAgentLoop } from "toolwright";
 import { call, createOrders, jsonOf, openRuntime, resultsIn, serve, user } from "./harness.ts";
@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([false, true])(
-  "calls of a response that was cut off are not run: the model is told (stream: %s)",
+  "calls of a truncated response do not run, and the model is informed (stream: %s)",
   async (stream) => {
     const { placed, order } = createOrders();
     const { server, client } = await serve([
@@ -62,7 +62,7 @@ test("a refusal fails the loop, runs nothing, and leaves messages that can be se
   expect(placed).toEqual([]);
 });
 
-test("a turn that the API paused is sent back as it is", async () => {
+test("a turn that the API paused is sent back unchanged", async () => {
   const search = { type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "apples" } };
   const { server, client } = await serve([{ content: [search], stopReason: "pause_turn" }, "Found."]);
   const result = await runAgentLoop({
@@ -81,7 +81,7 @@ test("a turn that the API paused is sent back as it is", async () => {
   expect(server.requests[1]?.body).toMatchObject({ temperature: 0, tools: [{ name: "web_search" }] });
 });
 
-test("an answer that says nothing ends the loop and leaves no message behind", async () => {
+test("an empty answer ends the loop and leaves no message", async () => {
   const { client } = await serve([{ content: [{ type: "text", text: " " }] }]);
   const result = await runAgentLoop({ client, model, messages, tools: [], runtime: openRuntime() });
   expect(result).toMatchObject({ status: "complete", reason: "The model ended its turn.", messages });

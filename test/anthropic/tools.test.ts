@@ -1,4 +1,4 @@
-/** Tools as the Messages API takes them. */
+/** Tools as parameters of the Messages API. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import {
@@ -62,13 +62,13 @@ test("names that the provider refuses are mapped, and a call by the mapped name 
   expect(called).toEqual(names);
 });
 
-test("two tools of one name are refused, one tool given twice is one", async () => {
+test("two tools with the same name are refused; the same tool twice is one", async () => {
   const one = echo("read");
   expect(() => toAnthropicTools([one, echo("read")])).toThrow('Two tools would have the name "read"');
   expect(toAnthropicTools([one, one])).toHaveLength(1);
 });
 
-test("what is not an object at the top is offered inside of one, and gets its own arguments", async () => {
+test("an input that is not an object is offered inside of one, and the tool gets the original arguments", async () => {
   const tree: z.ZodType = z.lazy(() => z.union([z.string(), z.array(tree)]));
   const tools = [
     echo("text", z.string()),
@@ -98,7 +98,7 @@ test("what is not an object at the top is offered inside of one, and gets its ow
     properties: { input: { type: "string" } },
     required: ["input"],
   });
-  // References lead somewhere, also where what they lead to has moved.
+  // References still resolve, also if their target has moved.
   for (const schema of schemas.values()) {
     for (const [, ref = ""] of JSON.stringify(schema).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const found = ref.split("/").reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], schema);
@@ -108,7 +108,7 @@ test("what is not an object at the top is offered inside of one, and gets its ow
   }
 });
 
-test("fields whose names the provider refuses are offered one level down, and get to the tool as they are", async () => {
+test("fields whose names the provider refuses are offered one level down, and reach the tool unchanged", async () => {
   const schema = z.object({ "filter[name]": z.string(), ["x".repeat(65)]: z.string().optional() });
   const list = defineTool({ name: "list", schema, execute: (args) => args["filter[name]"] });
   const { server, client } = await serve([
@@ -120,7 +120,7 @@ test("fields whose names the provider refuses are offered one level down, and ge
   expect(resultsIn(server.requests[1]?.body.messages[2])).toMatchObject([{ content: "a" }, { content: "b" }]);
 });
 
-test("a registry, a record, foreign tools, and by default what is registered", async () => {
+test("a registry, a record, foreign tools, and by default the registered tools", async () => {
   const registry = createRegistry([echo("one")]);
   expect(toAnthropicTools(registry).map(({ name }) => name)).toEqual(["one"]);
   const foreign = {

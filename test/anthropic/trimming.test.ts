@@ -1,4 +1,4 @@
-/** Histories that are too long: what is left out, and that what is left can be sent. */
+/** Histories that are too long: the oldest messages are dropped, and the API accepts the rest. */
 import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { problemWith } from "../../src/testing/anthropic/check-request.ts";
 import { call, eventsOf, openRuntime, serve, user } from "./harness.ts";
 import { createRandom } from "./random.ts";
 
-/** A history as the API takes it: questions, answers, calls side by side, results with words behind them, paused turns. */
+/** A valid history: questions, answers, parallel calls, results with text after them, paused turns. */
 function randomHistory(random: (below: number) => number): MessageParam[] {
   const text = (): string => "x".repeat(1 + random(400));
   const history: MessageParam[] = [user(text())];
@@ -40,7 +40,7 @@ function randomHistory(random: (below: number) => number): MessageParam[] {
 
 const asRequest = (messages: readonly MessageParam[]) => ({ model: "m", max_tokens: 1, messages });
 
-test("whatever the history and the room: no result without its call, no call without its result, the first message stays", () => {
+test("for any history and limit, every result keeps its call, every call its result, and the first message stays", () => {
   for (let seed = 1; seed <= 1_000; seed += 1) {
     const random = createRandom(seed);
     const history = randomHistory(random);
@@ -48,7 +48,7 @@ test("whatever the history and the room: no result without its call, no call wit
     expect(problemWith(asRequest(history)), label).toBeUndefined();
     const room = 50 + random(4_000);
     const trimmer = createTrimmer(() => undefined);
-    // As a loop grows it: at each point where a request would be made.
+    // At each point where a loop would send a request.
     for (let length = 1; length <= history.length; length += 1) {
       if (history[length - 1]?.role === "assistant") continue;
       const sent = trimmer.fit(history.slice(0, length), room);
@@ -65,7 +65,7 @@ test("whatever the history and the room: no result without its call, no call wit
   }
 });
 
-test("what fits is sent as it is, and what is sent fits where that is possible", () => {
+test("a history that fits is sent unchanged, and a trimmed one fits if possible", () => {
   for (let seed = 1; seed <= 500; seed += 1) {
     const history = randomHistory(createRandom(seed));
     const size = history.reduce((sum, message) => sum + estimateTokens(message), 0);
@@ -76,7 +76,7 @@ test("what fits is sent as it is, and what is sent fits where that is possible",
   }
 });
 
-test("where even the last round is too large, its longest results are cut and say so", () => {
+test("if even the last round is too large, its longest results are truncated, with a mark", () => {
   const results = [10, 60_000, 30_000].map((length, index) => ({
     type: "tool_result" as const,
     tool_use_id: `id-${index}`,
@@ -95,7 +95,7 @@ test("where even the last round is too large, its longest results are cut and sa
   expect(cut[0]).toEqual(results[0]);
   expect(cut[1]?.content).toMatch(/z\n\[\d+ of 60000 characters are left out here to fit the context\]$/);
   expect(estimateTokens(sent)).toBeLessThanOrEqual(10_100);
-  // What is sent is a copy.
+  // The request contains a copy.
   expect(results[1]?.content).toHaveLength(60_000);
 });
 
@@ -107,7 +107,7 @@ test("an image counts as an image, not as its bytes", () => {
   expect(estimateTokens({ role: "user", content: [image] })).toBeLessThan(2_000);
 });
 
-test("a long loop goes on within its room, every request is one the API takes, and the result has everything", async () => {
+test("a long loop stays within its limit, the API accepts every request, and the result has all messages", async () => {
   const look = defineTool({
     name: "look",
     schema: z.object({ at: z.number() }),
@@ -137,7 +137,7 @@ test("a long loop goes on within its room, every request is one the API takes, a
     expect(estimateTokens([body["system"], body.tools, body.messages])).toBeLessThan(5_100);
     expect(body.messages[0]).toEqual(user("Look."));
   }
-  // Not at every turn: the beginning stays the same for a while, so that it can be cached.
+  // Not at every turn: the prefix stays the same for a while, so that it can be cached.
   const trimmed = eventsOf(events, "history-trimmed").length;
   expect(trimmed).toBeGreaterThan(1);
   expect(trimmed).toBeLessThan(turns);

@@ -188,8 +188,8 @@ export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.ou
 `;
   const folder = createFolder({ "w.tsx": workflow });
   const failed = await toolwright(folder, ["up", "w.tsx", "--run-id", "r"]);
-  expect(failed.stdout).toMatch(/holds a text and has no agent/);
-  expect((await toolwright(folder, ["why", "r"])).stdout).toContain("give the task an agent");
+  expect(failed.stdout).toMatch(/contains text but has no agent/);
+  expect((await toolwright(folder, ["why", "r"])).stdout).toContain("add an agent");
 });
 
 it("a workflow that cannot be planned is resumed after the fix by the printed command", async () => {
@@ -203,7 +203,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" ${props}>{1}</Task
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain('Did you mean "needsApproval"?');
   const explained = await toolwright(folder, ["why", "r"]);
-  expect(explained.stdout).toContain("It takes id, output,");
+  expect(explained.stdout).toContain("Its props are id, output,");
   const [command = ""] = commandsIn(explained.stdout);
   expect(failed.stdout).toContain(command);
   writeFileSync(join(folder, "w.tsx"), workflow("retries={0}"));
@@ -222,5 +222,5 @@ export default { tools: [defineTool({ name: "greet", schema: z.object({}), execu
   expect(first.stderr).not.toContain("recorded answer");
   const again = await toolwright(folder, ["greet", "--run-id", "r"]);
   expect(again).toMatchObject({ code: 0, stdout: "hello\n" });
-  expect(again.stderr).toContain("recorded answer of this run");
+  expect(again.stderr).toContain("logged result of this run");
 });

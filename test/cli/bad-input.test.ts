@@ -71,7 +71,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "input that does not fit",
     ["up", "good.tsx", "--input", '{"name":1}'],
-    /The input does not fit the workflow: .*expected string.* name/,
+    /The input does not match the workflow.s input schema: .*expected string.* name/,
   ],
   [
     "a number that is none",

@@ -107,7 +107,7 @@ it.runIf(process.platform === "linux")("has three answers with --ask on a termin
   const { folder } = await interrupted();
   const { code, screen } = await atTerminal(folder, "resume r --ask", [
     ["[g]ive up", "h\r"],
-    ["its output> ", '{"id":"m-1"}\r'],
+    ["output> ", '{"id":"m-1"}\r'],
   ]);
   for (const label of ["It happened:", "Run it again:", "Give up:"]) expect(screen).toContain(label);
   expect(screen).toMatch(/finished r/);

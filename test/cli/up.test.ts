@@ -121,7 +121,7 @@ it("refuses a run id that is taken, and says where to look", async () => {
   const second = await toolwright(folder, args);
   expect(second.code).toBe(1);
   expect(second.stdout).toBe("");
-  expect(second.stderr).toMatch(/A run "twice" exists already[^]*inspect twice/);
+  expect(second.stderr).toMatch(/Run "twice" already exists[^]*inspect twice/);
 });
 
 it("shows a failed run, its reason and what to type, with exit code 1", async () => {

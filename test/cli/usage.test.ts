@@ -96,6 +96,6 @@ it("answers a group of tools without a command as JSON too", async () => {
   expect(code).toBe(2);
   expect(json()).toMatchObject({
     is_error: true,
-    message: expect.stringMatching(/^a command of "context" is missing: .*read.*tree/),
+    message: expect.stringMatching(/^missing command. "context" has: .*read.*tree/),
   });
 });

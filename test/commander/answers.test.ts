@@ -1,4 +1,4 @@
-/** What is printed and how the command exits, for every way in which a call can end. */
+/** The output and exit code of a command, for every outcome of a call. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRuntime, defineTool, ToolwrightError } from "toolwright";
@@ -29,7 +29,7 @@ describe("a result", () => {
     ["a list of texts", ["a", "b"], "- a\n- b\n", ["a", "b"]],
     ["an empty list", [], "(none)\n", []],
     [
-      "rows that are alike as a table",
+      "uniform rows as a table",
       [
         { id: "a", count: 1 },
         { id: "long", count: null },
@@ -41,7 +41,7 @@ describe("a result", () => {
       ],
     ],
     [
-      "an object by name, with what is inside",
+      "an object by field, with nested values",
       { name: "x", inner: { on: true, lines: "1\n2" }, items: [{ a: [1] }] },
       "name: x\ninner:\n  on: true\n  lines:\n    1\n    2\nitems:\n  - a:\n      - 1\n",
       { name: "x", inner: { on: true, lines: "1\n2" }, items: [{ a: [1] }] },
@@ -69,7 +69,7 @@ describe("a result", () => {
     expect(forPrograms.json()).toEqual(json);
   });
 
-  it("that says it is an error exits with 1 and is told on stderr", async () => {
+  it("in the error shape exits with 1 and is printed on stderr", async () => {
     const error = {
       is_error: true,
       error_type: "path_conflict",
@@ -133,7 +133,7 @@ describe("exit codes", () => {
     expect(await run([tool], ["t"])).toMatchObject({ stderr: "error: It went wrong.\n  Do better.\n" });
   });
 
-  it("7 where the store cannot be used", async () => {
+  it("7 if the store is unavailable", async () => {
     const tool = returning(1);
     const runtime = createRuntime({ store: import.meta.filename });
     const ran = await run([tool], ["t", "--json"], { runtime });
@@ -141,7 +141,7 @@ describe("exit codes", () => {
     expect(ran.json()).toMatchObject({ is_error: true, error_type: "store_damaged" });
   });
 
-  it("2 for input that the schema refuses, which is on record", async () => {
+  it("2 for input that the schema refuses, which is logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const tool = defineTool({ name: "t", schema: z.object({ n: z.int().max(3) }), execute: () => 1 });
     expect(await run([tool], ["t", "9", "--run-id", "r"], { runtime })).toMatchObject({ code: 2 });
@@ -149,7 +149,7 @@ describe("exit codes", () => {
   });
 });
 
-it("shows all that a call waits for, side by side", async () => {
+it("shows all pending approvals of a call", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const inner = defineTool({
     name: "inner",
@@ -191,7 +191,7 @@ describe("runs", () => {
     },
   });
 
-  it("are new for each command, and one where the id says so", async () => {
+  it("are new for each command, and shared with the same id", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     await run([order], ["order", "apple"], { runtime });
     await run([order], ["order", "apple"], { runtime });

@@ -1,4 +1,4 @@
-/** Which commands there are, what they take, and how bad usage is answered. */
+/** The generated commands, their arguments, and usage errors. */
 import { Command } from "commander";
 import { createRegistry, createRuntime, defineTool, registerTool, registerToolsAsCLI } from "toolwright";
 import { registerToolsAsCLI as fromSubpath } from "toolwright/commander";
@@ -64,7 +64,7 @@ describe("the seed's commands", () => {
     expect(ran.code).toBe(0);
   });
 
-  it("gives the validation text that the model gets, and how the command is typed", async () => {
+  it("prints the validation error that the model gets, and the usage", async () => {
     const runtime = createRuntime({ store: ":memory:" });
     const outcome = await runtime.call(contextRead, { drive: "disk", path: "/a", offset: 0 }, { runId: "r" });
     if (outcome.status !== "error") throw new Error(outcome.status);
@@ -78,7 +78,7 @@ describe("the seed's commands", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("has help that a person can read", async () => {
+  it("has readable help", async () => {
     const { stdout } = await run(tools, ["context", "read", "--help"]);
     expect(stdout).toMatch(/^Usage: prog context read\|context_read <place> \[options\]/);
     expect(stdout).toContain("Read a context item. In parts, if it is long.");
@@ -126,7 +126,7 @@ describe("options", () => {
     });
   });
 
-  it("shows defaults, choices, what is required and both ways of a flag", async () => {
+  it("shows defaults, choices, required fields and both forms of a flag", async () => {
     const { stdout } = await run([everything], ["t", "--help"]);
     expect(stdout).toMatch(/mode +one of fast, slow \(required; choices: fast, slow\)/);
     expect(stdout).toMatch(/--is-dry +Change nothing \(default: true\)\n +--no-is-dry /);
@@ -142,7 +142,7 @@ describe("options", () => {
     [["fast", "--env", "a"], /--env takes key=value or JSON such as/],
     [["fast", "--env", "a=b"], /--env a takes a number, not "b"/],
     [["fast", "slow"], /too many arguments/],
-    [["fast", "--mode", "slow"], /there is no argument left for "fast"/],
+    [["fast", "--mode", "slow"], /unexpected argument "fast"/],
     [["fast", "--tags"], /option '--tags <text>' argument missing/],
     [["fast", "--is-dri"], /unknown option '--is-dri'[^]*--is-dry/],
     [["fast", "--input", "[1]"], /--input takes JSON such as/],
@@ -161,13 +161,13 @@ describe("options", () => {
     }
   });
 
-  it("says a value that is left out in the schema's words", async () => {
+  it("reports a missing value with the schema's message", async () => {
     const { stderr, code } = await run([everything], ["t"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/Tool "t" cannot take this input: mode: Invalid option/);
   });
 
-  it("keeps its own options beside fields of the same names, which come first", async () => {
+  it("renames its own options if fields have the same names", async () => {
     const greedy = defineTool({
       name: "t",
       schema: z.object({
@@ -213,7 +213,7 @@ describe("options", () => {
     });
   });
 
-  it("takes all words that are left for a list in the last place", async () => {
+  it("takes all remaining words for a list in the last position", async () => {
     const tool = defineTool({
       name: "copy",
       schema: z.object({ files: z.array(z.string()), to: z.string() }),
@@ -224,7 +224,7 @@ describe("options", () => {
     expect(ran.json()).toEqual({ to: "there", files: ["a", "-5", "b"] });
   });
 
-  it("takes the whole input of a tool whose input is no object with fields", async () => {
+  it("takes the whole input of a tool whose input is not an object with fields", async () => {
     const text = defineTool({ name: "shout", schema: z.string(), execute: (value) => value.toUpperCase() });
     expect(await run([text], ["shout", "--input", "hi"])).toMatchObject({ code: 0, stdout: "HI\n" });
     const free = defineTool({ name: "any", schema: z.record(z.string(), z.int()), execute: (args) => args });
@@ -253,18 +253,21 @@ describe("names", () => {
   });
 
   it.each([
-    [[named("a_b"), named("a-b")], 'The command "a-b" would stand for both the tools "a_b" and "a-b".'],
-    [[named("g_x", "g"), named("x", "g")], 'The command "g x" would stand for both the tools "g_x" and "x".'],
+    [[named("a_b"), named("a-b")], 'The command "a-b" is ambiguous: the tools "a_b" and "a-b" both need it.'],
+    [
+      [named("g_x", "g"), named("x", "g")],
+      'The command "g x" is ambiguous: the tools "g_x" and "x" both need it.',
+    ],
     [
       [named("search"), named("search_all", "search")],
-      'The command "search" would stand for both the tool "search" and the group of the tool "search_all".',
+      'The command "search" is ambiguous: the tool "search" and the group of the tool "search_all" both need it.',
     ],
-    [[named("___")], 'Tool "___": name "___" holds no letter or digit, so no command can be made of it.'],
+    [[named("___")], 'Tool "___": name "___" contains no letter or digit, so it cannot be a command.'],
   ])("refuses two tools for one command, %#", (tools, message) => {
     expect(() => registerToolsAsCLI(new Command(), { registry: createRegistry(tools) })).toThrow(message);
   });
 
-  it("gives a second name only where it is nobody's first one", async () => {
+  it("gives an alias only if it is not the name of another command", async () => {
     const tools = [named("git-log", "git"), named("git_log")];
     expect(await run(tools, ["git-log"])).toMatchObject({ stdout: "git_log\n" });
     expect(await run(tools, ["git", "git-log"])).toMatchObject({ stdout: "git-log\n" });
@@ -274,16 +277,16 @@ describe("names", () => {
     });
   });
 
-  it("never takes a command that the program has", () => {
+  it("never replaces a command of the program", () => {
     const program = new Command();
     program.command("status").action(() => undefined);
     const registry = createRegistry([named("all", "status")]);
     expect(() => registerToolsAsCLI(program, { registry })).toThrow(
-      'The tool "all" needs the command "status", which the program has already.',
+      'The tool "all" needs the command "status", which the program already has.',
     );
   });
 
-  it("adds to a group that is there, from two registries", async () => {
+  it("adds to an existing group, from two registries", async () => {
     const second = createRegistry([named("b", "g")]);
     const runtime = createRuntime({ store: ":memory:" });
     const program = new Command().configureOutput({ writeOut: (text) => said.push(text) });
@@ -295,7 +298,7 @@ describe("names", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("offers the default registry, and hides what is to be hidden", () => {
+  it("uses the default registry, and hides hidden tools", () => {
     registerTool(defineTool({ name: "seen_tool", schema: z.object({}), execute: () => 1 }));
     registerTool(
       defineTool({ name: "hidden_tool", schema: z.object({}), cli: { hidden: true }, execute: () => 1 }),
@@ -314,7 +317,7 @@ describe("names", () => {
     ],
     [{ aliases: { nope: "-n" } }, /cli\.aliases names "nope", which is not a field/],
     [{ aliases: { depth: "d" } }, /cli\.aliases\.depth must be a dash and a letter such as "-d", not "d"/],
-    [{ aliases: { depth: "-h" } }, /cli\.aliases\.depth is "-h", which stands for something else already/],
+    [{ aliases: { depth: "-h" } }, /cli\.aliases\.depth is "-h", which is already in use/],
     [{ positionals: { name: "x" } }, /cli\.positionals must be a list of fields, or \{ name, parse \}/],
     [{ positionals: [7] }, /cli\.positionals must be a list of fields/],
     [{ aliases: { depth: 7 } }, /cli\.aliases must be an object such as/],
@@ -326,7 +329,7 @@ describe("names", () => {
     );
   });
 
-  it("says what a positional that makes several fields cannot be", async () => {
+  it("reports an invalid value of a positional that sets several fields", async () => {
     const { code, stderr } = await run([contextRead], ["context", "read", "nowhere"]);
     expect({ code, stderr }).toEqual({
       code: 2,

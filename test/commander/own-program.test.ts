@@ -1,4 +1,4 @@
-/** A program of a user's own, in a process of its own: nothing but `registerToolsAsCLI(program)`. */
+/** A user's program in its own process, with nothing but `registerToolsAsCLI(program)`. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ it("opens toolwright.db for each call, closes it, and ends", async () => {
   expect(shop(folder, "shop", "order", "apple", "--quantity", "x")).toMatchObject({ code: 2, stdout: "" });
 });
 
-it("leaves a request that toolwright approves, and goes on", async () => {
+it("leaves a request that toolwright approves, and resumes", async () => {
   const folder = createFolder();
   const words = ["shop", "order", "apple", "--quantity", "50", "--run-id", "r"];
   const waiting = shop(folder, ...words);
@@ -44,7 +44,7 @@ it("leaves a request that toolwright approves, and goes on", async () => {
   });
 });
 
-it("ends on SIGINT although the tool does not, and the record says that nobody knows", async () => {
+it("ends on SIGINT although the tool does not, and the outcome is logged as unknown", async () => {
   const folder = createFolder();
   const child = spawn(process.execPath, ["--no-warnings", PROGRAM, "hang", "--run-id", "r"], { cwd: folder });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -53,7 +53,9 @@ it("ends on SIGINT although the tool does not, and the record says that nobody k
   await once(child.stdout, "data");
   child.kill("SIGINT");
   expect(await once(child, "close")).toEqual([130, null]);
-  expect(stderr).toContain("It may have happened. To resume the call, run the same command again with:");
+  expect(stderr).toContain(
+    "The effect may have happened. To resume the call, run the same command again with:",
+  );
   expect(stderr).toMatch(/^ {4}--run-id r$/m);
   const calls = await toolwright(folder, ["calls", "r", "--json"]);
   expect(calls.json()).toMatchObject([{ toolName: "hang", status: "unknown", effect: null }]);

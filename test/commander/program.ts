@@ -1,4 +1,4 @@
-/** A program of a user's with generated commands, run in this process: what it writes and how it would exit. */
+/** Runs a user's program with generated commands in this process, and captures its output and exit code. */
 import { Command, CommanderError } from "commander";
 import { createRegistry, createRuntime, registerToolsAsCLI, type Runtime, type ToolLike } from "toolwright";
 
@@ -42,7 +42,7 @@ export async function run(
   return { code, stdout, stderr, json: () => JSON.parse(stdout) as unknown };
 }
 
-/** What the action has set: the compiler believes that it is what it was before. */
+/** Reads the value that the action has set; the compiler assumes that it is unchanged. */
 function exitCode(): number {
   return Number(process.exitCode ?? 0);
 }

@@ -1,4 +1,4 @@
-/** The tools of a project as commands of the real `toolwright`, in processes of their own. */
+/** The tools of a project as commands of the real `toolwright`, in separate processes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ function createProject(more = ""): string {
   });
 }
 
-it("runs a tool, as text and as JSON, and puts it on record", async () => {
+it("runs a tool, as text and as JSON, and logs it", async () => {
   const folder = createProject();
   expect(await toolwright(folder, ["notes", "write", "a title"])).toMatchObject({
     code: 0,
@@ -40,18 +40,18 @@ it("reads any one value from stdin, to the byte", async () => {
   expect(await write("-", "--content", "-")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
-      "only one value can be read from stdin, not those of <title> and --content",
+      'only one value can be read from stdin, but <title> and --content are "-"',
     ),
   });
 });
 
-it("lists the tools, with what to know of them, and never lets one shadow a command", async () => {
+it("lists the tools with their properties, and never lets one shadow a command", async () => {
   const folder = createProject();
   const listed = await toolwright(folder, ["tools"]);
   expect(listed.code).toBe(0);
   expect(listed.stdout).toMatch(/^COMMAND +TOOL +FLAGS +DESCRIPTION\n/);
   expect(listed.stdout).toMatch(/notes write +notes_write +pure +Write a note\./);
-  expect(listed.stdout).toMatch(/pay +pay +side effect, approval +Pay somebody\./);
+  expect(listed.stdout).toMatch(/pay +pay +side effect, approval +Pay a person\./);
   expect(listed.stderr).toMatch(
     /"ps" is a command of toolwright itself, so the tool "ps" has no command\. Rename it/,
   );
@@ -61,7 +61,7 @@ it("lists the tools, with what to know of them, and never lets one shadow a comm
     name: "pay",
     command: "pay",
     group: null,
-    description: "Pay somebody.",
+    description: "Pay a person.",
     sideEffect: true,
     idempotent: false,
     needsApproval: true,
@@ -84,7 +84,7 @@ it("lists the tools, with what to know of them, and never lets one shadow a comm
   expect((await toolwright(folder, ["help", "notes"])).stdout).toContain("write|notes_write");
 });
 
-it("keeps its records where the configuration says, unless the command says otherwise", async () => {
+it("uses the store of the configuration, unless the command names another", async () => {
   const folder = createProject('store: "app.db",');
   await toolwright(folder, ["notes", "write", "a"]);
   expect([existsSync(join(folder, "app.db")), existsSync(join(folder, "toolwright.db"))]).toEqual([
@@ -95,14 +95,14 @@ it("keeps its records where the configuration says, unless the command says othe
   expect(existsSync(join(folder, "other.db"))).toBe(true);
 });
 
-it("does not load the configuration for commands that are told the store, or need none", async () => {
+it("does not load the configuration for commands that get the store as an option, or need none", async () => {
   const folder = createFolder({ "toolwright.config.ts": 'throw new Error("loaded");' });
   for (const command of [["ps", "--store", "other.db"], ["--help"], ["--version"], ["help", "ps"]]) {
     expect(await toolwright(folder, command)).toMatchObject({ code: 0, stderr: "" });
   }
 });
 
-describe("a configuration that cannot be used", () => {
+describe("an invalid configuration", () => {
   it.each([
     [
       "nothing at all",
@@ -134,7 +134,7 @@ describe("a configuration that cannot be used", () => {
     [
       "two tools for one command",
       'const x = { name: "a_b", schema: { type: "object" }, invoke: () => 1 }; export default { tools: [x, { ...x, name: "a-b" }] };',
-      /The command "a-b" would stand for both the tools "a_b" and "a-b"/,
+      /The command "a-b" is ambiguous: the tools "a_b" and "a-b" both need it/,
     ],
   ])("%s", async (_what, text, words) => {
     const folder = createFolder(text === undefined ? {} : { "toolwright.config.ts": text });
@@ -157,7 +157,7 @@ describe("a configuration that cannot be used", () => {
 });
 
 describe("without a terminal", () => {
-  it("leaves the request, says what to type with exit code 3, and goes on when it was approved", async () => {
+  it("leaves the request, says what to type with exit code 3, and resumes after the approval", async () => {
     const folder = createProject();
     const waiting = await toolwright(folder, ["pay", "70", "--run-id", "r"]);
     expect(waiting).toMatchObject({ code: 3, stdout: "" });
@@ -178,7 +178,7 @@ describe("without a terminal", () => {
     expect(readFileSync(join(folder, "paid.txt"), "utf8")).toMatch(/^7 Bo \S+\n$/);
   });
 
-  it("exits with 4 when it was denied, with what the person said", async () => {
+  it("exits with 4 when it was denied, with the comment", async () => {
     const folder = createProject();
     await toolwright(folder, ["pay", "70", "--run-id", "r"]);
     await toolwright(folder, ["deny", "r", "--comment", "not today"]);
@@ -195,27 +195,24 @@ describe("without a terminal", () => {
 it.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)(
-  "is stopped by %s, and the record says that nobody knows what became of it",
-  async (signal, code) => {
-    const folder = createProject();
-    for (const words of [["wait"], ["wait", "--stubborn"]]) {
-      const runId = words.join("");
-      const command = start(folder, [...words, "--run-id", runId]);
-      await command.saying("waiting");
-      command.child.kill(signal);
-      const { code: ended, stderr } = await command.ended;
-      expect(ended).toBe(code);
-      expect(stderr).toContain("error: ");
-      expect(stderr).toMatch(new RegExp(`It may have happened[^]*--run-id ${runId}`));
-      expect(stderr).not.toContain("nothing more can be done");
-      const calls = await toolwright(folder, ["calls", runId, "--json"]);
-      expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown", effect: null }]);
-    }
-  },
-);
+] as const)("is stopped by %s, and the outcome is logged as unknown", async (signal, code) => {
+  const folder = createProject();
+  for (const words of [["wait"], ["wait", "--stubborn"]]) {
+    const runId = words.join("");
+    const command = start(folder, [...words, "--run-id", runId]);
+    await command.saying("waiting");
+    command.child.kill(signal);
+    const { code: ended, stderr } = await command.ended;
+    expect(ended).toBe(code);
+    expect(stderr).toContain("error: ");
+    expect(stderr).toMatch(new RegExp(`The effect may have happened[^]*--run-id ${runId}`));
+    expect(stderr).not.toContain("nothing more can be done");
+    const calls = await toolwright(folder, ["calls", runId, "--json"]);
+    expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown", effect: null }]);
+  }
+});
 
-it("names the run of a call that was stopped and had no run id of its own", async () => {
+it("names the run of a call that was stopped and had no explicit run id", async () => {
   const folder = createProject();
   const command = start(folder, ["wait", "--json"]);
   await command.sayingOnStderr("waiting");
@@ -230,7 +227,7 @@ it("names the run of a call that was stopped and had no run id of its own", asyn
   expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown" }]);
 });
 
-it("keeps apart what several commands at once put into one store", async () => {
+it("keeps the calls of concurrent commands in one store apart", async () => {
   const folder = createProject();
   const results = await Promise.all(
     [1, 2, 3, 4, 5, 6].map((n) => toolwright(folder, ["slow", String(n), "--run-id", `r${n}`, "--json"])),
@@ -242,7 +239,7 @@ it("keeps apart what several commands at once put into one store", async () => {
   expect(calls.json()).toMatchObject([{ inputJson: '{"n":3}', status: "success" }]);
 });
 
-it("says in a sentence what a tool throws where nobody waits for it", async () => {
+it("reports in a sentence what a tool throws in the background", async () => {
   const folder = createFolder({
     "toolwright.config.ts": `export default { tools: [{ name: "x", schema: { type: "object" }, invoke: () =>
       new Promise(() => setTimeout(() => { throw new Error("lost"); }, 10)) }] };`,
@@ -253,7 +250,7 @@ it("says in a sentence what a tool throws where nobody waits for it", async () =
   });
 });
 
-it("fails, and says so, when a tool waits for what cannot happen", async () => {
+it("fails with an error when a tool awaits a promise that never settles", async () => {
   const folder = createFolder({
     "toolwright.config.ts": CONFIG.replace(
       "execute: (args: object) => args",
@@ -263,12 +260,12 @@ it("fails, and says so, when a tool waits for what cannot happen", async () => {
   const ended = await toolwright(folder, ["inspect_all", "--json"]);
   expect(ended).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/"inspect_all" waits .* nobody settles/),
+    stderr: expect.stringMatching(/"inspect_all" awaits .* never settle/),
   });
   expect(ended.json()).toMatchObject({ is_error: true, error_type: "execution_failed" });
 });
 
-it("tells a run of a command from one of a workflow, and from none", async () => {
+it("distinguishes the run of a command from one of a workflow, and from none", async () => {
   const folder = createProject();
   await toolwright(folder, ["notes", "write", "a", "--run-id", "r"]);
   const why = await toolwright(folder, ["why", "r"]);

@@ -1,4 +1,4 @@
-/** A project as a user has it: a configuration with tools, in TypeScript, without node_modules. */
+/** A user's project: a configuration with tools, in TypeScript, without node_modules. */
 export const CONFIG = `
 import { appendFileSync } from "node:fs";
 import { defineTool } from "toolwright";
@@ -14,7 +14,7 @@ const write = defineTool({
 
 const pay = defineTool({
   name: "pay",
-  description: "Pay somebody.",
+  description: "Pay a person.",
   schema: z.object({ euros: z.number(), to: z.string().default("Bo") }),
   sideEffect: true,
   idempotent: false,
@@ -28,7 +28,7 @@ const pay = defineTool({
 
 const wait = defineTool({
   name: "wait",
-  description: "Wait until it is told to stop.",
+  description: "Wait for the signal to stop.",
   schema: z.object({ stubborn: z.boolean().default(false) }),
   sideEffect: true,
   idempotent: false,

@@ -1,4 +1,4 @@
-/** Any value of any schema can be typed: value, words, value again, through Zod and through its JSON Schema. */
+/** Any value of any schema can be typed: from value to words and back, for Zod and for JSON Schema. */
 import { afterAll, describe, expect, it } from "vitest";
 import { createRuntime, defineTool, fromTool, type Tool } from "toolwright";
 import { z } from "zod";
@@ -154,7 +154,7 @@ function recorder(make: (execute: (args: unknown) => unknown) => Tool): { tool: 
 }
 
 describe.each(Object.entries(SHAPES))("%s", (_name, [field, make]) => {
-  // Two of each, with other fields around them, so that words can be taken for those of a neighbour.
+  // Two of each, with other fields around them, so that a parser could confuse neighbouring words.
   const schema = z.object({
     firstOne: z.string(),
     value: field,
@@ -196,7 +196,7 @@ function withoutHoles(input: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }
 
-/** What JSON Schema says of defaults is applied too, and is not what is tested here. */
+/** Removes the defaults of the JSON Schema, which are applied too and not tested here. */
 function withDefaults(expected: unknown, got: unknown): unknown {
   return { ...(got as object), ...(expected as object) };
 }

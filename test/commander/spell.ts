@@ -1,4 +1,4 @@
-/** Any value as words of a command line, in one of the ways that the docs allow. The inverse of what is tested. */
+/** Converts any value to command line words, in one of the documented forms: the inverse of the tested parser. */
 import type { JsonSchema } from "../../src/definition/json-schema.ts";
 
 /** From 0 up to 1, the same in every run. */
@@ -45,7 +45,7 @@ function spellField(schema: JsonSchema, path: readonly string[], value: unknown,
   const fields = schema["properties"] as Record<string, JsonSchema> | undefined;
   if (schema["type"] === "boolean") return [value === true ? `--${flag}` : `--no-${flag}`];
   const isKnown = isRecord(value) && Object.keys(value).every((name) => fields?.[name] !== undefined);
-  // What a schema only lets through has no option of its own.
+  // Fields that the schema does not declare have no option.
   if (isKnown && fields !== undefined && Object.keys(value).length > 0 && random() < 0.5) {
     return Object.entries(value).flatMap(([name, item]) =>
       item === undefined ? [] : spellField(fields[name] ?? {}, [...path, name], item, random),
@@ -69,7 +69,7 @@ function textOf(schema: JsonSchema, value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   if (schema["type"] === "string" || schema["enum"] !== undefined || schema["const"] !== undefined)
     return value;
-  // Where a field takes more than text, text that looks like something else is put in quotes.
+  // If a field accepts more than text, ambiguous text is quoted.
   return /^[\s"[{]|^(?:null|true|false)$|^[-+.\d]/.test(value.trim()) || value.trim() !== value
     ? JSON.stringify(value)
     : value;
@@ -95,7 +95,7 @@ function isJsonList(text: string): boolean {
   try {
     return Array.isArray(JSON.parse(text));
   } catch {
-    // Not JSON at all.
+    // Not JSON.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** A person at a terminal: asked before a risky call, shown how a long one goes. The terminal is real, made by script(1). */
+/** A user at a terminal: approvals and progress. The terminal is a real one, created by script(1). */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -21,13 +21,13 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     expect(decided).toMatchObject([{ status: "approved", decidedBy: expect.any(String) }]);
   });
 
-  it("takes Enter for no", async () => {
+  it("treats Enter as no", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     const { code } = await atTerminal(folder, "pay 70", [["Run it?", "\r"]]);
     expect({ code, paid: paid(folder) }).toEqual({ code: 4, paid: "" });
   });
 
-  it("lets the arguments be edited, and asks again when they do not fit", async () => {
+  it("lets the user edit the arguments, and asks again when they are invalid", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     const clear = "\u0015";
     const { code, screen } = await atTerminal(folder, "pay 70", [
@@ -38,12 +38,12 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
       ["Run it?", "e\r"],
       ["arguments> ", `${clear}{"euros":7}\r`],
     ]);
-    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*That is not JSON/);
+    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*Invalid JSON/);
     expect(code).toBe(0);
     expect(paid(folder)).toMatch(/^7 Bo \S+\n$/);
   });
 
-  it("leaves the request open when the person leaves", async () => {
+  it("leaves the request pending when the user leaves", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     const left = await atTerminal(folder, "pay 70 --run-id r", [["Run it?", "\u0004"]]);
     expect(left.code).toBe(3);
@@ -53,7 +53,7 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     expect(open).toMatchObject([{ runId: "r", status: "pending" }]);
   });
 
-  it("asks what became of a call that was interrupted", async () => {
+  it("asks about the outcome of an interrupted call", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     await atTerminal(folder, "wait --run-id r", [["waiting ", "\u0003"]]);
     const question = "[r]un it again";
@@ -66,13 +66,13 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     );
     const told = await atTerminal(folder, "wait --run-id r", [
       [question, "h\r"],
-      ["its output> ", '\u0015"it is done"\r'],
+      ["output> ", '\u0015"it is done"\r'],
     ]);
     expect(told.screen).toContain("it is done");
     expect(told.code).toBe(0);
   });
 
-  it("gives an interrupted call up, and says that it may have happened", async () => {
+  it("gives an interrupted call up, and reports that the effect may have happened", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     await atTerminal(folder, "wait --run-id r", [["waiting ", "\u0003"]]);
     const gone = await atTerminal(folder, "wait --run-id r", [["[g]ive up", "g\r"]]);
@@ -80,11 +80,11 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
     expect(gone.code).toBe(4);
   });
 
-  it("shows how a long call goes, and nothing that takes the terminal over", async () => {
+  it("shows the progress of a long call, without control sequences of the tool", async () => {
     const folder = createFolder({ "toolwright.config.ts": CONFIG });
     const slow = await atTerminal(folder, "slow 1", []);
     expect(slow.screen).toMatch(/slow: step one \(\d+\.\d s\)/);
-    // Drawn over, so that only the result is left.
+    // The status line is removed, so that only the result remains.
     expect(slow.screen.split("\u001B[1A\u001B[0J").at(-1)).toBe("n: 1\r\n");
     const hostile = await atTerminal(folder, "wait", [["counting", "\u0003"]]);
     expect(hostile.screen).toContain(String.raw`counting \u001b[31mpages`);

@@ -1,4 +1,4 @@
-/** What a person reads at the terminal: the words that a model gets, and help that marks what is really required. */
+/** Texts at the terminal: the same errors as for a model, and help that marks the required fields. */
 import { createRuntime, defineTool } from "toolwright";
 import { contextTools } from "toolwright/tools";
 import { describe, expect, it } from "vitest";
@@ -38,7 +38,7 @@ const CASES: readonly (readonly [readonly string[], unknown])[] = [
   [["--input", "[1]"], [1]],
 ];
 
-describe("bad input at the terminal", () => {
+describe("invalid input at the terminal", () => {
   it.each(CASES)("%j is refused in the words that a model gets", async (words, value) => {
     await using runtime = createRuntime({ store: ":memory:" });
     const outcome = await runtime.call(tool, value as never);
@@ -50,7 +50,7 @@ describe("bad input at the terminal", () => {
     expect(asJson.json()).toMatchObject({ is_error: true, error_type: "input_invalid", message: told });
   });
 
-  it("is refused also where a deeper option would replace it, or the schema takes anything", async () => {
+  it("is refused also if a nested option would replace it, or the schema accepts anything", async () => {
     const replaced = await run([tool], ["t", "fast", "--to", "{broken", "--to.name", "Bo"]);
     expect(replaced).toMatchObject({ code: 2, stderr: expect.stringContaining("--to takes JSON such as") });
     const loose = defineTool({
@@ -85,7 +85,7 @@ const connect = defineTool({
 });
 
 describe("a positional of the form { name, parse }", () => {
-  it("is required where it sets a required field; other required fields are marked", async () => {
+  it("is required if it sets a required field; other required fields are marked", async () => {
     const { stdout } = await run([connect], ["connect", "--help"]);
     expect(stdout).toMatch(/^Usage: prog connect <target> \[options\]/);
     expect(stdout).toMatch(/target +\(required\) sets --host and --port\n/);
@@ -95,7 +95,7 @@ describe("a positional of the form { name, parse }", () => {
     expect(stdout).toMatch(/Example:\n {2}prog connect TARGET --body BODY --mode a\n/);
   });
 
-  it("is optional where it sets optional fields only", async () => {
+  it("is optional if it sets optional fields only", async () => {
     const { stdout } = await run([contextTools.context_tree], ["context", "tree", "--help"]);
     expect(stdout).toMatch(/^Usage: prog context tree\S* \[drive:\/path\] \[options\]/);
     expect(stdout).not.toContain("required");
@@ -103,7 +103,7 @@ describe("a positional of the form { name, parse }", () => {
     expect(write.stdout).toMatch(/drive:\/path +\(required\)[^]*content +.*\(required\)/);
   });
 
-  it("says what it does not know, where no sample can be parsed", async () => {
+  it("marks fields that it may set, if no sample can be parsed", async () => {
     const odd = defineTool({
       name: "odd",
       description: "Odd.",
@@ -137,7 +137,7 @@ describe("a positional of the form { name, parse }", () => {
     const tree = await run([contextTools.context_tree], ["context", "tree", "notes:/a", "--path", "/"]);
     expect(tree).toMatchObject({ code: 2, stdout: "" });
     expect(tree.stderr).toContain(
-      '--path and <drive:/path> both set "path", which <drive:/path> makes "/a".',
+      '--path and <drive:/path> both set "path" (<drive:/path> sets it to "/a").',
     );
     const asJson = await run(
       [contextTools.context_tree],

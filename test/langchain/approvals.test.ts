@@ -1,4 +1,4 @@
-/** LangChain knows no approval: a call that waits is an answer, or an interrupt, and its decision is in the store. */
+/** LangChain has no approvals: a pending call is an answer or an interrupt, and the decision is in the store. */
 import { type ApprovalRequest, createRuntime, type Runtime } from "toolwright";
 import { toLangChainTool } from "toolwright/langchain";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ async function decide(runtime: Runtime, approved: (sku: string) => boolean = () 
   }
 }
 
-test("a call that needs approval is told to wait, and the request is a row", async () => {
+test("a call that needs approval is answered as pending, and the request is stored", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { order, placed } = createOrder();
   const messages = await runtime.run(task, () =>
@@ -26,7 +26,7 @@ test("a call that needs approval is told to wait, and the request is a row", asy
   ]);
 });
 
-test("after the decisions the loop under the same run id runs what was approved, once, in order", async () => {
+test("after the decisions the loop with the same run id runs the approved calls, once, in order", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { order, placed } = createOrder();
   const go = (round: string) =>

@@ -1,4 +1,4 @@
-/** The same program with LangChain's own tools and with ours: what the graph, the model and the listeners see is the same. */
+/** The same program with LangChain's own tools and with ours: the graph, the model and the listeners see the same. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { type StructuredToolInterface, tool as plainTool, type ToolRuntime } from "@langchain/core/tools";
@@ -55,7 +55,7 @@ const ours: Make = (name, work, options = {}) =>
     options,
   );
 
-/** Runs the program with both, ours inside a run, and compares what they came to. */
+/** Runs the program with both, ours inside a run, and compares the results. */
 async function beside<T>(program: (make: Make) => Promise<T>): Promise<T> {
   const expected = await program(plain);
   await using runtime = createRuntime({ store: ":memory:" });
@@ -82,7 +82,7 @@ function shown(messages: readonly BaseMessage[]): unknown[] {
   );
 }
 
-/** Their types do not fit each other under `exactOptionalPropertyTypes`. */
+/** Their types are incompatible under `exactOptionalPropertyTypes`. */
 const typed = (middleware: unknown): AgentMiddleware => middleware as AgentMiddleware;
 
 const say = { messages: [new HumanMessage("Go.")] };
@@ -267,7 +267,7 @@ test("content blocks, images among them, reach the model as blocks", async () =>
   expect(content).toEqual(blocks);
 });
 
-test("images of other makers' forms are content blocks, too", async () => {
+test("images in the forms of other SDKs are content blocks, too", async () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
   for (const output of [
     { content: [{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }] },

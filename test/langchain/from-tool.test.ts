@@ -1,4 +1,4 @@
-/** Tools of LangChain as tools of ours. */
+/** Tools of LangChain converted to ours. */
 import { ToolMessage } from "@langchain/core/messages";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { DynamicStructuredTool, DynamicTool, tool, type ToolRunnableConfig } from "@langchain/core/tools";
@@ -25,7 +25,7 @@ const jsonSchema = {
   required: ["amount"],
 } as const;
 
-/** A function that remembers what it was handed. */
+/** A function that records its arguments. */
 function remember<Answer>(seen: unknown[], answer: Answer): (input: unknown) => Promise<Answer> {
   return async (input) => {
     seen.push(input);
@@ -58,7 +58,7 @@ describe.each<[string, (seen: unknown[]) => object]>([
       RunnableLambda.from(remember(seen, { ok: true })).asTool({ name: "pay", description: "Pays", schema }),
   ],
 ])("%s", (_kind, create) => {
-  test("is validated, run with its plain output, and on record", async () => {
+  test("is validated, run with its plain output, and logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const seen: unknown[] = [];
     const foreign = create(seen);
@@ -76,7 +76,7 @@ describe.each<[string, (seen: unknown[]) => object]>([
     expect((await runtime.calls(task)).map(({ status }) => status)).toEqual(["success", "error"]);
   });
 
-  test("keeps the policies that it is given: approval above all", async () => {
+  test("keeps its policies, approval included", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const seen: unknown[] = [];
     const gated = fromTool(create(seen), {
@@ -116,7 +116,7 @@ test("an input is parsed once: a transform is not applied twice", async () => {
     name: "pay",
     schema: z.object({ amount: z.number().transform((euros) => euros * 100) }),
   });
-  // What the program says about the call sees what the tool is going to see.
+  // The policies of the program receive the same input as the tool.
   const asked: unknown[] = [];
   const gated = fromTool(pay, { needsApproval: remember(asked, false) });
   await runtime.call(gated, { amount: 5 }, task);
@@ -124,7 +124,7 @@ test("an input is parsed once: a transform is not applied twice", async () => {
   expect(asked).toEqual([{ amount: 500 }]);
 });
 
-test("a call inside the arguments is refused: nobody has validated or approved it", async () => {
+test("a call inside the arguments is refused: it is neither validated nor approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const removed: unknown[] = [];
   const remove = tool(remember(removed, "ok"), {
@@ -175,7 +175,7 @@ test("a signal, the call's id and the configuration of the loop reach the tool",
   expect(seen).toEqual([true, "id-1", "Ada"]);
 });
 
-test("a message that a tool answers with is its content, or an error", async () => {
+test("a message that a tool returns is its content, or an error", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const answer = (status: "success" | "error") =>
     tool(async () => new ToolMessage({ content: "as said", tool_call_id: "x", status }), {
@@ -200,13 +200,13 @@ test("a tool that returns directly is terminal, in a list and in a registry", ()
   expect(createRegistry([end]).get("end")?.terminal).toEqual({ status: "complete" });
 });
 
-test("a schema of Zod 3 is refused in words", () => {
+test("a schema of Zod 3 is refused with an explanation", () => {
   const schema = zod3.object({ q: zod3.string() }) as never;
   const old = new DynamicStructuredTool({ name: "old", description: "Old", schema, func: async () => "x" });
   expect(() => fromTool(old)).toThrow('Tool "old": its schema is Zod 3. Give it a Zod 4 schema');
 });
 
-test("a tool of ours, there and back, is the same tool", () => {
+test("one of our tools, converted there and back, is the same tool", () => {
   const own = defineTool({ name: "shop.order", schema, needsApproval: true, execute: () => 1 });
   expect(fromTool(toLangChainTool(own))).toBe(own);
 });

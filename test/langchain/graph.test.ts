@@ -1,4 +1,4 @@
-/** LangGraph stops inside a tool and enters it again: the call stays the same call, and nothing inside is done twice. */
+/** LangGraph stops inside a tool and enters it again: it stays the same call, and nothing inside is repeated. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -162,7 +162,7 @@ test("an interrupt inside an inner call suspends both, and both resume", async (
 });
 
 test.each([true, false])(
-  "effects beside an interrupted call are not repeated when its task runs again (one runtime.run: %s)",
+  "effects of parallel calls are not repeated when the task of an interrupted call runs again (one runtime.run: %s)",
   async (isOneRun) => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPay();
@@ -364,7 +364,7 @@ test("retry middleware does not repeat an effect that may have happened, and rep
     const agent = createAgent({
       model,
       tools: [toLangChainTool(charge, { errors: "throw" })],
-      // Their types do not fit each other under `exactOptionalPropertyTypes`.
+      // Their types are incompatible under `exactOptionalPropertyTypes`.
       middleware: [
         toolRetryMiddleware({
           maxRetries: 2,
@@ -478,14 +478,14 @@ test("a suspended call keeps its approval, its budget and its breaker", async ()
   expect(interruptsIn(await go(say))).toEqual(["approve?"]);
   const [request] = await runtime.approvals({ status: "pending" });
   await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
-  // The answer that the program got to its own question is none to the tool's.
+  // The answer to the program's question is not an answer to the tool's.
   expect(interruptsIn(await go(new Command({ resume: "decided" })))).toEqual(["one"]);
   expect(interruptsIn(await go(new Command({ resume: 1 })))).toEqual(["two"]);
   expect(answersIn(await go(new Command({ resume: 2 })))).toEqual([["a", "success", "[1,2,true]"]]);
   expect(await runtime.approvals()).toHaveLength(1);
 });
 
-test("wrong options are refused by name", () => {
+test("invalid options are refused by name", () => {
   const { order } = createOrder();
   const make = (options: object) => () => toLangChainTool(order, options);
   expect(make({ onpending: () => 1 })).toThrow(/onpending/);

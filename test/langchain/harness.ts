@@ -1,4 +1,4 @@
-/** The loop that LangChain's own guides write by hand, on its own fake model. */
+/** The hand-written loop of LangChain's guides, on its own fake model. */
 import { type AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { AIMessage as Said } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
@@ -33,7 +33,7 @@ export async function loop(
   }
 }
 
-/** What came of the calls: id, status and text, in order. */
+/** The results of the calls: id, status and text, in order. */
 export function answersIn(messages: readonly BaseMessage[]): [string, string | undefined, string][] {
   return messages.flatMap((message) =>
     message instanceof ToolMessage ? [[message.tool_call_id, message.status, message.text]] : [],

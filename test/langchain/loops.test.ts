@@ -1,4 +1,4 @@
-/** Tools of ours in a loop of LangChain. */
+/** Our tools in a loop of LangChain. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";
@@ -10,7 +10,7 @@ import { answersIn, loop } from "./harness.ts";
 
 const task = { runId: "run-1" };
 
-test("a call is run and on record under the model's id of it, and the output is the message's artifact", async () => {
+test("a call runs and is logged with the model's id, and the output is the message's artifact", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const messages = await runtime.run(task, () =>
     loop([toLangChainTool(weather)], [[["weather", { city: "Bern" }, "id-1"]], "It is 21 degrees."]),
@@ -26,7 +26,7 @@ test("a call is run and on record under the model's id of it, and the output is 
   ]);
 });
 
-test("several calls of one turn are on record in its order, equal ones as two", async () => {
+test("several calls of one response are logged in its order, equal ones as two", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   await runtime.run(task, () =>
     loop(
@@ -46,7 +46,7 @@ test("several calls of one turn are on record in its order, equal ones as two", 
   expect(new Set(log.map(({ key }) => key)).size).toBe(3);
 });
 
-test("providers are told the input's JSON Schema, in which a field with a default is not required", () => {
+test("providers receive the input's JSON Schema, in which a field with a default is not required", () => {
   expect(convertToOpenAITool(toLangChainTool(weather))).toMatchObject({
     function: {
       name: "weather",
@@ -54,11 +54,11 @@ test("providers are told the input's JSON Schema, in which a field with a defaul
       parameters: { type: "object", required: ["city"], properties: { unit: { default: "C" } } },
     },
   });
-  // Those that take the schema as it stands get the same.
+  // Providers that take the schema unchanged receive the same.
   expect(toLangChainTool(weather).schema).toMatchObject({ type: "object", required: ["city"] });
 });
 
-test("a tool that takes no object is offered with one field", async () => {
+test("a tool whose input is not an object is offered with one field", async () => {
   const shout = defineTool({
     name: "shout",
     schema: z.union([z.string(), z.array(z.string())]),
@@ -71,7 +71,7 @@ test("a tool that takes no object is offered with one field", async () => {
   ]);
 });
 
-test("names that providers refuse are mapped, told apart, and on record as they are", async () => {
+test("names that providers refuse are mapped to unique ones, and logged unchanged", async () => {
   const named = (name: string) => defineTool({ name, schema: z.object({}), execute: () => `I am ${name}` });
   const names = ["shop.order", "shop_order", "shop/order", `long.${"x".repeat(80)}`];
   const tools = toLangChainTools(createRegistry(names.map(named)));
@@ -89,7 +89,7 @@ test("names that providers refuse are mapped, told apart, and on record as they 
   expect((await runtime.calls(task)).map(({ toolName }) => toolName)).toEqual(names);
 });
 
-test("bad input is answered in our words, logged, and not run", async () => {
+test("invalid input is answered in the standard error shape, logged, and not run", async () => {
   const { pay, paid } = createPay();
   await using runtime = createRuntime({ store: ":memory:" });
   const messages = await runtime.run(task, () =>
@@ -107,7 +107,7 @@ test("bad input is answered in our words, logged, and not run", async () => {
   expect(await runtime.calls(task)).toMatchObject([{ status: "error", inputJson: '{"amount":"much"}' }]);
 });
 
-test("a throw of the tool is an answer to a model and an error to a program", async () => {
+test("an exception of the tool is an answer to a model and an error to a program", async () => {
   const fail = defineTool({
     name: "fail",
     schema: z.object({}),
@@ -133,7 +133,7 @@ test("a program that calls the tool with plain arguments gets the plain output",
   });
 });
 
-test("the configuration of the loop is in ctx, and callbacks hear of the call", async () => {
+test("the configuration of the loop is in ctx, and callbacks are notified of the call", async () => {
   const whoami = defineTool({
     name: "whoami",
     schema: z.object({}),
@@ -156,7 +156,7 @@ test("a terminal tool returns directly, and others do not", () => {
   expect(toLangChainTools([end, weather]).map(({ returnDirect }) => returnDirect)).toEqual([true, false]);
 });
 
-test("the abort of the loop reaches ctx.signal, and the call is not on record as finished", async () => {
+test("an abort of the loop reaches ctx.signal, and the call is not logged as finished", async () => {
   const { wait, started, reasons } = createWait();
   await using runtime = createRuntime({ store: ":memory:" });
   const controller = new AbortController();
@@ -170,7 +170,7 @@ test("the abort of the loop reaches ctx.signal, and the call is not on record as
   expect(await runtime.calls(task)).toMatchObject([{ status: "unknown" }]);
 });
 
-test("a resumed loop gets recorded results, though the model's ids are new, and the tool is not run again", async () => {
+test("a resumed loop gets logged results even if the model's ids are new, and the tool does not run again", async () => {
   const { count, keys } = createCount();
   await using runtime = createRuntime({ store: ":memory:" });
   for (const id of ["id-1", "id-2"]) {
@@ -179,7 +179,7 @@ test("a resumed loop gets recorded results, though the model's ids are new, and 
   expect(keys).toHaveLength(1);
 });
 
-test("each turn of a chat counts for itself, where the loop shows its messages or the program says which turn", async () => {
+test("equal calls of two turns of a chat are different, if the loop passes its messages or the program passes the turn", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { count, keys } = createCount();
   const tool = toLangChainTool(count);
@@ -195,7 +195,7 @@ test("each turn of a chat counts for itself, where the loop shows its messages o
   expect(keys).toHaveLength(4);
 });
 
-test("one id for several equal calls is several calls", async () => {
+test("several equal calls with one id are different calls", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { count, keys } = createCount();
   const tool = toLangChainTool(count);

@@ -1,4 +1,4 @@
-/** Calls that need a person: asked at the client where it can, on record where it cannot. */
+/** Calls that need approval: the client asks its user if it can; otherwise the request is stored. */
 import { describe, expect, it } from "vitest";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
 import { createFolder, toolwright } from "../cli/command.ts";
@@ -7,7 +7,7 @@ import { connect, createServerFolder, type Era, errorOf, keyed, ledgerOf, openRu
 const risky = { name: "risky_order", arguments: { sku: "gold" } };
 
 describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
-  it("ask their person, and the call runs once", async () => {
+  it("ask their user, and the call runs once", async () => {
     const folder = createServerFolder();
     const asked: string[] = [];
     const client = await connect(folder, {
@@ -41,7 +41,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
     expect(ledgerOf(folder)).toEqual([]);
   });
 
-  it("are asked about all calls inside a call together; what was approved runs", async () => {
+  it("ask about all nested calls together, and approved calls run", async () => {
     const folder = createServerFolder();
     const asked: string[] = [];
     const client = await connect(folder, {
@@ -56,7 +56,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
     expect(ledgerOf(folder).sort()).toEqual(["gold", "silver"]);
   });
 
-  it("leave the request open when their person will not say", async () => {
+  it("leave the request pending when their user does not decide", async () => {
     const folder = createServerFolder();
     const client = await connect(folder, { era, onElicit: () => ({ action: "cancel" }) });
     expect(errorOf(await client.callTool(risky))["error_type"]).toBe("approval_pending");
@@ -64,7 +64,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
     expect(ledgerOf(folder)).toEqual([]);
   });
 
-  it("are not asked where only the store's people may decide", async () => {
+  it("do not ask if only users of the store may decide", async () => {
     const folder = createServerFolder();
     const onElicit = (): never => {
       throw new Error("asked");
@@ -75,7 +75,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
 });
 
 describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => {
-  it("are told the request and how to go on; after the decision the same key goes on, in a later server too", async () => {
+  it("receive the request and how to continue; after the decision the same key continues, on a later server too", async () => {
     const folder = createServerFolder();
     const waiting = await (await connect(folder, { era })).callTool(risky);
     const { message = "", next_action_hint: hint = "" } = errorOf(waiting);
@@ -85,7 +85,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => 
     expect(hint).toContain(`toolwright approve ${id}`);
     expect(hint).toContain(key);
     expect(ledgerOf(folder)).toEqual([]);
-    // As a person would paste it, in whatever folder their terminal is.
+    // Pasted into a terminal in another folder.
     const [, command = ""] = /toolwright (approve [^,.]+\S*)(?:, or|\.)/.exec(hint) ?? [];
     const approved = await toolwright(createFolder(), command.split(" "));
     expect({ command, code: approved.code }).toMatchObject({ code: 0 });
@@ -102,7 +102,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that cannot ask", (era) => 
   });
 });
 
-it("goes on with a waiting call that a client without keys repeats, once for each approval", async () => {
+it("continues a waiting call that a client without keys repeats, once for each approval", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   await client.callTool(risky);
@@ -116,7 +116,7 @@ it("goes on with a waiting call that a client without keys repeats, once for eac
   expect(ledgerOf(folder)).toEqual(["gold"]);
 });
 
-it("takes no answer that was given before the question, for other arguments", async () => {
+it("ignores an answer that was given before the question, for other arguments", async () => {
   const folder = createServerFolder();
   const client = await connect(folder, { era: "modern", onElicit: () => ({ action: "cancel" }) });
   await client.callTool({ ...risky, ...keyed("first") });

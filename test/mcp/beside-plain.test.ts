@@ -1,4 +1,6 @@
-/** The same program with tools of the official server and with ours: a client finds the same, over stdio and over HTTP. */
+/**
+ * The same program with tools of the official server and with ours: a client sees the same, over stdio and over HTTP.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -26,7 +28,9 @@ interface Connected {
   readonly heard: (line: string) => Promise<void>;
   readonly logs: unknown[];
   readonly logged: () => Promise<void>;
-  /** The official handler serves requests of the 2025 protocol one by one: a notification reaches none of the others. */
+  /**
+   * The official handler serves requests of the 2025 protocol one by one: a notification reaches none of the others.
+   */
   readonly canCancel: boolean;
 }
 
@@ -70,7 +74,7 @@ function linesOf(stream: Readable): (line: string) => Promise<void> {
   };
 }
 
-/** All that the client can find out. */
+/** Everything that the client can observe. */
 async function explore({ client, logs, logged, heard, canCancel }: Connected, era: Era) {
   const logLevel = { _meta: { "io.modelcontextprotocol/logLevel": "info" } };
   const more = era === "modern" ? logLevel : {};
@@ -123,7 +127,7 @@ describe.each([
   ["http", "modern"],
   ["http", "legacy"],
 ] as const)("over %s, a %s client", (transport, era) => {
-  it("finds the same tools, results, progress and logs, and cancels", { timeout: 60_000 }, async () => {
+  it("sees the same tools, results, progress and logs, and cancels", { timeout: 60_000 }, async () => {
     const [ours, plain] = await Promise.all(
       ["ours", "plain"].map(async (kind) => explore(await connect(kind, transport, era), era)),
     );
@@ -135,7 +139,7 @@ describe.each([
       expect(failures?.badInput.isError).toBe(true);
       expect(failures?.fail.isError).toBe(true);
     }
-    // Ours say more: the message is in the one shape that models read everywhere.
+    // Our errors contain more: the message has the standard error shape.
     expect(JSON.stringify(plain?.failures.fail.content)).toContain("out of order");
     expect(JSON.stringify(ours?.failures.fail.content)).toContain("out of order");
   });

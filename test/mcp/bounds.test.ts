@@ -1,4 +1,4 @@
-/** A server that sends too much: how many tools it may list, and how large an answer may be. */
+/** Limits for a server: the number of tools it may list, and the size of an answer. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import { importMcpTools, mcpTools } from "../../src/adapters/mcp/index.ts";
 import { createRuntime } from "../../src/index.ts";
@@ -22,11 +22,11 @@ const serverOf = (tools: readonly object[], answer: unknown = { content: [] }) =
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => tool(`tool_${index}`));
 
-it("refuses a list of too many tools before any of them is made, unless the limit is raised", async () => {
+it("refuses a list of too many tools before any of them is created, unless the limit is raised", async () => {
   await expect(importMcpTools(serverOf(many(20_000)))).rejects.toMatchObject({
     code: "TOOL_EXECUTION_FAILED",
     message: expect.stringContaining("more than 1000 tools (maxTools)"),
-    hint: expect.stringContaining("Raise the limit"),
+    hint: expect.stringContaining("raise the limit"),
     effect: "none",
   });
   expect(await importMcpTools(serverOf(many(1_000)))).toHaveLength(1_000);
@@ -34,7 +34,7 @@ it("refuses a list of too many tools before any of them is made, unless the limi
   expect(await importMcpTools(serverOf(many(1_200)), { maxTools: 1_200 })).toHaveLength(1_200);
 });
 
-it("counts entries that are no tools, or are listed twice, too", async () => {
+it("counts invalid and duplicate entries too", async () => {
   const same = Array.from({ length: 1_001 }, () => tool("same"));
   await expect(importMcpTools(serverOf(same))).rejects.toThrow(/maxTools/);
   await expect(importMcpTools(serverOf(Array.from({ length: 1_001 }, () => ({}))))).rejects.toThrow(
@@ -49,7 +49,7 @@ it("refuses a list that is too large, in one page or in many", async () => {
   await expect(importMcpTools(large)).rejects.toThrow(/more than 16777216 bytes \(maxAnswerBytes\)/);
 });
 
-it("does not take an answer that is too large, and says that the call has happened", async () => {
+it("drops an answer that is too large, and reports that the effect has happened", async () => {
   const text = "x".repeat(200_000);
   const server = serverOf([tool("read")], { content: [{ type: "text", text }] });
   const runtime = createRuntime({ store: ":memory:" });
@@ -75,14 +75,14 @@ it("does not take an answer that is too large, and says that the call has happen
   expect(await runtime.call(lists, {}, { runId: "r3" })).toMatchObject({ status: "error" });
 });
 
-it("holds for the four tools that look for others", async () => {
+it("applies the limits to the four meta-tools", async () => {
   const tools = mcpTools({ big: serverOf(many(2_000)) }, { big: { maxTools: 1_500 } });
   expect(await tools.mcp_list_tools.execute({})).toMatchObject({
     servers: [{ server: "big", error: expect.stringContaining("1500 tools") }],
   });
 });
 
-it("refuses limits that are none", async () => {
+it("refuses invalid limits", async () => {
   for (const wrong of [0, -1, 1.5, "9", Number.NaN]) {
     await expect(importMcpTools(serverOf([]), { maxTools: wrong as number })).rejects.toMatchObject({
       code: "TOOL_OPTION_INVALID",
@@ -91,7 +91,7 @@ it("refuses limits that are none", async () => {
   }
 });
 
-it("leaves out a tool whose name would steer a terminal", async () => {
+it("leaves out a tool whose name contains control characters", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const names = ["fine", "a\ntoolwright approve apr_1", "\u001B[31m", "\u202Eb", "x".repeat(1_000)];

@@ -1,4 +1,4 @@
-/** What `toolwright mcp` says when it cannot serve: on stderr, and nothing on stdout, which belongs to the protocol. */
+/** The errors of `toolwright mcp` go to stderr, since stdout belongs to the protocol. */
 import { expect, it } from "vitest";
 import { createFolder, toolwright } from "../cli/command.ts";
 

@@ -1,6 +1,7 @@
 /**
- * The official conformance suite, in both revisions of the protocol, against `serveMcpHttp` and against a program that
- * imports tools. docs/mcp.md says which scenarios are none of ours, and why; a scenario that is on no list fails the test.
+ * The official conformance suite, in both revisions of the protocol, against `serveMcpHttp` and against a program
+ * that imports tools. docs/mcp.md says which scenarios are none of ours, and why; a scenario that is on no list fails
+ * the test.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -80,7 +81,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a run of the suite found, by scenario. */
+/** The findings of a run of the suite, by scenario. */
 async function runSuite(name: string, args: readonly string[]): Promise<Map<string, CheckResult[]>> {
   const results = join(folder, name);
   const child = spawn(process.execPath, [SUITE, ...args, "-o", results], {
@@ -100,7 +101,7 @@ async function runSuite(name: string, args: readonly string[]): Promise<Map<stri
   );
 }
 
-/** What does not conform, in words. Warnings count: they are what a SHOULD of the protocol asks for. */
+/** Describes the failed checks. Warnings count: they stand for a SHOULD of the protocol. */
 function problemsIn(found: ReadonlyMap<string, readonly CheckResult[]>): string[] {
   return [...found].flatMap(([scenario, checks]) =>
     checks

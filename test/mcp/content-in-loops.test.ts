@@ -1,4 +1,7 @@
-/** Content of imported tools in the loops of other SDKs: what a model can be shown arrives as media, the rest is named. */
+/**
+ * Content of imported tools in the loops of other SDKs: what a model can be shown arrives as media, the rest is
+ * named.
+ */
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { createRuntime, runAgentLoop, type Tool } from "toolwright";

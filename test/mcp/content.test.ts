@@ -1,4 +1,4 @@
-/** What stands in a result beside its structured content, and what a server says about its tools, is passed on. */
+/** Content besides structured content, and the metadata of a server's tools, are passed on. */
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { createRuntime, defineTool, type Tool } from "toolwright";
@@ -72,7 +72,7 @@ it("an imported tool keeps its title and its output schema, and all content besi
   });
 });
 
-it("structured content that does not fit its schema is refused, whatever stands beside it", async () => {
+it("structured content that does not match its schema is refused, with any other content", async () => {
   const client = {
     listTools: async () => ({
       tools: [
@@ -107,7 +107,7 @@ it("models of the AI SDK see the images of imported tools, and the structured co
   });
 });
 
-it("an imported tool that is served again is what it was, and so are its results", async () => {
+it("an imported tool that is served again is unchanged, and so are its results", async () => {
   const before = await connect(createPlainServer());
   const tools = await importMcpTools(before);
   const again = await connect(createMcpServer({ tools, runtime: openRuntime() }));
@@ -133,7 +133,7 @@ it("an imported tool that is served again is what it was, and so are its results
   }
 });
 
-it("hints of the server are passed on, and what the policy says about effects counts more", async () => {
+it("hints of the server are passed on, and the policy takes precedence for effects", async () => {
   const { chart } = await importAll({ tools: { chart: { sideEffect: true, idempotent: false } } });
   const client = await connect(createMcpServer({ tools: [chart as Tool], runtime: openRuntime() }));
   const [tool] = (await client.listTools()).tools;
@@ -154,7 +154,7 @@ it("content and media of our own tools are content of the result, in every shape
     sdk: { type: "content", value: [{ type: "image-data", mediaType: "image/png", data: PNG }] },
     single: { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
     pdf: [{ type: "file", mediaType: "application/pdf", data: PNG, filename: "a.pdf" }],
-    record: { content: "a text", author: "somebody" },
+    record: { content: "a text", author: "a writer" },
   };
   const tools = Object.entries(outputs).map(([name, output]) =>
     defineTool({ name, schema: z.object({}), execute: () => output }),

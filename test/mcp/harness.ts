@@ -1,4 +1,4 @@
-/** The real `toolwright mcp`, in a process of its own, and the official client that talks to it. */
+/** The real `toolwright mcp` in its own process, and the official client connected to it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createRuntime, type Runtime } from "../../src/index.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
 import { createFolder, MAIN } from "../cli/command.ts";
 
-/** Tools whose effects are lines of a file, which no store knows about. */
+/** Tools whose effects are lines in a file, outside of any store. */
 const CONFIG = `
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -93,7 +93,7 @@ const COMPILED = join(tmpdir(), "toolwright-test-compiled");
 
 interface ConnectOptions {
   readonly era?: Era;
-  /** What the client's person answers; without, the client cannot ask anybody. */
+  /** The answers of the client's user; without it, the client does not support elicitation. */
   readonly onElicit?: (message: string) => { action: "accept" | "decline" | "cancel"; content?: object };
   readonly args?: readonly string[];
 }
@@ -128,7 +128,7 @@ export function keyed(key: string): { _meta: Record<string, unknown> } {
   return { _meta: { [MCP_IDEMPOTENCY_KEY]: key } };
 }
 
-/** What has happened outside, order by order. */
+/** The effects so far, in order. */
 export function ledgerOf(folder: string): string[] {
   const file = join(folder, "ledger");
   if (!existsSync(file)) return [];
@@ -136,7 +136,7 @@ export function ledgerOf(folder: string): string[] {
   return lines.map((line) => line.split(" ")[1] ?? "");
 }
 
-/** For a call of "slow" with so many steps: it ends once all of them were heard of. */
+/** For a call of "slow" with this many steps: it ends once the client has received all of them. */
 export function hearSteps(
   folder: string,
   steps: number,

@@ -1,4 +1,4 @@
-/** HTTP on loopback: the real command, real sockets, and those who have no business there. */
+/** HTTP on loopback: the real command, real sockets, and unauthorised requests. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { request } from "node:http";
@@ -81,7 +81,7 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number 
 }
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("list, call, hear progress, and get the recorded answer for their key", async () => {
+  it("list, call, receive progress, and get the logged result for their key", async () => {
     const folder = createServerFolder();
     const client = await connectTo(await serve(folder), { era });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("add");
@@ -98,7 +98,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(ledgerOf(folder)).toEqual(["a"]);
   });
 
-  it("cut a call off by cancelling it", async () => {
+  it("cancel a call", async () => {
     const folder = createServerFolder();
     const client = await connectTo(await serve(folder), { era });
     const cancel = new AbortController();
@@ -126,7 +126,7 @@ it.each<Era>(["legacy", "modern"])(
   },
 );
 
-it("lets in nobody without the token, under another name, or from a page of the web", async () => {
+it("refuses requests without the token, under another host name, or from a web page", async () => {
   const served = await serve(createServerFolder());
   const { url, token } = served;
   const Authorization = `Bearer ${token}`;
@@ -156,7 +156,7 @@ it.each([[""], ["two words"], ["schlüssel"], [true], [7]])("takes no token that
   });
 });
 
-it("asks for no token only where it is told so", async () => {
+it("requires no token only with token: false", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   await using closed = await serveMcpHttp({ tools: [], runtime });
   expect(await statusOf(closed.url, {})).toBe(401);

@@ -1,4 +1,4 @@
-/** One key, one effect: however often, by whomever, and whatever was killed in between. */
+/** One key, one effect: however often it is sent, by any client, and after any crash. */
 import { describe, expect, it } from "vitest";
 import {
   connect,
@@ -17,7 +17,7 @@ const order = (sku: string, name = "place_order"): { name: string; arguments: { 
 });
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("get the recorded answer for the same key, also from a server that was started later", async () => {
+  it("get the logged result for the same key, also from a server that was started later", async () => {
     const folder = createServerFolder();
     const first = await connect(folder, { era });
     const answers = [await first.callTool({ ...order("apple"), ...keyed("k1") })];
@@ -32,7 +32,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
   });
 });
 
-it("has one effect when the same key comes many times at once, from two servers", async () => {
+it("has one effect when the same key is sent many times at once, to two servers", async () => {
   const folder = createServerFolder();
   const clients = await Promise.all([connect(folder), connect(folder)]);
   const answers = await Promise.all(
@@ -61,7 +61,7 @@ it("refuses a key that was used for other arguments or for another tool, and run
   expect(ledgerOf(folder)).toEqual(["apple"]);
 });
 
-it("lets one of two calls have a key that both bring at once", async () => {
+it("gives a key that two calls send at once to one of them", async () => {
   const folder = createServerFolder();
   const clients = await Promise.all([connect(folder), connect(folder)]);
   const answers = await Promise.all(
@@ -81,7 +81,7 @@ it.each(["", 7, "x".repeat(501)])("refuses %j as a key", async (key) => {
   });
 });
 
-it("has the effect once when the server is killed between the effect and its record", async () => {
+it("has the effect once when the server is killed between effect and log", async () => {
   const folder = createServerFolder();
   crashAfterNextEffect(folder);
   const first = await connect(folder);
@@ -93,7 +93,7 @@ it("has the effect once when the server is killed between the effect and its rec
   expect(ledgerOf(folder)).toEqual(["apple"]);
 });
 
-it("shows the three answers where a killed call cannot be told apart, and takes no bare yes for one of them", async () => {
+it("shows the three answers for a killed call with an unknown outcome, and does not accept a bare yes", async () => {
   const folder = createServerFolder();
   crashAfterNextEffect(folder);
   const blind = { ...order("apple", "place_blind"), ...keyed("k") };

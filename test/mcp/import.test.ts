@@ -1,4 +1,4 @@
-/** Tools of servers that are not trusted: what they may do, what they are taken for, and what becomes of their tricks. */
+/** Tools of untrusted servers: their policies, their limits, and how attacks fail. */
 import { resolve } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -35,7 +35,7 @@ async function toolsOf(client: Client, policy?: McpImportPolicy): Promise<Record
 const call = (runtime: Runtime, tool: Tool | undefined, args: unknown = {}) =>
   runtime.call(tool as Tool, args, { runId: "r" });
 
-it("imports every page, leaves out what cannot be used, and says so", async () => {
+it("imports every page, leaves out invalid tools, and warns about them", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const tools = await importMcpTools(await connectHostile());
   expect(tools.map(({ name }) => name)).toEqual([
@@ -55,17 +55,17 @@ it("imports every page, leaves out what cannot be used, and says so", async () =
   warn.mockRestore();
 });
 
-it("does not stand still at a pattern that nobody comes to the end of, in what is sent or what is answered", async () => {
+it("limits the time of a catastrophic pattern, in inputs and in outputs", async () => {
   const { slow_input, slow_output } = await toolsOf(await connectHostile());
   const runtime = openRuntime();
   const sent = await call(runtime, slow_input, { sku: `${"a".repeat(40)}!` });
-  const message = expect.stringContaining("cannot be checked in reasonable time") as string;
+  const message = expect.stringContaining("schema timed out") as string;
   expect(sent).toMatchObject({ status: "error", error: { code: "TOOL_INPUT_INVALID", message } });
   const answered = await call(runtime, slow_output);
   expect(answered).toMatchObject({ status: "error", error: { code: "TOOL_OUTPUT_INVALID" } });
 });
 
-it("shows a person no control characters of a server's", async () => {
+it("shows no control characters of a server", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const inputSchema = { type: "object", properties: { a: { $ref: "http://127.0.0.1/schema" } } };
   const client = {
@@ -79,7 +79,7 @@ it("shows a person no control characters of a server's", async () => {
   warn.mockRestore();
 });
 
-it("takes every tool for a side effect that must not be repeated, whatever the server says, unless the policy does", async () => {
+it("treats every tool as a non-idempotent side effect, despite hints of the server, unless the policy differs", async () => {
   const client = await connectHostile();
   const { echo } = await toolsOf(client);
   expect(getDefinedToolMetadata(echo)).toMatchObject({ sideEffect: true, idempotent: false });
@@ -120,7 +120,7 @@ it("checks the arguments before the server sees them, sends its key, and keeps s
   });
 });
 
-it("makes a clear error of failures, lies and garbage, and the others go on", async () => {
+it("turns failures, invalid output and garbage into clear errors, and the other tools keep working", async () => {
   const { fails, lies, garbage, echo } = await toolsOf(await connectHostile());
   const runtime = openRuntime();
   expect(await call(runtime, fails)).toMatchObject({
@@ -138,7 +138,7 @@ it("makes a clear error of failures, lies and garbage, and the others go on", as
   expect(await call(runtime, echo, { sku: "apple" })).toMatchObject({ status: "success" });
 });
 
-it("ends a call of a server that hangs, and does not try a side effect again", async () => {
+it("ends a call of a server that hangs, and does not retry a side effect", async () => {
   const { hangs, echo } = await toolsOf(await connectHostile(), {
     tools: { hangs: { timeoutMs: 100, retry: { maxRetries: 2, backoffMs: 0 } } },
   });
@@ -148,7 +148,7 @@ it("ends a call of a server that hangs, and does not try a side effect again", a
   expect(await call(runtime, echo, { sku: "apple" })).toMatchObject({ status: "success" });
 });
 
-it("makes a clear error of a server that dies, which harms no other server", async () => {
+it("turns the crash of a server into a clear error, without affecting other servers", async () => {
   const { dies, echo } = await toolsOf(await connectHostile());
   const { echo: other } = await toolsOf(await connectHostile(), { prefix: "other." }).then((tools) => ({
     echo: tools["other.echo"],
@@ -162,7 +162,7 @@ it("makes a clear error of a server that dies, which harms no other server", asy
       effect: undefined,
     },
   });
-  // Nothing was sent any more, so nothing can have happened.
+  // Nothing was sent, so no effect can have happened.
   expect(await call(runtime, echo, { sku: "apple" })).toMatchObject({
     status: "error",
     error: { effect: "none" },
@@ -170,7 +170,7 @@ it("makes a clear error of a server that dies, which harms no other server", asy
   expect(await call(runtime, other, { sku: "apple" })).toMatchObject({ status: "success" });
 });
 
-it("says that a list which never ends, or never comes, cannot be had", async () => {
+it("reports a list that never ends or never arrives", async () => {
   await expect(importMcpTools(await connectHostile("endless"))).rejects.toMatchObject({
     code: "TOOL_EXECUTION_FAILED",
     message: expect.stringContaining("cannot be listed"),
@@ -182,7 +182,7 @@ it("says that a list which never ends, or never comes, cannot be had", async () 
   await expect(importMcpTools(silent, { listTimeoutMs: 50 })).rejects.toThrow(/no answer within 50 ms/);
 });
 
-it("refuses a tool that is not what it was when it was pinned, names what changed, and lets the others run", async () => {
+it("refuses a tool that has changed since it was pinned, names the change, and runs the others", async () => {
   const pins = await pinMcpTools(await connectHostile());
   const same = await toolsOf(await connectHostile(), { pins });
   const runtime = openRuntime();
@@ -204,7 +204,7 @@ it("refuses a tool that is not what it was when it was pinned, names what change
   expect(await runtime.approvals({})).toEqual([]);
 });
 
-it("calls a server of our own with the same key in a later attempt, which has the effect once", async () => {
+it("calls our own server with the same key in a later attempt, which has the effect once", async () => {
   const folder = createServerFolder();
   const policy = { acceptsIdempotencyKey: true, replay: "run" } as const;
   const { place_order: order } = await toolsOf(await connect(folder, { era: "modern" }), policy);

@@ -16,7 +16,7 @@ async function open(
   return { folder, tools, runtime };
 }
 
-it("lists and searches the tools of all servers, and shows which one cannot be asked", async () => {
+it("lists and searches the tools of all servers, and shows which one is unavailable", async () => {
   const { tools } = await open({ tools: { slow: false } });
   const { servers } = (await tools.mcp_list_tools.execute({})) as {
     servers: { server: string; tools: { name: string }[]; error?: string }[];
@@ -37,7 +37,7 @@ it("lists and searches the tools of all servers, and shows which one cannot be a
   });
 });
 
-it("shows the schemas of one tool, and says what there is where there is no such one", async () => {
+it("shows the schemas of one tool, and suggests others if there is no such tool", async () => {
   const { tools } = await open();
   expect(await tools.mcp_info.execute({ server: "shop", tool: "add" })).toMatchObject({
     server: "shop",
@@ -72,7 +72,7 @@ it("checks the arguments against the server's schema, and keeps structured conte
   ]);
 });
 
-it("does not pass an approval by, and runs once when it is given", async () => {
+it("does not bypass an approval, and runs once when it is given", async () => {
   const { folder, tools, runtime } = await open({ tools: { place_order: { needsApproval: true } } });
   const call = { server: "shop", tool: "place_order", args: { sku: "gold" } };
   const exec = () => runtime.call(tools.mcp_exec, call, { runId: "r", callKey: "one" });
@@ -89,7 +89,7 @@ it("does not pass an approval by, and runs once when it is given", async () => {
   await expect(tools.mcp_exec.execute(call)).rejects.toMatchObject({ code: "TOOL_APPROVAL_REQUIRED" });
 });
 
-it("leaves out of reach what the policy leaves out", async () => {
+it("hides tools that the policy excludes", async () => {
   const { folder, tools, runtime } = await open({ tools: { place_order: false } });
   const outcome = await runtime.call(tools.mcp_exec, {
     server: "shop",

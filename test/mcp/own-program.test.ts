@@ -1,4 +1,4 @@
-/** A program of one's own that serves the registry, without a runtime. */
+/** A user's program that serves the registry, without a runtime. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -21,6 +21,6 @@ it("opens a runtime on toolwright.db for each request, and closes it when the re
   expect(second.structuredContent).toEqual(first.structuredContent);
   expect(second._meta?.["toolwright/replayed"]).toBe(true);
   expect(existsSync(join(folder, "toolwright.db"))).toBe(true);
-  // The log of a store that was closed is folded into it.
+  // Closing the store checkpoints its write-ahead log.
   expect(existsSync(join(folder, "toolwright.db-wal"))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The protocol without anybody's client: lines of JSON, written and read by hand. */
+/** The protocol without a client: lines of JSON, written and read by hand. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
@@ -26,13 +26,13 @@ function open(folder: string): {
     );
   return {
     send: (line) => (line === "" ? child.stdin.end() : send(line)),
-    // Fails where anything but the protocol stands on stdout.
+    // Fails if stdout contains anything but the protocol.
     line: async () => JSON.parse((await lines.next()).value as string) as Line,
     ended: new Promise((resolve) => child.once("close", resolve)),
   };
 }
 
-it("speaks lines of JSON-RPC and nothing else on stdout, survives nonsense, and ends with its client", async () => {
+it("writes only lines of JSON-RPC to stdout, survives invalid input, and ends with its client", async () => {
   const folder = createServerFolder();
   const server = open(folder);
   const clientInfo = { name: "by hand", version: "0" };

@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("list the tools with their schemas and what their flags say", async () => {
+  it("list the tools with their schemas and annotations", async () => {
     const client = await connect(createServerFolder(), { era });
     const { tools } = await client.listTools();
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -35,7 +35,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     });
   });
 
-  it("get structured output beside its text, and dates as the schema says", async () => {
+  it("get structured output besides its text, and dates as the schema describes them", async () => {
     const client = await connect(createServerFolder(), { era });
     await client.listTools();
     const sum = await client.callTool({ name: "add", arguments: { a: 1 } });
@@ -47,7 +47,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(when.structuredContent).toEqual({ at: "1970-01-01T00:00:00.000Z" });
   });
 
-  it("are told of bad input in the words of a direct call", async () => {
+  it("receive the same error for invalid input as a direct call", async () => {
     const client = await connect(createServerFolder(), { era });
     const result = await client.callTool({ name: "add", arguments: { a: "one" } });
     await using runtime = createRuntime({ store: ":memory:" });
@@ -59,7 +59,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(result.content).toEqual([{ type: "text", text: JSON.stringify(errorOf(result)) }]);
   });
 
-  it("hear of the progress that they asked for", async () => {
+  it("receive the progress that they requested", async () => {
     const folder = createServerFolder();
     const client = await connect(folder, { era });
     const { heard, onprogress } = hearSteps(folder, 3);
@@ -68,7 +68,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
     expect(heard).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })));
   });
 
-  it("cut a call off by cancelling it: the tool is told, and the record says that nobody knows", async () => {
+  it("cancel a call: the tool is aborted, and the outcome is logged as unknown", async () => {
     const folder = createServerFolder();
     const client = await connect(folder, { era });
     const cancel = new AbortController();
@@ -91,7 +91,7 @@ it("answers an unknown tool with an error of the protocol", async () => {
   await expect(client.callTool({ name: "toString", arguments: {} })).rejects.toMatchObject({ code: -32_602 });
 });
 
-it("goes on serving when a tool throws, also where nobody waits for it", async () => {
+it("keeps serving when a tool throws, also in the background", async () => {
   const client = await connect(createServerFolder());
   const broken = await client.callTool({ name: "broken", arguments: {} });
   expect(errorOf(broken)).toMatchObject({ error_type: "execution_failed", message: "out of order" });
@@ -104,7 +104,7 @@ it("goes on serving when a tool throws, also where nobody waits for it", async (
   });
 });
 
-it("marks an answer in the shape of an error as one", async () => {
+it("marks an output in the error shape as an error", async () => {
   const client = await connect(createServerFolder());
   expect(await client.callTool({ name: "failing", arguments: {} })).toMatchObject({
     isError: true,
@@ -112,7 +112,7 @@ it("marks an answer in the shape of an error as one", async () => {
   });
 });
 
-it("maps names that MCP refuses, keeps the real ones on record, and leaves out what cannot be served", async () => {
+it("maps names that MCP refuses, logs the original ones, and leaves out tools that cannot be served", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   const { tools } = await client.listTools();

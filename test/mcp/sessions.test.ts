@@ -1,4 +1,4 @@
-/** Sessions of clients of the 2025 protocol: streams that are resumed, and calls of clients that do not come back. */
+/** Sessions of clients of the 2025 protocol: resumed streams, and calls of clients that do not reconnect. */
 import { createRuntime, defineTool } from "toolwright";
 import { serveMcpHttp } from "toolwright/mcp";
 import { expect, it, onTestFinished } from "vitest";
@@ -76,7 +76,7 @@ it("a client that lost its connection gets the result when it connects again", a
   connection.abort();
   const reconnect = () => send("GET", undefined, { "Last-Event-ID": id });
   let again = await reconnect();
-  // Until the server has noticed that the old connection is gone.
+  // Wait until the server has noticed the closed connection.
   while (again.status === 409) again = await reconnect();
   finish();
   const { text: event } = await firstEventOf(again);
@@ -84,7 +84,7 @@ it("a client that lost its connection gets the result when it connects again", a
   expect(signals[0]?.aborted).toBe(false);
 });
 
-it("a call whose client does not come back is cancelled", async () => {
+it("a call whose client does not reconnect is cancelled", async () => {
   const { call, signals } = await start();
   const connection = new AbortController();
   await call(connection.signal);

@@ -1,4 +1,4 @@
-/** Several clients of one server: what one of them does must not be done to the others. */
+/** Several clients of one server must not affect each other. */
 import { StreamableHTTPClientTransport, type Client } from "@modelcontextprotocol/client";
 import { setTimeout as pause } from "node:timers/promises";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
@@ -77,7 +77,7 @@ const slow = { name: "slow", arguments: { sku: "gold" }, ...keyed("k") };
 const risky = { name: "risky", arguments: { sku: "gold" } };
 
 describe.each(ERAS)("clients of the %s protocol that send one key", (era) => {
-  it("get the result of the call, though the one that sent it first hangs up", async () => {
+  it("get the result of the call even if the first client disconnects", async () => {
     const world = await createWorld();
     const [first, second] = [await world.connect(era), await world.connect(era)];
     const hungUp = first.callTool(slow).catch((error: unknown) => error);
@@ -94,7 +94,7 @@ describe.each(ERAS)("clients of the %s protocol that send one key", (era) => {
     expect(await world.runtime.calls()).toMatchObject([{ status: "success" }]);
   });
 
-  it("have the call cancelled when the last of them is gone", async () => {
+  it("have the call cancelled when the last of them disconnects", async () => {
     const world = await createWorld();
     const clients = [await world.connect(era), await world.connect(era)];
     const calls = clients.map((client) => client.callTool(slow).catch(() => undefined));
@@ -124,7 +124,7 @@ describe.each(ERAS)("clients of the %s protocol that send no key", (era) => {
   });
 });
 
-it("has as many calls as a client makes side by side", async () => {
+it("treats concurrent equal calls of a client as different calls", async () => {
   const world = await createWorld();
   const client = await world.connect("modern");
   await Promise.all([client.callTool(risky), client.callTool(risky)]);
@@ -134,7 +134,7 @@ it("has as many calls as a client makes side by side", async () => {
   expect(world.effects).toEqual(["gold", "gold"]);
 });
 
-it("is asked once about a call that one client repeats before it is decided", async () => {
+it("requests approval once for a call that a client repeats before the decision", async () => {
   const world = await createWorld();
   const client = await world.connect("legacy");
   for (let repeats = 0; repeats < 3; repeats += 1) await client.callTool(risky);

@@ -1,4 +1,4 @@
-/** Approvals in the loop of the OpenAI Agents SDK: what stands in the store is the decision; its state only pauses. */
+/** Approvals in the loop of the OpenAI Agents SDK: the decision is in the store; the state of the loop only pauses. */
 import { RunState } from "@openai/agents";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { createMemoryStore } from "toolwright/testing";
@@ -52,7 +52,7 @@ async function decideAll(runtime: Runtime, approved: (sku: string) => boolean = 
 
 const answers = ({ model }: Scripted): string => JSON.stringify(answersIn(model.lastCall?.request));
 
-test("a call that needs approval pauses the loop, and the request is a row", async () => {
+test("a call that needs approval pauses the loop, and the request is stored", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"));
   expect((await go(runtime, orders)).waiting).toEqual(["id-a"]);
@@ -63,7 +63,7 @@ test("a call that needs approval pauses the loop, and the request is a row", asy
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "pending", toolCallId: "id-a" }]);
 });
 
-test("after the decision in the store, the state goes on by itself and runs the call once", async () => {
+test("after the decision in the store, the state resumes by itself and runs the call once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -75,7 +75,7 @@ test("after the decision in the store, the state goes on by itself and runs the 
   ]);
 });
 
-test("a state that was written down goes on in another process", async () => {
+test("a serialised state resumes in another process", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   const before = createOrders(order("a"));
@@ -98,7 +98,7 @@ test("a loop that is driven again from the start redeems the decision too", asyn
   expect(again.placed).toEqual(["a"]);
 });
 
-test("without a decision the loop pauses again, and asks nobody twice", async () => {
+test("without a decision the loop pauses again, and requests approval only once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"));
   const { state } = await go(runtime, orders);
@@ -109,7 +109,7 @@ test("without a decision the loop pauses again, and asks nobody twice", async ()
 
 test("an approval in the state alone approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
-  const orders = createOrders(order("a"), say("I was told to wait."));
+  const orders = createOrders(order("a"), say("I have to wait."));
   const { state } = await go(runtime, orders);
   await go(runtime, orders, approveInState(state));
   expect(orders.placed).toEqual([]);
@@ -119,7 +119,7 @@ test("an approval in the state alone approves nothing", async () => {
 
 test("an approval of all calls of a tool in the state approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
-  const orders = createOrders(order("a"), order("b"), say("I was told to wait."));
+  const orders = createOrders(order("a"), order("b"), say("I have to wait."));
   const { state } = await go(runtime, orders);
   for (const interruption of state.getInterruptions()) state.approve(interruption, { alwaysApprove: true });
   await go(runtime, orders, state);
@@ -138,7 +138,7 @@ test("an approval in the state does not undo a denial in the store", async () =>
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
 });
 
-test("a rejection in the state keeps the call from running, whatever the store says", async () => {
+test("a rejection in the state prevents the call, even if the store has an approval", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("not done"));
   const { state } = await go(runtime, orders);
@@ -148,7 +148,7 @@ test("a rejection in the state keeps the call from running, whatever the store s
   expect(orders.placed).toEqual([]);
 });
 
-test("a rejection in the state is recorded as the denial of its request, with its message", async () => {
+test("a rejection in the state is stored as the denial of its request, with its message", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("not done"));
   const { state } = await go(runtime, orders);
@@ -178,7 +178,7 @@ test("of two requests the rejected one is denied in the store, and the other sti
   expect(orders.placed).toEqual(["b"]);
 });
 
-test("a rejection of all calls of a tool is recorded in another process, beside an isEnabled of its own", async () => {
+test("a rejection of all calls of a tool is stored in another process, also with its own isEnabled", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   const written = JSON.stringify((await go(one, createOrders(order("a")))).state);
@@ -193,7 +193,7 @@ test("a rejection of all calls of a tool is recorded in another process, beside 
   expect(placed).toEqual([]);
 });
 
-test("a runtime that was told to trust it takes an approval in the state for the decision", async () => {
+test("a runtime that trusts the state takes an approval in it as the decision", async () => {
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -229,7 +229,7 @@ test("the same approved state that two runtimes on one store resume at once runs
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("several requests of one turn are shown together, and each gets its own decision, in order", async () => {
+test("several requests of one response are shown together, and each gets its own decision, in order", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a", "b", "c"), say("done"));
   const { state, waiting } = await go(runtime, orders);
@@ -243,7 +243,7 @@ test("several requests of one turn are shown together, and each gets its own dec
   expect(told[1]?.[1]).toContain("approval_denied");
 });
 
-test("of several requests only those that are decided go on; the rest still wait", async () => {
+test("of several requests only the decided ones continue; the rest still wait", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a", "b"), say("done"));
   const { state } = await go(runtime, orders);
@@ -258,7 +258,7 @@ test("of several requests only those that are decided go on; the rest still wait
   expect(orders.placed).toEqual(["b", "a"]);
 });
 
-test("edited arguments are what runs", async () => {
+test("the call runs with edited arguments", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const { state } = await go(runtime, orders);
@@ -268,7 +268,7 @@ test("edited arguments are what runs", async () => {
   expect(orders.placed).toEqual(["z"]);
 });
 
-test("arguments that were changed in a written state are another call, which nobody approved", async () => {
+test("arguments that were changed in a serialised state are another call, which is not approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a"), say("done"));
   const written = JSON.stringify((await go(runtime, orders)).state);
@@ -290,7 +290,7 @@ test("outside any run a tool that needs approval is refused and does not run", a
   expect(answers(orders)).toContain("approval_required");
 });
 
-test("bad input is answered at once: nobody is asked about what could not run", async () => {
+test("invalid input is answered at once, without an approval request", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(calls(["shop_order", { sku: 5 }, "id-1"]), say("sorry"));
   expect((await go(runtime, orders)).text).toBe("sorry");
@@ -298,7 +298,7 @@ test("bad input is answered at once: nobody is asked about what could not run", 
   expect(await runtime.approvals({ status: "pending" })).toEqual([]);
 });
 
-test("a pause for arguments that are no JSON has no row; released, it runs nothing and the model is told", async () => {
+test("a pause for arguments that are not JSON has no approval; released, it runs nothing and the model is informed", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(
     calls(
@@ -326,7 +326,7 @@ test("a pause for arguments that are no JSON has no row; released, it runs nothi
   });
 });
 
-test("a call that was interrupted, and that only a person can tell about, pauses the loop", async () => {
+test("an interrupted call with an unknown outcome pauses the loop", async () => {
   const store = await createMemoryStore();
   const started = Promise.withResolvers<void>();
   let runs = 0;

@@ -1,4 +1,6 @@
-/** The same program with the SDK's own tools and with ours: what the model, the guardrails and the listeners see is the same. */
+/**
+ * The same program with the SDK's own tools and with ours: the model, the guardrails and the listeners see the same.
+ */
 import {
   Agent,
   type AgentInputItem,
@@ -59,16 +61,16 @@ const ours: Make = (name, work, { needsApproval, ...options } = {}) =>
     options,
   ) as AgentTool;
 
-/** Runs the program with both, ours inside a run, and compares what they came to. */
+/** Runs the program with both, ours inside a run, and compares the results. */
 async function beside<T>(program: (make: Make) => Promise<T>): Promise<T> {
   const expected = await program(plain);
-  // As a plain tool does, ours then obeys what the state of the loop says.
+  // With this option our tool obeys the state of the loop, as a plain tool does.
   await using runtime = createRuntime({ store: ":memory:", trustMessageApprovals: true });
   expect(await runtime.run({ runId: "run-1" }, () => program(ours))).toEqual(expected);
   return expected;
 }
 
-/** What the model was shown in a request: calls, results and messages. */
+/** The calls, results and messages of a request. */
 function shown(request: Readonly<ModelRequest> | undefined): unknown {
   if (typeof request?.input === "string") return request.input;
   return request?.input.map(({ id: _id, ...item }: AgentInputItem) => item);
@@ -113,7 +115,7 @@ test.each(Object.entries(outputs))("an output that is %s", async (_name, output)
   });
 });
 
-test("images of other makers' forms are images, too", async () => {
+test("images in the forms of other SDKs are images, too", async () => {
   const look = defineTool({
     name: "look",
     schema,
@@ -279,7 +281,7 @@ test("streamed events are the same, in the same order", async () => {
   });
 });
 
-test("hooks of the agent hear of the tool, with its result", async () => {
+test("hooks of the agent are notified of the tool, with its result", async () => {
   await beside(async (make) => {
     const heard: unknown[] = [];
     const model = new ScriptedModel([calls(["look", { what: "a" }, "1"]), say("ok")]);
@@ -291,7 +293,7 @@ test("hooks of the agent hear of the tool, with its result", async () => {
   });
 });
 
-test("errorFunction says what the model reads, and null ends the loop", async () => {
+test("errorFunction sets the text that the model reads, and null ends the loop", async () => {
   await beside(async (make) => {
     const fail = () => {
       throw new Error("the shop is closed");
@@ -316,7 +318,7 @@ test("errorFunction says what the model reads, and null ends the loop", async ()
   });
 });
 
-test("a strict tool is offered as strict, and one that cannot be is refused by name", async () => {
+test("a strict tool is offered as strict, and one that strict mode cannot express is refused by name", async () => {
   const strict = toOpenAIAgentTool(defineTool({ name: "look", schema, execute: () => "" }), { strict: true });
   const own = plainTool({
     name: "look",
@@ -330,11 +332,11 @@ test("a strict tool is offered as strict, and one that cannot be is refused by n
   const nested = z.object({ at: z.object({ city: z.string(), zip: z.string().optional() }) });
   const make = (shape: z.ZodObject) => () =>
     toOpenAIAgentTool(defineTool({ name: "look", schema: shape, execute: () => "" }), { strict: true });
-  expect(make(nested)).toThrow(/at\.zip is optional/);
-  expect(make(z.object({ any: z.record(z.string(), z.string()) }))).toThrow(/any takes any field/);
+  expect(make(nested)).toThrow(/"at\.zip" is optional/);
+  expect(make(z.object({ any: z.record(z.string(), z.string()) }))).toThrow(/field "any" accepts any field/);
 });
 
-test("wrong options are refused by name", () => {
+test("invalid options are refused by name", () => {
   const look = defineTool({ name: "look", schema, execute: () => "" });
   expect(() => toOpenAIAgentTool(look, { strikt: true } as never)).toThrow(
     /unknown option "strikt"\. Did you mean "strict"\?/,

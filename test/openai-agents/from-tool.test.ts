@@ -1,4 +1,4 @@
-/** Tools of the OpenAI Agents SDK as tools of ours: what they say about policies is kept, above all approval. */
+/** Tools of the OpenAI Agents SDK converted to ours: their policies are kept, approval included. */
 import {
   Agent,
   applyPatchTool,
@@ -51,7 +51,7 @@ function createPayment({ parameters = z.object({ amount: z.number() }), ...optio
   return { pay: pay as FunctionTool, paid };
 }
 
-/** Euros as text, which the tool is handed as cents: a schema of another maker than Zod. */
+/** Euros as text, which the tool receives as cents: a schema of another library than Zod. */
 const inCents = {
   "~standard": {
     version: 1,
@@ -72,7 +72,7 @@ const inCents = {
 };
 
 describe("a function tool", () => {
-  test("is called as its own loop would call it, validated, and on record", async () => {
+  test("is called as its own loop would call it, validated, and logged", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment();
     const own = fromTool(pay);
@@ -91,7 +91,7 @@ describe("a function tool", () => {
     ]);
   });
 
-  test("is taken for a side effect that must not be repeated, and its policies and those of the program are kept", async () => {
+  test("counts as a non-idempotent side effect, and keeps its policies and those of the program", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment();
     expect(getDefinedToolMetadata(fromTool(pay))).toMatchObject({ sideEffect: true, idempotent: false });
@@ -118,7 +118,7 @@ describe("a function tool", () => {
       execute: async (input) => input,
     });
     const own = createRegistry([echo]).get("echo") as Tool;
-    // As sent: what to make of it is the tool's own business.
+    // As sent: the tool parses it itself.
     expect(await runtime.call(own, { text: "a", more: 1 }, task)).toHaveProperty("output", {
       text: "a",
       more: 1,
@@ -167,7 +167,7 @@ describe("a function tool", () => {
     expect(runs).toBe(0);
   });
 
-  test("that takes longer than it may has timed out, and is not taken for done", async () => {
+  test("that exceeds its limit has timed out, and is not logged as a success", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const slow = tool({
       name: "slow",
@@ -180,7 +180,7 @@ describe("a function tool", () => {
     expect(() => fromTool(slow, { timeoutMs: 500 })).toThrow('Tool "slow": its own timeout of 20 ms');
   });
 
-  test("that throws is an error where it says that it may be one", async () => {
+  test("that throws is an error if its own options say so", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const fail = tool({
       name: "fail",
@@ -210,7 +210,7 @@ const GATES: readonly [string, Options, asked: object, free: object | undefined]
     "on a condition that throws",
     {
       needsApproval: async (_context, input) => {
-        if ((input as { amount: number }).amount > 100) throw new Error("nobody knows");
+        if ((input as { amount: number }).amount > 100) throw new Error("cannot tell");
         return false;
       },
     },
@@ -218,7 +218,7 @@ const GATES: readonly [string, Options, asked: object, free: object | undefined]
     { amount: 5 },
   ],
   [
-    // In strict mode a model sends null for it; the condition sees that it is not there.
+    // In strict mode a model sends null for it; the condition sees that the field is missing.
     "on a field that was left out",
     {
       parameters: z.object({ amount: z.number(), limit: z.number().optional() }),
@@ -228,7 +228,7 @@ const GATES: readonly [string, Options, asked: object, free: object | undefined]
     { amount: 5, limit: 10 },
   ],
   [
-    "on what its schema made of the input",
+    "on the parsed input",
     {
       parameters: inCents,
       needsApproval: async (_context, input) =>
@@ -238,7 +238,7 @@ const GATES: readonly [string, Options, asked: object, free: object | undefined]
     { amount: "5" },
   ],
   [
-    "on the context of the run, which is not there",
+    "on the context of the run, which is missing",
     {
       needsApproval: async (context) => (context.context as { user?: string }).user === undefined,
     },
@@ -277,7 +277,7 @@ describe.each(GATES)("a tool that needs approval %s", (_when, options, asked, fr
     expect(paid).toEqual([]);
   });
 
-  test("there and back pauses its loop, and its state alone approves nothing", async () => {
+  test("converted there and back pauses its loop, and its state alone approves nothing", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment(options);
     const { agent } = script(
@@ -299,7 +299,7 @@ describe.each(GATES)("a tool that needs approval %s", (_when, options, asked, fr
   });
 });
 
-test("a tool of ours that needs approval, there and back, is the same tool", async () => {
+test("one of our tools that needs approval, converted there and back, is the same tool", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const order = defineTool({
     name: "shop.order",
@@ -345,7 +345,7 @@ const noEditor = {
   deleteFile: async () => undefined,
 };
 
-describe("what cannot be converted is refused in words", () => {
+describe("tools that cannot be converted are refused with an explanation", () => {
   const agent = new Agent({ name: "Bank" });
   test.each<[string, object, string]>([
     ["a hosted tool", webSearchTool(), "runs at OpenAI"],

@@ -6,7 +6,7 @@ import type { ModelRequest } from "@openai/agents";
 type AgentTools = NonNullable<ConstructorParameters<typeof Agent>[0]["tools"]>;
 type Items = Parameters<ScriptedModel["enqueue"]>[0];
 
-/** Nothing is sent anywhere. */
+/** Without tracing, so that nothing is sent. */
 export const runner = new Runner({ tracingDisabled: true });
 
 /** One turn of the model: calls by name, arguments and id. */
@@ -32,7 +32,7 @@ export function script(tools: AgentTools, ...turns: Items[]): Scripted {
 
 export type State = RunState<unknown, Agent>;
 
-/** What came of the calls so far, as the model reads it: ids and texts, in order. */
+/** The results of the calls so far, as the model reads them: ids and texts, in order. */
 export function answersIn(request: Readonly<ModelRequest> | undefined): [string, string][] {
   const input = typeof request?.input === "object" ? request.input : [];
   return input.flatMap((item) => {

@@ -3,7 +3,7 @@ import { createSmartAgent, defineTool, type Outcome, runAgentLoop, type Toolwrig
 import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { cutResults } from "../../src/adapters/anthropic/cut-results.ts";
+import { cutResults } from "../../src/adapters/anthropic/trim-history.ts";
 import { serve, openRuntime } from "../anthropic/harness.ts";
 import { createStorePath } from "../workflow/harness.ts";
 import { createWorld } from "./harness.ts";

@@ -1,4 +1,4 @@
-/** A call that waits for a person parks the run; the decision may come from anywhere, and the run goes on with it. */
+/** A call that waits for approval pauses the run; the decision may come from anywhere, and the run resumes with it. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -61,7 +61,7 @@ function createScenario() {
   return { dbPath, placed, asked, told, order, make, decide };
 }
 
-it("a call that waits parks the run, and nothing of it is owned", async () => {
+it("a call that waits for approval pauses the run, which then has no owner", async () => {
   const { dbPath, make, placed, asked } = createScenario();
   const result = await runWorkflow(make(), { runId: "r" });
   expect(result).toMatchObject({ status: "waiting-approval", error: undefined });
@@ -74,7 +74,7 @@ it("a call that waits parks the run, and nothing of it is owned", async () => {
   expect(await runtime.approvals({ status: "pending", runId: "r" })).toHaveLength(2);
 });
 
-it("an approved call runs once, a denied one is told to the model, and no answer is asked for again", async () => {
+it("an approved call runs once, a denied one is reported to the model, and no response is requested again", async () => {
   const { make, placed, asked, told, decide } = createScenario();
   await runWorkflow(make(), { runId: "r" });
   await decide({ a: true, b: false });
@@ -86,7 +86,7 @@ it("an approved call runs once, a denied one is told to the model, and no answer
   expect(told[0]).toContain("I say so");
 });
 
-it("a resume before all is decided parks again and runs nothing twice", async () => {
+it("a resume before all decisions pauses again and repeats nothing", async () => {
   const { make, placed, asked, decide } = createScenario();
   await runWorkflow(make(), { runId: "r" });
   expect((await runWorkflow(make(), { runId: "r", resume: true })).status).toBe("waiting-approval");
@@ -98,7 +98,7 @@ it("a resume before all is decided parks again and runs nothing twice", async ()
   expect(asked).toEqual([0, 1]);
 });
 
-it("what runs beside a call that waits comes to its end, and waiting agents are not asked again", async () => {
+it("tasks that run parallel to a waiting call finish, and waiting agents send no request again", async () => {
   const dbPath = createStorePath();
   let generated = 0;
   const order = defineTool({
@@ -150,7 +150,7 @@ it("what runs beside a call that waits comes to its end, and waiting agents are 
   expect(events).toEqual(["running", "waiting"]);
 });
 
-it("a call of a function that waits parks the run too, without using up attempts", async () => {
+it("a waiting call of a function pauses the run too, without using up attempts", async () => {
   const { dbPath, order, placed, decide } = createScenario();
   const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
   const workflow = smithers(() => (
@@ -169,7 +169,7 @@ it("a call of a function that waits parks the run too, without using up attempts
   expect(placed).toEqual(["a 1"]);
 });
 
-it("a call whose end only a person can tell parks the run", async () => {
+it("a call with an unknown outcome pauses the run", async () => {
   const dbPath = createStorePath();
   const stop = new AbortController();
   let placed = 0;
@@ -210,7 +210,7 @@ it("a call whose end only a person can tell parks the run", async () => {
   expect(placed).toBe(1);
 });
 
-it("a decision that comes before the agent has stopped is not lost", async () => {
+it("a decision before the agent has stopped is not lost", async () => {
   const { dbPath, placed, order } = createScenario();
   await using runtime = createRuntime({ store: dbPath });
   const decided = Promise.withResolvers<unknown>();

@@ -28,13 +28,13 @@ it("ten thousand tasks in a sequence need no deep stack", { timeout: 240_000 }, 
   expect(result).toMatchObject({ status: "finished", output: 9_999 });
 });
 
-it("a thousand tasks in a parallel group come to their end", { timeout: 60_000 }, async () => {
+it("a thousand tasks in a parallel group finish", { timeout: 60_000 }, async () => {
   const result = await runWorkflow(many(1_000, "parallel"), { maxConcurrency: 50 });
   expect(result.status).toBe("finished");
   expect(result.outputs["n"]).toHaveLength(1_000);
 });
 
-it("a resume behind a thousand finished tasks runs none of them", { timeout: 60_000 }, async () => {
+it("a resume after a thousand finished tasks runs none of them", { timeout: 60_000 }, async () => {
   const dbPath = createStorePath();
   const stop = new AbortController();
   let ran = 0;
@@ -63,7 +63,7 @@ it("a resume behind a thousand finished tasks runs none of them", { timeout: 60_
   expect(ran).toBe(1_000);
 });
 
-it.each([100, 400])("renders %d tasks anew only when what it read has changed", async (count) => {
+it.each([100, 400])("renders %d tasks again only when an output that it read has changed", async (count) => {
   const { Workflow, Task, smithers, outputs } = createSmithers(
     { n: z.number() },
     { dbPath: createStorePath() },
@@ -72,7 +72,7 @@ it.each([100, 400])("renders %d tasks anew only when what it read has changed", 
   const workflow = smithers((ctx) => {
     renders += 1;
     return (
-      <Workflow name={ctx.outputMaybe("n", { nodeId: "t0" }) === undefined ? "begins" : "goes on"}>
+      <Workflow name={ctx.outputMaybe("n", { nodeId: "t0" }) === undefined ? "started" : "resumed"}>
         {Array.from({ length: count }, (_, n) => (
           <Task id={`t${n}`} output={outputs.n}>
             {n}
@@ -82,6 +82,6 @@ it.each([100, 400])("renders %d tasks anew only when what it read has changed", 
     );
   });
   expect((await runWorkflow(workflow)).status).toBe("finished");
-  // Once for its name, once to begin, once more when the output that it reads is there.
+  // Once for its name, once to start, once more when the output that it reads exists.
   expect(renders).toBe(3);
 });

@@ -1,4 +1,4 @@
-/** Starts, resumes, ends and cancels of a run that meet: each is decided in one transaction, on both stores. */
+/** Concurrent starts, resumes, ends and cancels of a run: each is decided in one transaction, on both stores. */
 import {
   createRuntime,
   createSmithers,
@@ -98,7 +98,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     return { workflow, paid };
   }
 
-  test("a cancel request shortly before a run begins to wait ends it as cancelled and voids what it asked", async () => {
+  test("a cancel request shortly before a run starts to wait ends it as cancelled and voids its approval requests", async () => {
     const runtime = runtimeOn(await open());
     let isFirst = true;
     const { workflow, paid } = waiting(async () => {
@@ -109,7 +109,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await runWorkflow(workflow, options)).toMatchObject({ status: "cancelled" });
     const asked = await runtime.approvals({ runId: "r" });
     expect(asked.filter(({ status }) => status !== "void")).toEqual([]);
-    // A resume of a cancelled run continues: it asks again, and what is decided then counts.
+    // A resume of a cancelled run continues: it requests approval again, and the new decision counts.
     expect(await runWorkflow(workflow, { ...options, resume: true })).toMatchObject({
       status: "waiting-approval",
     });
@@ -127,7 +127,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     const [first] = await runtime.approvals({ runId: "r", status: "pending" });
     const run = await store.read(() => readRun("r"));
     if (run === undefined || first === undefined) throw new Error("the run does not wait");
-    // What the command read before the run began to wait.
+    // The status that the command read before the run started to wait.
     expect(await cancelByCommand(store, { ...run, status: "running" })).toMatchObject({
       status: "cancelled",
     });
@@ -185,7 +185,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(starts).toBe(1);
   });
 
-  test('of several that start a run with resume: "auto" at once one runs it, and no other is told that it exists', async () => {
+  test('of several that start a run with resume: "auto" at once one runs it, and no other fails because it exists', async () => {
     const release = Promise.withResolvers<void>();
     let starts = 0;
     const workflow = computing(async () => {
@@ -207,12 +207,12 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     for (const end of ends.filter((one) => one instanceof Error))
       expect(end).toMatchObject({
         code: "TOOL_RUN_CONFLICT",
-        message: expect.stringContaining("another process that is alive") as string,
+        message: expect.stringContaining("is running in another process") as string,
       });
     expect(starts).toBe(1);
   });
 
-  test("a run that ended is answered as it ended, also when another process resumes it at once", async () => {
+  test("the result of a run is how it ended, also when another process resumes it at once", async () => {
     const inner = await open();
     const taken: Store = {
       ...watchStore(inner, {}),

@@ -33,7 +33,7 @@ test("the sample of the guide: it succeeds with the result", async () => {
   expect(result).toMatchObject({ status: "finished", output: { text: "done" } });
 });
 
-test("nothing runs before the Effect does, and each time it does it is a run of its own", async () => {
+test("nothing runs before the Effect does, and each execution is a separate run", async () => {
   const path = createStorePath();
   let count = 0;
   const workflow = createWorkflow(path, async () => ({ text: `${(count += 1)}` }));
@@ -44,7 +44,7 @@ test("nothing runs before the Effect does, and each time it does it is a run of 
   expect([count, first.runId === second.runId]).toEqual([2, false]);
 });
 
-test("what cannot be run is a failure that can be caught by its code", async () => {
+test("a run that cannot start is a failure that can be caught by its code", async () => {
   const workflow = createWorkflow(createStorePath(), async () => ({ text: "" }));
   const code = runWorkflow(workflow, { input: { file: 7 } }).pipe(
     Effect.match({ onFailure: (error) => error.code, onSuccess: () => "none" }),
@@ -58,7 +58,7 @@ test("a run whose task fails succeeds with that, as the Promise does", async () 
   expect(result).toMatchObject({ status: "failed", error: { code: "WORKFLOW_TASK_FAILED" } });
 });
 
-test("an interrupted fiber leaves a run that is on record as cancelled and goes on", async () => {
+test("an interrupted fiber leaves a run that is stored as cancelled and can be resumed", async () => {
   const path = createStorePath();
   let starts = 0;
   const workflow = createWorkflow(path, async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, rowsOf } from "./harness.ts";
 
-/** Aborts from a timer: where the event loop does not turn, it comes too late to stop anything. */
+/** Aborts from a timer: if the event loop is blocked, it fires too late to stop anything. */
 function abortByTimer(stop = new AbortController()): AbortSignal {
   setTimeout(() => stop.abort(new Error("the timer fired")), 1);
   return stop.signal;
@@ -22,7 +22,7 @@ test("a timer stops a loop of quick tasks", async () => {
       <Loop until={false} maxIterations={3_000}>
         <Task id="t" output={outputs.n}>
           {() => {
-            // Not before everything is loaded and open.
+            // Not before everything is loaded and opened.
             if (ctx.iteration === 10) abortByTimer(stop);
             return ctx.iteration;
           }}
@@ -34,7 +34,7 @@ test("a timer stops a loop of quick tasks", async () => {
   expect(result.status).toBe("cancelled");
 });
 
-test("a timer stops a loop whose passes hold no task", async () => {
+test("a timer stops a loop whose passes contain no task", async () => {
   const { Workflow, Loop, smithers } = createSmithers({}, { dbPath: createStorePath() });
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -76,7 +76,7 @@ test("a timer stops a smart agent whose model answers at once, live and from the
   );
   const agent = createSmartAgent({ model, tools: [pure], runtime, limits: { maxToolCalls: 500 } });
   const input = { runId: "r", messages: [{ role: "user" as const, content: "count" }] };
-  // Stopped while it is live, it stands on its log the second time.
+  // Stopped while it is live, it replays its log the second time.
   const stop = new AbortController();
   const stopped = agent.invoke(input, {
     signal: stop.signal,
@@ -89,7 +89,7 @@ test("a timer stops a smart agent whose model answers at once, live and from the
   expect(asked).toBe(200);
 });
 
-test("a loop without maxIterations fails at 100 passes, and says what to set", async () => {
+test("a loop without maxIterations fails at 100 passes, and names the prop to set", async () => {
   const store = createStorePath();
   const { Workflow, Task, Ralph, smithers, outputs } = createSmithers({ n: z.number() }, { dbPath: store });
   const workflow = smithers((ctx) => (
@@ -120,7 +120,7 @@ test("a loop without maxIterations fails at 100 passes, and says what to set", a
   expect(await rowsOf(store, "SELECT count(*) AS n FROM toolwright_tasks")).toEqual([{ n: 100 }]);
 });
 
-test("a loop without maxIterations continues after 100 passes where it is told to", async () => {
+test("a loop without maxIterations continues after 100 passes if configured to", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = createSmithers(
     { n: z.number(), output: z.string() },
     { dbPath: createStorePath() },
@@ -142,7 +142,7 @@ test("a loop without maxIterations continues after 100 passes where it is told t
   expect(result.outputs["n"]).toHaveLength(100);
 });
 
-test("a loop may run more often than the default where maxIterations says so", async () => {
+test("a loop may run more often than the default with maxIterations", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = createSmithers(
     { n: z.number() },
     { dbPath: createStorePath() },

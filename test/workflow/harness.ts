@@ -1,4 +1,4 @@
-/** What the tests of workflows share: a store in a folder of its own, agents on a script, and a look into the tables. */
+/** Shared by the tests of workflows: a store in a separate folder, scripted agents, and access to the tables. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openStore } from "../../src/store/open-store.ts";
 import { all, change, type Row, type SqlValue } from "../../src/store/statement.ts";
 import { emptyPostgresSchema } from "../postgres/fresh-postgres.ts";
 
-/** Gone after the test that asked for it. */
+/** Deleted after the test. */
 export function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-workflow-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,14 +22,14 @@ const isPostgres = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres";
 const STORES_OF_A_TEST = 2;
 const spare: (AsyncDisposable & { readonly address: string })[] = [];
 
-// What a test asks for without waiting has to be there before it begins.
+// Prepared before the tests, since they use it synchronously.
 if (isPostgres) {
   beforeEach(async () => {
     while (spare.length < STORES_OF_A_TEST) spare.push(await emptyPostgresSchema());
   });
 }
 
-/** Where a store of a test's own is: a file that is not there yet, or an empty schema. */
+/** The address of a new store for one test: a file that does not exist yet, or an empty schema. */
 export function createStorePath(): string {
   if (!isPostgres) return join(createFolder(), "runs.db");
   const schema = spare.pop();
@@ -38,7 +38,7 @@ export function createStorePath(): string {
   return schema.address;
 }
 
-/** Reads any table, through a connection of its own. */
+/** Reads any table, through a separate connection. */
 export async function rowsOf(address: string, sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
   const store = await openStore(address);
   try {

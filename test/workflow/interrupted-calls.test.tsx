@@ -1,4 +1,4 @@
-/** What a task's function, and a task's model, are given after a call whose outcome is not known. */
+/** What the function or the model of a task receives after a call with an unknown outcome. */
 import { createRuntime, createSmithers, defineTool, runWorkflow, type ToolPolicies } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import { createStorePath, scriptedAgent } from "./harness.ts";
 
 const schemas = { result: z.object({ done: z.boolean() }) };
 
-/** Fails or stops as `behave` says. Nothing outside can recognise a repetition. */
+/** Fails or stops as `behave` does. No idempotency key detects a repetition. */
 function createCharge(
   behave: (count: number, signal: AbortSignal) => unknown,
   policies: ToolPolicies<{ amount: number }, unknown, object> = {},
@@ -51,7 +51,7 @@ describe("a task that is a function", () => {
     ));
   };
 
-  it("rule 13: a tool that runs in each attempt runs again after an error, and the real error is what fails", async () => {
+  it("rule 13: a tool that runs in each attempt runs again after an error, and the original error is reported", async () => {
     const dbPath = createStorePath();
     const { charge, effects } = createCharge(
       (count) => {
@@ -80,7 +80,7 @@ describe("a task that is a function", () => {
     [{ resolution: "happened", output: { id: "seen" } }, "finished", 1],
     [{ resolution: "give-up" }, "failed", 1],
   ] as const)(
-    "rule 16: a run that was stopped in a call waits for an answer, and continues after %j",
+    "rule 16: a run that was stopped in a call waits for a decision, and continues after %j",
     async (decision, status, runs) => {
       const dbPath = createStorePath();
       const stop = new AbortController();
@@ -105,8 +105,8 @@ describe("a task that is a function", () => {
   );
 });
 
-describe("a task that an agent does", () => {
-  it("rule 18: the warning names the tool as the model knows it, and says what a repeat gets", async () => {
+describe("an agent task", () => {
+  it("rule 18: the warning uses the model's name of the tool, and describes the effect of a repetition", async () => {
     const dbPath = createStorePath();
     const { charge } = createCharge(() => undefined);
     const note = defineTool({
@@ -124,7 +124,7 @@ describe("a task that an agent does", () => {
         ({ prompt }) => {
           const asked = JSON.stringify(prompt[0]);
           prompts.push(asked);
-          // The first attempt never answers as it should; the second one does at once.
+          // The first attempt never gives a valid answer; the second one does at once.
           if (asked.includes("Earlier attempts")) return '{"done":true}';
           if (prompt.length > 1) return "not what was asked for";
           return [
@@ -183,7 +183,7 @@ describe("a task that an agent does", () => {
     expect(told[0]).toMatch(/edited the arguments.*amount.*5/);
   });
 
-  it("rule 16: onUnknown tell: the model reads outcome_unknown with the error, and nobody is asked", async () => {
+  it("rule 16: onUnknown tell: the model reads outcome_unknown with the error, and no approval is requested", async () => {
     const dbPath = createStorePath();
     const stop = new AbortController();
     const { charge, effects } = createCharge(

@@ -1,4 +1,4 @@
-/** What may stand in a tree, and what is said about what may not. Each error names the node. */
+/** Valid trees, and the errors of invalid ones. Each error names the node. */
 import { createSmithers, runWorkflow, Task as RootTask } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -9,7 +9,7 @@ function create() {
 }
 
 describe("a tree", () => {
-  it("may hold fragments, own components, conditions, arrays and nested groups", async () => {
+  it("may contain fragments, custom components, conditions, arrays and nested groups", async () => {
     const { Workflow, Task, Sequence, Parallel, smithers, outputs } = create();
     const Step = ({ id }: { id: string }) => (
       <Task id={id} output={outputs.step}>
@@ -91,7 +91,7 @@ describe("an error", () => {
     step: z.object({ at: z.string() }),
   });
 
-  it("names an id that stands twice", async () => {
+  it("names an id that appears twice", async () => {
     const message = await messageOf(() => (
       <Workflow name="w">
         <Task id="twin">{1}</Task>
@@ -129,7 +129,7 @@ describe("an error", () => {
     expect(message).toMatch(words);
   });
 
-  it("names a branch and a loop whose condition is no condition", async () => {
+  it("names a branch and a loop with an invalid condition", async () => {
     const odd = { at: "x" } as unknown as boolean;
     const branch = await messageOf(() => (
       <Workflow name="w">
@@ -147,7 +147,7 @@ describe("an error", () => {
     expect(loop).toMatch(/<Loop id="l"> needs true or false for until/);
   });
 
-  it("names a group whose bound is misspelt", async () => {
+  it("names a group whose limit is misspelt", async () => {
     const bound = { maxConcurency: 1 };
     const parallel = await messageOf(() => (
       <Workflow name="w">
@@ -167,18 +167,18 @@ describe("an error", () => {
         </Loop>
       </Workflow>
     ));
-    expect(message).toMatch(/forever.*no end/);
+    expect(message).toMatch(/forever.*never end/);
   });
 
-  it("names a dependency that is not in the tree, and who wants it", async () => {
+  it("names a dependency that is not in the tree, and the task that needs it", async () => {
     const message = await messageOf(() => (
       <Workflow name="w">
-        <Task id="t" dependsOn={["nobody"]}>
+        <Task id="t" dependsOn={["missing"]}>
           {1}
         </Task>
       </Workflow>
     ));
-    expect(message).toMatch(/"t".*"nobody"/);
+    expect(message).toMatch(/"t".*"missing"/);
   });
 
   it("is given for a workflow inside a workflow", async () => {
@@ -190,7 +190,7 @@ describe("an error", () => {
     expect(message).toMatch(/<Workflow>.*inside/);
   });
 
-  it("is given where no workflow stands at the root", async () => {
+  it("is given if the root is not a workflow", async () => {
     expect(await messageOf(() => <Task id="t">{1}</Task>)).toMatch(/root.*<Workflow>/);
     expect(await messageOf(() => null as never)).toMatch(/root.*<Workflow>/);
   });

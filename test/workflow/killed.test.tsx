@@ -1,7 +1,7 @@
 /**
- * A workflow of agents whose process is killed again and again: after a time, or right after a commit. The moments follow
- * from TOOLWRIGHT_CRASH_SEED; TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more than the
- * usual few.
+ * A workflow of agents whose process is killed again and again: after a time, or right after a commit. The moments
+ * follow from TOOLWRIGHT_CRASH_SEED; TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more
+ * than the usual few.
  */
 import { describe, expect, test } from "vitest";
 import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";
@@ -26,7 +26,7 @@ function momentOf(random: () => number): OrdersStart {
     : { killAtCommit: 1 + Math.floor(random() ** 2 * MOST_COMMITS) };
 }
 
-/** One run, from its start to its end. Answers how often it was killed on the way. */
+/** One run, from start to end. Returns how often it was killed. */
 async function killAndFinish(storeKind: StoreKind, random: () => number): Promise<number> {
   await using scenario = await createOrdersScenario(storeKind);
   const moments: OrdersStart[] = [];
@@ -46,7 +46,7 @@ async function killAndFinish(storeKind: StoreKind, random: () => number): Promis
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test(
-    "an undisturbed run places each order once and asks the model once for each turn",
+    "an undisturbed run places each order once and sends one request for each turn",
     { timeout: 90_000 },
     async () => {
       await using scenario = await createOrdersScenario(storeKind);
@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a run that is killed again and again has each effect once and asks for no response that is on record",
+    "a run that is killed again and again has each effect once and requests no logged response again",
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
       const random = createRandom(SEED);

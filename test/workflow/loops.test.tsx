@@ -1,4 +1,4 @@
-/** Loops: when they end, what their passes see, and that a pass which is over stays over. */
+/** Loops: when they end, what their passes see, and that finished passes stay finished. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -15,7 +15,7 @@ function create(dbPath = createStorePath()) {
   );
 }
 
-it("a loop runs at least once, and ends when until says so", async () => {
+it("a loop runs at least once, and ends when until is true", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -29,7 +29,7 @@ it("a loop runs at least once, and ends when until says so", async () => {
   expect((await runWorkflow(workflow)).outputs["inner"]).toEqual([{ n: 1 }]);
 });
 
-it("a loop that comes to its limit goes on with its last pass by default", async () => {
+it("a loop that reaches its limit continues with its last pass by default", async () => {
   const { Workflow, Task, Ralph, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -47,7 +47,7 @@ it("a loop that comes to its limit goes on with its last pass by default", async
   expect(result.outputs).toMatchObject({ inner: [{ n: 0 }, { n: 1 }, { n: 2 }], outer: [{ n: 2 }] });
 });
 
-it("a loop that comes to its limit fails the run where it is told to, and names itself", async () => {
+it("a loop that reaches its limit fails the run if configured to, and names itself", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -64,7 +64,7 @@ it("a loop that comes to its limit fails the run where it is told to, and names 
   expect(result.outputs["inner"]).toHaveLength(2);
 });
 
-it("two loops without names, one after the other, each ask their own until", async () => {
+it("two consecutive loops without ids each evaluate their own until", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -85,7 +85,7 @@ it("two loops without names, one after the other, each ask their own until", asy
   expect(result.outputs["outer"]).toHaveLength(2);
 });
 
-it("the number of the pass begins anew in the second of two loops", async () => {
+it("the number of the pass starts over in the second of two loops", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -108,7 +108,7 @@ it("the number of the pass begins anew in the second of two loops", async () => 
   });
 });
 
-it("two loops side by side each count their own passes", async () => {
+it("two parallel loops each count their own passes", async () => {
   const { Workflow, Task, Parallel, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -166,13 +166,13 @@ function nested(dbPath: string, onRun: (place: string) => void = () => undefined
 
 const NESTED_PLACES = ["in 0.0", "in 0.1", "in 1.0", "in 1.1", "in 2.0", "in 2.1", "out 0", "out 1", "out 2"];
 
-/** Each task that is on record, with its path of loop indices. */
+/** Each stored task, with its path of loop indices. */
 async function placesOf(dbPath: string): Promise<string[]> {
   const rows = await rowsOf(dbPath, "SELECT node_id, path FROM toolwright_tasks ORDER BY node_id, path");
   return rows.map((row) => `${String(row["node_id"])} ${String(row["path"])}`);
 }
 
-it("a loop in a loop begins anew in each pass of the outer one, and passes that are over stay over", async () => {
+it("a loop in a loop starts over in each pass of the outer one, and finished passes stay finished", async () => {
   const dbPath = createStorePath();
   const ran: string[] = [];
   const result = await runWorkflow(
@@ -184,7 +184,7 @@ it("a loop in a loop begins anew in each pass of the outer one, and passes that 
   expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
-it("a loop in a loop that is cut off in the second pass goes on there", async () => {
+it("a loop in a loop that is interrupted in the second pass resumes there", async () => {
   const dbPath = createStorePath();
   const ran: string[] = [];
   const stop = new AbortController();
@@ -209,7 +209,7 @@ it("a loop in a loop that is cut off in the second pass goes on there", async ()
   expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
 });
 
-it("equal calls in the first pass of an inner loop are calls of their own in each pass of the outer one", async () => {
+it("equal calls in the first pass of an inner loop are different calls in each pass of the outer one", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const keys: (string | null)[] = [];
   const order = defineTool({
@@ -237,7 +237,7 @@ it("equal calls in the first pass of an inner loop are calls of their own in eac
   expect(new Set(keys).size).toBe(6);
 });
 
-it("the number of the pass is that of the innermost loop that runs", async () => {
+it("the number of the pass is that of the innermost running loop", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -258,7 +258,7 @@ it("the number of the pass is that of the innermost loop that runs", async () =>
   expect(result.outputs["outer"]).toEqual([0, 1].map((n) => ({ n })));
 });
 
-it("a pass that is over is not entered again when what until reads has changed since", async () => {
+it("a finished loop is not entered again when the output that until reads has changed since", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -279,7 +279,7 @@ it("a pass that is over is not entered again when what until reads has changed s
   expect(result.outputs).toMatchObject({ inner: [{ n: 1 }], other: [{ n: 1 }], outer: [{ n: 1 }] });
 });
 
-it("a loop without anything in it, and without a limit, is an error and not an endless one", async () => {
+it("an empty loop without a limit is an error instead of an endless loop", async () => {
   const { Workflow, Loop, smithers } = create();
   let renders = 0;
   const workflow = smithers(() => {
@@ -298,7 +298,7 @@ it("a loop without anything in it, and without a limit, is an error and not an e
   expect(result.error?.message).toMatch(/empty/);
 });
 
-it("an earlier pass can be asked for by its number", async () => {
+it("an earlier pass can be read by its number", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -335,7 +335,7 @@ it("three thousand passes need no deep stack", { timeout: 60_000 }, async () => 
   expect(result.outputs["inner"]).toHaveLength(3_000);
 });
 
-it("a loop that is cut off goes on with the number of its pass", async () => {
+it("a loop that is interrupted resumes with the number of its pass", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const stop = new AbortController();
   const workflow = smithers((ctx) => (
@@ -358,7 +358,7 @@ it("a loop that is cut off goes on with the number of its pass", async () => {
   expect(result.outputs["inner"]).toEqual([0, 1, 2, 3].map((n) => ({ n })));
 });
 
-it("a pass that is cut off behind its first task goes on with its number", async () => {
+it("a pass that is interrupted after its first task resumes with its number", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const stop = new AbortController();
   const workflow = smithers((ctx) => (
@@ -387,7 +387,7 @@ it("a pass that is cut off behind its first task goes on with its number", async
   });
 });
 
-it("in nested loops an iteration means that of the current outer pass, and paths tell the passes apart", async () => {
+it("in nested loops an iteration means that of the current outer pass, and paths distinguish the passes", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
   const note = defineTool({

@@ -1,12 +1,12 @@
 /**
- * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down each
- * request before it answers, and its answers depend on nothing but the place that is asked for.
+ * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down
+ * each request before it answers, and its answers depend on nothing but the place that is asked for.
  */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { ScriptedToolCall } from "../../src/testing/index.ts";
 
-/** Where in the workflow an answer is asked for. `position` counts the answers before it in this attempt. */
+/** The position of a request in the workflow. `position` counts the responses before it in this attempt. */
 export interface ModelPlace {
   readonly task: string;
   readonly pass: number;
@@ -18,7 +18,7 @@ export type ModelAnswer = string | readonly ScriptedToolCall[];
 
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  /** Every request, as `placeName` gives it, in the order in which they came. */
+  /** Every request, named by `placeName`, in the order of arrival. */
   readonly requests: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function placeName({ task, pass, attempt, position }: ModelPlace): string
   return `${task} ${pass} ${attempt}.${position}`;
 }
 
-/** @param answer `undefined` where the model fails */
+/** @param answer returns `undefined` if the model fails */
 export async function openModelServer(
   answer: (place: ModelPlace) => ModelAnswer | undefined,
 ): Promise<ModelServer> {
@@ -35,7 +35,7 @@ export async function openModelServer(
     const place = JSON.parse(await text(request)) as ModelPlace;
     requests.push(placeName(place));
     const said = answer(place);
-    // A model takes its time, so that a process may die while it waits for one.
+    // A delay, so that a process may be killed while it waits for a response.
     setTimeout(() => response.writeHead(said === undefined ? 500 : 200).end(JSON.stringify(said ?? "")), 3);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,6 @@
-/** The options of a run, seen from inside a tool: in a first turn, in a correction turn, and in a turn after a resume. */
+/**
+ * The options of a run, seen from inside a tool: in a first turn, in a correction turn, and in a turn after a resume.
+ */
 import { createSmithers, defineTool, getToolContext, runWorkflow, type RunWorkflowOptions } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -11,7 +13,7 @@ function settingsIn(context: Partial<Settings> | undefined): Settings {
   return Object.fromEntries(OPTIONS.map((name) => [name, context?.[name]])) as unknown as Settings;
 }
 
-/** An agent whose tools say what they see: itself, a sub-agent, a function, in turn after turn. */
+/** An agent whose tools report their options: itself, a sub-agent and a function, in each turn. */
 function createLookout(dbPath: string, stops: readonly AbortController[]) {
   const seen = new Map<string, Settings>();
   const see = defineTool({
@@ -50,7 +52,7 @@ function createLookout(dbPath: string, stops: readonly AbortController[]) {
     [
       ({ prompt }) => {
         const turn = prompt.filter(({ role }) => role === "assistant").length;
-        // Each start ends before the first turn that the next one is to see.
+        // Each start ends before the first turn of the next one.
         const stop = stops[turn - 3];
         if (stop === undefined || stop.signal.aborted) return turns[turn] ?? '{"ok":true}';
         stop.abort();
@@ -79,7 +81,7 @@ function createLookout(dbPath: string, stops: readonly AbortController[]) {
   return { workflow, seen };
 }
 
-it("every option reaches the tools in every turn; what was given last holds for the next resume", async () => {
+it("every option reaches the tools in every turn; the options passed last apply to the next resume", async () => {
   const stops = [new AbortController(), new AbortController(), new AbortController()] as const;
   const { workflow, seen } = createLookout(createStorePath(), stops);
   const given = { rootDir: createFolder(), allowNetwork: true, maxOutputBytes: 12_345, toolTimeoutMs: 4_321 };
@@ -106,7 +108,7 @@ it("every option reaches the tools in every turn; what was given last holds for 
   );
 });
 
-it("what a resume was given is on record when it begins", async () => {
+it("the options of a resume are stored when it starts", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath });
   const stop = new AbortController();
@@ -136,7 +138,7 @@ it("what a resume was given is on record when it begins", async () => {
   });
 });
 
-it("the signal of the run reaches a tool that is at work, and ends it", async () => {
+it("the signal of the run reaches a running tool, and ends it", async () => {
   const stop = new AbortController();
   let reason: unknown;
   const wait = defineTool({
@@ -161,7 +163,7 @@ it("the signal of the run reaches a tool that is at work, and ends it", async ()
   expect(reason).toBeDefined();
 });
 
-it("a run whose signal was aborted before it began begins nothing, and resumes", async () => {
+it("a run whose signal was aborted before it started runs nothing, and can be resumed", async () => {
   let ran = 0;
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath: createStorePath() });
   const workflow = smithers(() => (
@@ -174,7 +176,7 @@ it("a run whose signal was aborted before it began begins nothing, and resumes",
   expect((await runWorkflow(workflow, { runId: "r", resume: true })).status).toBe("finished");
 });
 
-it("limits hold over all tasks of a run", async () => {
+it("limits apply to all tasks of a run together", async () => {
   const look = defineTool({ name: "look", schema: z.object({ n: z.number() }), execute: ({ n }) => n });
   const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(
     { n: z.number() },
@@ -220,7 +222,7 @@ it.each([
   expect(ran).toBe(0);
 });
 
-it("somebody who watches and throws does no harm", async () => {
+it("a listener that throws does no harm", async () => {
   const { Workflow, Task, smithers } = createSmithers({}, { dbPath: createStorePath() });
   const workflow = smithers(() => (
     <Workflow name="w">

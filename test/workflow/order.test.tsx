@@ -1,4 +1,4 @@
-/** What runs when: groups, limits on what runs at once, dependencies, failures, retries and timeouts. */
+/** The order of tasks: groups, concurrency limits, dependencies, failures, retries and timeouts. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ function create() {
   const events: string[] = [];
   let running = 0;
   const seen = { most: 0 };
-  /** A task's function that writes down when it began and when it ended: after a time, or after something else. */
+  /** A task function that records when it started and ended: after a delay, or after a promise. */
   const work =
     (id: string, during: number | Promise<unknown> = 10) =>
     async () => {
@@ -36,7 +36,7 @@ function create() {
   return { ...smithers, events, work, seen };
 }
 
-/** Tells when a task has failed, and that is on record. */
+/** Resolves when a task has failed and its failure is stored. */
 function watchFailure(id: string) {
   const failed = Promise.withResolvers<void>();
   const onProgress = (event: WorkflowEvent): void => {
@@ -88,7 +88,7 @@ describe("groups", () => {
     expect(events.slice(-2)).toEqual(["after begins", "after ends"]);
   });
 
-  it("a parallel group keeps to its own limit, also when the tree is rendered anew", async () => {
+  it("a parallel group keeps its own limit, also when the tree is rendered again", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, seen } = create();
     const workflow = smithers((ctx) => (
       <Workflow name={`after ${ctx.outputs.step.length}`}>
@@ -106,7 +106,7 @@ describe("groups", () => {
     expect(seen.most).toBe(2);
   });
 
-  it("the run's own limit holds over all groups", async () => {
+  it("the limit of the run applies to all groups together", async () => {
     const { Workflow, Task, Parallel, Sequence, smithers, outputs, work, seen } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -134,7 +134,7 @@ describe("groups", () => {
     expect(seen.most).toBe(3);
   });
 
-  it.each([0, -1, Number.NaN, 1.5])("a limit of %s is refused, not waited for", async (maxConcurrency) => {
+  it.each([0, -1, Number.NaN, 1.5])("a limit of %s is refused", async (maxConcurrency) => {
     const { Workflow, Task, smithers } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -144,7 +144,7 @@ describe("groups", () => {
     await expect(runWorkflow(workflow, { maxConcurrency })).rejects.toThrow(/maxConcurrency/);
   });
 
-  it("sequences in a parallel group go on independently", async () => {
+  it("sequences in a parallel group proceed independently", async () => {
     const { Workflow, Task, Parallel, Sequence, smithers, outputs, events, work } = create();
     const othersEnded = Promise.withResolvers<void>();
     const workflow = smithers(() => (
@@ -211,7 +211,7 @@ describe("branches and conditions", () => {
     expect(result.outputs["step"]).toEqual([{ at: on ? "yes" : "no" }]);
   });
 
-  it("what depends on an output appears when the output is there", async () => {
+  it("tasks that depend on an output appear when the output exists", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const workflow = smithers((ctx) => {
       const first = ctx.outputMaybe("step", { nodeId: "first" });
@@ -234,7 +234,7 @@ describe("branches and conditions", () => {
     });
   });
 
-  it("a skipped task counts as done, has no output, and never begins", async () => {
+  it("a skipped task counts as done, has no output, and never starts", async () => {
     const { Workflow, Task, smithers, outputs, work, events } = create();
     const seen: WorkflowEvent[] = [];
     const workflow = smithers(() => (
@@ -255,7 +255,7 @@ describe("branches and conditions", () => {
 });
 
 describe("dependencies", () => {
-  it("hold across groups, whatever the order in the tree", async () => {
+  it("apply across groups, in any order in the tree", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, events } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -276,7 +276,7 @@ describe("dependencies", () => {
     expect(events.filter((event) => event.endsWith("begins"))).toEqual(["a begins", "b begins", "c begins"]);
   });
 
-  it("hand their outputs to the function, by id", async () => {
+  it("pass their outputs to the function, by id", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -349,7 +349,7 @@ describe("dependencies", () => {
     expect(result.error?.message).toMatch(/early|late/);
   });
 
-  it("on a failed task that the run goes on without are met", async () => {
+  it("on a failed task that the run continues without are met", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -372,7 +372,7 @@ describe("dependencies", () => {
 });
 
 describe("failures", () => {
-  it("a task has two further attempts by default, and then the run has failed", async () => {
+  it("a task has two further attempts by default, then the run fails", async () => {
     const { Workflow, Task, smithers, outputs, work, events } = create();
     const attempts: number[] = [];
     const workflow = smithers(() => (
@@ -395,7 +395,7 @@ describe("failures", () => {
     expect(events).toEqual([]);
   });
 
-  it("a failed task lets those beside it come to their end, and nothing new begins", async () => {
+  it("a failed task lets parallel tasks finish, and no new task starts", async () => {
     const { Workflow, Task, Parallel, Sequence, smithers, outputs, work, events } = create();
     const { failed, onProgress } = watchFailure("broken");
     const workflow = smithers(() => (
@@ -424,7 +424,7 @@ describe("failures", () => {
     expect(result.outputs["step"]).toEqual([{ at: "beside" }]);
   });
 
-  it("a task that may fail lets the run go on, and is not tried again when the tree is rendered anew", async () => {
+  it("a task that may fail lets the run continue, and is not retried when the tree is rendered again", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     let tries = 0;
     const workflow = smithers((ctx) => (
@@ -449,7 +449,7 @@ describe("failures", () => {
     expect(tries).toBe(2);
   });
 
-  it("a task that may fail is not tried again by a resume that was needed for another reason", async () => {
+  it("a task that may fail is not retried by a resume for another reason", async () => {
     const dbPath = createStorePath();
     let tries = 0;
     const stop = new AbortController();
@@ -478,7 +478,7 @@ describe("failures", () => {
     expect(tries).toBe(1);
   });
 
-  it("a render that throws while a task runs is told when that task has ended", async () => {
+  it("a render that throws while a task runs is reported when that task has ended", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, events } = create();
     const thrown = Promise.withResolvers<void>();
     const workflow = smithers((ctx) => {
@@ -506,7 +506,7 @@ describe("failures", () => {
     expect(events).toEqual(["slow begins", "slow ends"]);
   });
 
-  it("the failure of a task is what is reported, also when the tree cannot be rendered after it", async () => {
+  it("the failure of a task is reported, also when the tree cannot be rendered after it", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
     const { failed, onProgress } = watchFailure("broken");
     const workflow = smithers((ctx) => {
@@ -533,7 +533,7 @@ describe("failures", () => {
   });
 });
 
-/** Also where the failure has to be on record, for as long as that takes, before the next attempt is slept for. */
+/** Waits as long as it takes to store the failure, since the delay before the next attempt starts after that. */
 async function timeOut(clock: FakeClock, ms: number, isNext: () => boolean): Promise<void> {
   await clock.advance(ms);
   await until(async () => {
@@ -609,7 +609,7 @@ describe("retries and time", () => {
     const { Workflow, Task, smithers, outputs } = create();
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: createStorePath(), clock });
-    // Whoever reads from a pipe hears when something writes to it, and when the last one that could is gone.
+    // The reader of a pipe is notified when something is written, and when the last writer has closed it.
     spawnSync("mkfifo", [join(rootDir, "alive")]);
     const reader = spawn("cat", [join(rootDir, "alive")]);
     onTestFinished(() => void reader.kill("SIGKILL"));
@@ -644,7 +644,7 @@ describe("retries and time", () => {
     expect(call).toMatchObject({ toolName: "bash", attempt: 1, status: "unknown" });
   });
 
-  it("an attempt that timed out cannot go on calling beside its successor", async () => {
+  it("an attempt that timed out cannot make calls in parallel with its successor", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: createStorePath(), clock });
@@ -692,7 +692,7 @@ describe("retries and time", () => {
     expect(await late).not.toBe("success");
   });
 
-  it("a function that never ends keeps neither its task nor its run, and calls nothing any more", async () => {
+  it("a function that never ends blocks neither its task nor its run, and can no longer make calls", async () => {
     const { Workflow, Task, smithers } = create();
     const called: string[] = [];
     const note = defineTool({
@@ -712,7 +712,7 @@ describe("retries and time", () => {
         </Task>
       </Workflow>
     ));
-    // Its runtime is closed when it returns.
+    // The runtime is closed when the run returns.
     expect(await runWorkflow(workflow)).toMatchObject({ status: "failed" });
     later.resolve();
     expect(await late).toMatchObject({ code: "TOOL_ATTEMPT_STALE" });

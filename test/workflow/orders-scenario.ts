@@ -1,4 +1,4 @@
-/** One run of the workflow of orders, whose process is started again and again, and what is true of it at any time. */
+/** One run of the orders workflow, whose process is restarted repeatedly, and its invariants. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,9 +29,9 @@ export interface OrdersStart
 
 export interface OrdersScenario extends AsyncDisposable {
   readonly shop: Shop;
-  /** `undefined` when it was killed. Fails when the model is asked for what was on record before. */
+  /** `undefined` when it was killed. Fails when the model receives a request whose response was already logged. */
   run(start?: OrdersStart): Promise<OrdersResult | undefined>;
-  /** Fails unless all is as after an undisturbed run. */
+  /** Fails unless the state equals that of an undisturbed run. */
   expectFinished(result: OrdersResult | undefined): Promise<void>;
   readonly requests: readonly string[];
 }
@@ -44,7 +44,7 @@ export async function createOrdersScenario(storeKind: StoreKind): Promise<Orders
   writeFileSync(divergedFile, "");
   const rows = async (sql: string): Promise<Record<string, unknown>[]> => {
     if (!store.address.startsWith("postgres") && !existsSync(store.address)) return [];
-    // A process that died early has left no tables.
+    // A process that died early has created no tables.
     return rowsOf(store.address, sql);
   };
   const known = async (): Promise<{ responses: Set<string>; finished: string[] }> => {
@@ -98,13 +98,13 @@ export async function createOrdersScenario(storeKind: StoreKind): Promise<Orders
   };
 }
 
-/** Those of agents inside of tools have no record of their own. */
+/** The responses of agents inside of tools have no separate log. */
 const RESPONSES = `SELECT s.node_id AS task, s.iteration AS pass, r.attempt AS attempt, r.position AS position
   FROM toolwright_responses r JOIN toolwright_scopes s ON s.id = r.scope_id WHERE s.parent_key = ''`;
 
 const order = (toolName: string, ...skus: string[]) => skus.map((sku) => ({ toolName, input: { sku } }));
 
-/** What the model says. The flaky one fails in its first attempt, after it has ordered. */
+/** The responses of the model. The flaky one fails in its first attempt, after it has ordered. */
 function answerAt({ task, pass, attempt, position }: ModelPlace): ModelAnswer | undefined {
   const sku = (name: string): string => `${task}-${pass}-${name}`;
   if (task.endsWith("-inner")) return position === 0 ? order("place_keyed", sku("e"), sku("f")) : "Ordered.";
@@ -142,7 +142,7 @@ const EXPECTED_ORDERS = [
   ...[0, 1].flatMap((pass) => ["a", "b"].map((sku) => `audit-${pass}-${sku}`)),
 ].sort();
 
-/** Tasks that run side by side end in any order. */
+/** Parallel tasks end in any order. */
 const EXPECTED: OrdersResult = {
   status: "finished",
   output: { total: 35 },
@@ -153,7 +153,7 @@ const EXPECTED: OrdersResult = {
   },
 };
 
-/** The places that an undisturbed run asks for, each once. */
+/** The requests of an undisturbed run, each once. */
 export const EXPECTED_REQUESTS = TASKS.flatMap(({ task, pass }) => {
   const places = [0, 1, 2, 3].map((position) => ({
     task,

@@ -33,7 +33,7 @@ it("each output is a row of the view of its key", async () => {
   ]);
 });
 
-it("a schema that grows again and again adds columns, and what was stored before stays in the view", async () => {
+it("a schema that grows adds columns, and earlier rows stay in the view", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
   await store(dbPath, "r2", z.object({ b: z.string(), a: z.string() }), { a: "2", b: "2" });
@@ -47,7 +47,7 @@ it("a schema that grows again and again adds columns, and what was stored before
   ]);
 });
 
-it("the loop path is a column, under another name where the outputs have a field path, also one that came later", async () => {
+it("the loop path is a column, with another name if the outputs have a field path, also one that was added later", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
   expect(await rowsOf(dbPath, 'SELECT run_id, path FROM "row"')).toEqual([{ run_id: "r1", path: "0" }]);
@@ -58,7 +58,7 @@ it("the loop path is a column, under another name where the outputs have a field
   ]);
 });
 
-it("a view that an earlier version made gets the loop path when its workflow runs again", async () => {
+it("a view of an earlier version gets the loop path when its workflow runs again", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
   const field = dbPath.startsWith("postgres")
@@ -77,7 +77,7 @@ it("a view that an earlier version made gets the loop path when its workflow run
   ]);
 });
 
-it("an output that is no object is the column value, beside fields of that name", async () => {
+it("an output that is not an object is the column value, next to fields with that name", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r1", z.string(), "plain");
   await store(dbPath, "r2", z.object({ value: z.number().nullable() }), { value: 7 });
@@ -92,7 +92,7 @@ it("an output that is no object is the column value, beside fields of that name"
   ]);
 });
 
-it("a table of somebody else's is left alone, and the view has the workflow's name too", async () => {
+it("a foreign table is left alone, and the view has the workflow's name too", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r0", z.string(), "makes the store");
   await changeRows(dbPath, 'DROP VIEW "row"');

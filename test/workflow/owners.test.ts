@@ -1,4 +1,7 @@
-/** Who has a run: one process at a time, for as long as it lives or its lease does. Real processes, really stopped. */
+/**
+ * The owner of a run: one process at a time, as long as it is alive or its lease is valid. Real processes, really
+ * stopped.
+ */
 import { describe, expect, test } from "vitest";
 import { openShop, type Shop } from "../crash/shop.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
@@ -18,7 +21,7 @@ function ordersOf(shop: Shop, runId: string): string[] {
   return shop.ledger.map(({ sku }) => sku).filter((sku) => sku.startsWith(`${runId}-`));
 }
 
-/** Both resume at the same moment. The one that has the run waits in it until the other has been told so. */
+/** Both resume at the same moment. The owner waits inside the run until the other has been refused. */
 async function race(runId: string, both: readonly Steered[]): Promise<void> {
   const atMs = Date.now() + 15;
   for (const one of both) one.tell({ type: "run", runId, resume: true, atMs });
@@ -34,7 +37,7 @@ async function race(runId: string, both: readonly Steered[]): Promise<void> {
 
 describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   test(
-    "of two processes that resume a run at once one has it, the other is refused",
+    "of two processes that resume a run at once one owns it, and the other is refused",
     { timeout: 120_000 + ROUNDS * 2_000 },
     async () => {
       await using store = await storeKind.fresh();
@@ -65,7 +68,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a process that is stopped on this host is never robbed, however old its lease is",
+    "a process that is stopped on this host keeps its run, however old its lease is",
     { timeout: 90_000 },
     async () => {
       await using store = await storeKind.fresh();
@@ -86,7 +89,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test.each(["while the other is at work", "after the other has finished"])(
-    "a process that is stopped on another host loses its run with its lease: woken %s, it is told so and cannot write",
+    "a process that is stopped on another host loses its run with its lease: woken %s, it fails and cannot write",
     { timeout: 180_000 },
     async (moment) => {
       await using store = await storeKind.fresh();
@@ -95,7 +98,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
       stopped.tell({ type: "run", runId: "r", resume: false });
       await stopped.next("held");
       stopped.child.kill("SIGSTOP");
-      // All that the others know of its host is what stands here. Its lease is longer only until they have looked.
+      // Other processes know the host from this row only. The lease is extended only until they have read it.
       await changeRows(
         store.address,
         `UPDATE toolwright_owners SET host = 'another host', lease_until_ms = lease_until_ms + ${MORE_MS}`,

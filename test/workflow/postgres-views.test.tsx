@@ -1,4 +1,4 @@
-/** Views of outputs on PostgreSQL: in schemas side by side, and made by several at once. */
+/** Views of outputs on PostgreSQL: in several schemas, and created concurrently. */
 import { createSmithers, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -17,7 +17,7 @@ function createPlaces(store: string, at: string) {
   ));
 }
 
-it("stores in schemas of one database have each their own, under the same names", async () => {
+it("stores in schemas of one database each have their own, with the same names", async () => {
   for (const at of ["here", "there"]) {
     const store = await freshPostgresSchema();
     await runWorkflow(createPlaces(store, at));
@@ -25,7 +25,7 @@ it("stores in schemas of one database have each their own, under the same names"
   }
 });
 
-it("runs that start at once in an empty store make them once, and all go on", async () => {
+it("runs that start at once in an empty store create them once, and all continue", async () => {
   const names = ["a", "b", "c", "d", "e", "f"];
   for (let round = 0; round < 4; round += 1) {
     const store = await freshPostgresSchema();

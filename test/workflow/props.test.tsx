@@ -11,7 +11,7 @@ const { Workflow, Task, Sequence, Parallel, Branch, Loop, Approval, smithers, ou
 
 type Loose = (props: never) => unknown;
 
-/** An element as a file without types has it. */
+/** An element as in a file without types. */
 function element(type: unknown, props: object): never {
   return jsx(type as Loose, props as Record<string, unknown>) as never;
 }
@@ -30,7 +30,7 @@ async function refusalOfRoot(tree: never): Promise<string> {
   return error?.message ?? "";
 }
 
-/** What a branch holds. */
+/** The children of a branch. */
 // oxlint-disable-next-line unicorn/no-thenable -- the name of a prop; nothing awaits it
 const way = (node: unknown): object => ({ then: node });
 
@@ -56,6 +56,13 @@ describe("rule 33: an unknown prop", () => {
     const message = await refusal(element(type, props));
     expect(message).toMatch(/has no prop "\w+"\. Did you mean "/);
     expect(message).toContain(`Did you mean "${meant}"?`);
+  });
+
+  it("of an object in a prop is refused with a whole sentence, and so is a value that is not a condition", async () => {
+    const nested = { id: "t", retryPolicy: { backof: "fixed" } };
+    expect(await refusal(element(Task, nested))).toMatch(/task "t" has an unknown option "backof"/);
+    const condition = { id: "t", skipIf: "false" };
+    expect(await refusal(element(Task, condition))).toMatch(/task "t" needs true or false for skipIf/);
   });
 
   it.each<[string, unknown, object]>([
@@ -112,21 +119,19 @@ describe("a prop of the wrong type", () => {
   });
 });
 
-describe("what is no component", () => {
-  it("<div> is named, with what can be used", async () => {
-    expect(await refusal(element("div", { children: task }))).toMatch(
-      /<div> is not a component of a workflow/,
-    );
+describe("something that is not a component", () => {
+  it("<div> is named, with the valid components", async () => {
+    expect(await refusal(element("div", { children: task }))).toMatch(/<div> is not a workflow component/);
   });
 
   it("<div> at the root is named too", async () => {
     expect(await refusalOfRoot(element("div", { children: task }))).toMatch(
-      /<div> is not a component of a workflow/,
+      /<div> is not a workflow component/,
     );
   });
 
-  it("an import that is undefined is told from it", async () => {
-    expect(await refusal(element(undefined, {}))).toMatch(/undefined in place of a component/);
+  it("an import that is undefined has its own error", async () => {
+    expect(await refusal(element(undefined, {}))).toMatch(/undefined instead of a component/);
   });
 });
 
@@ -157,9 +162,9 @@ describe("<Approval>", () => {
     expect(second).toMatchObject({ status: "finished", output: { approved: true } });
   });
 
-  it("with two questions is refused", async () => {
+  it("with two prompts is refused", async () => {
     const props = { id: "a", prompt: "One?", request: { title: "Two?" } };
-    expect(await refusal(element(Approval, props))).toMatch(/more than once/);
+    expect(await refusal(element(Approval, props))).toMatch(/more than one prompt/);
   });
 });
 
@@ -191,7 +196,7 @@ describe("a task", () => {
       );
     expect((await run(closed)).error).toMatchObject({ hint: "Open it with: shop open" });
     expect((await run("Decide.", { output: outputs.decision })).error).toMatchObject({
-      hint: expect.stringContaining('give the task an agent: <Task id="t" agent={…}>') as string,
+      hint: expect.stringContaining('add an agent: <Task id="t" agent={…}>') as string,
     });
     expect((await run(() => Promise.reject(new Error("Gone.")))).error).toMatchObject({
       hint: "Fix what the message names, then resume the run.",

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that follow from a seed, so that a failure can be had again. */
+/** Random numbers from 0 to 1 from a seed, so that a failure can be reproduced. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

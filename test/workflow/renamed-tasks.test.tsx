@@ -1,4 +1,4 @@
-/** A task that is renamed while its run is stopped is a new task: whoever resumes the run is warned of what was done. */
+/** A task that is renamed while its run is stopped is a new task: the resume warns about the calls of the old one. */
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -57,7 +57,7 @@ test("a renamed task is named with its calls: in an event, on stderr and by why"
   await using runtime = createRuntime({ store });
   const options = { runtime, runId: "r" };
   expect((await runWorkflow(workflow("pay-ann", true), options)).status).toBe("failed");
-  expect(await why(store, "r")).not.toContain("no longer holds");
+  expect(await why(store, "r")).not.toContain("no longer contains");
 
   const events: unknown[] = [];
   const before: number[] = [];
@@ -83,7 +83,7 @@ test("a renamed task is named with its calls: in an event, on stderr and by why"
   expect(await why(store, "r")).toMatch(/"pay-ann" \(pay: success\)/);
 });
 
-test("nothing is said where every task with calls is still there", async () => {
+test("nothing is reported if every task with calls still exists", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const store = createStorePath();
@@ -101,5 +101,5 @@ test("nothing is said where every task with calls is still there", async () => {
   expect(events).not.toContain("tasks-missing");
   expect(warn).not.toHaveBeenCalled();
   expect(paid).toEqual(["ann"]);
-  expect(await why(store, "r")).not.toContain("no longer holds");
+  expect(await why(store, "r")).not.toContain("no longer contains");
 });

@@ -1,4 +1,4 @@
-/** What an interrupted run finds again: finished tasks, responses, calls; and what it is told when something differs. */
+/** What an interrupted run reuses: finished tasks, responses and calls; and what it reports when something differs. */
 import {
   createRuntime,
   createSmithers,
@@ -36,7 +36,7 @@ function orderTool(placed: string[], onOrder: (sku: string) => void = () => unde
   });
 }
 
-/** Answers by how many answers came before. */
+/** Chooses the response by the number of responses before it. */
 function byTurn(...turns: readonly ScriptedTurn[]): ScriptedTurn {
   return (request) => {
     const turn = turns[request.prompt.filter(({ role }) => role === "assistant").length] ?? "no more turns";
@@ -62,7 +62,7 @@ describe("finding runs", () => {
     return workflow;
   };
 
-  it("a run id that is taken is refused, and says how that run stands", async () => {
+  it("a run id that exists is refused, with the status of that run", async () => {
     const workflow = simple(createStorePath());
     await runWorkflow(workflow, { runId: "r" });
     await expect(runWorkflow(workflow, { runId: "r" })).rejects.toMatchObject({
@@ -71,20 +71,20 @@ describe("finding runs", () => {
     });
   });
 
-  it("a resume of a run that is not there says so", async () => {
+  it("a resume of a run that does not exist is refused", async () => {
     await expect(
-      runWorkflow(simple(createStorePath()), { runId: "nobody", resume: true }),
+      runWorkflow(simple(createStorePath()), { runId: "missing", resume: true }),
     ).rejects.toMatchObject({
       code: "TOOL_RUN_NOT_FOUND",
-      message: expect.stringContaining("nobody") as string,
+      message: expect.stringContaining("missing") as string,
     });
   });
 
-  it("a resume without a run id says that it needs one", async () => {
+  it("a resume without a run id is refused", async () => {
     await expect(runWorkflow(simple(createStorePath()), { resume: true })).rejects.toThrow(/runId/);
   });
 
-  it("a resume of a finished run answers from the record", async () => {
+  it("a resume of a finished run returns the stored result", async () => {
     const workflow = simple(createStorePath());
     const first = await runWorkflow(workflow, { runId: "r" });
     const again = await runWorkflow(workflow, { runId: "r", resume: true });
@@ -92,7 +92,7 @@ describe("finding runs", () => {
     expect(again.output).toEqual({ at: "1" });
   });
 
-  it("with resume: auto, a program that is started again goes on with its run, and starts it the first time", async () => {
+  it("with resume: auto, a program starts its run the first time and resumes it when it is started again", async () => {
     const { Workflow, Task, smithers, outputs } = createSmithers(
       { input: z.object({ a: z.number(), b: z.number().default(7) }), step: schemas.step },
       { dbPath: createStorePath() },
@@ -123,13 +123,13 @@ describe("finding runs", () => {
     expect(ran).toEqual(["first", "second"]);
     await expect(start({ input: { a: 2 } })).rejects.toMatchObject({
       code: "WORKFLOW_RUN_EXISTS",
-      message: expect.stringContaining("another input") as string,
+      message: expect.stringContaining("a different input") as string,
     });
     await expect(runWorkflow(workflow, { resume: "auto" })).rejects.toThrow(/runId/);
     await expect(runWorkflow(workflow, { runId: "r", resume: "yes" as "auto" })).rejects.toThrow(/"auto"/);
   });
 
-  it("a run that is at work in this process is not started a second time by a resume", async () => {
+  it("a run that is running in this process is not started a second time by a resume", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers } = createSmithers(schemas, { dbPath });
     let release: () => void = () => undefined;
@@ -156,7 +156,7 @@ describe("finding runs", () => {
     expect(begun).toBe(1);
   });
 
-  it("input that does not fit is refused, and no run is left behind", async () => {
+  it("invalid input is refused, and no run is stored", async () => {
     const dbPath = createStorePath();
     const { Workflow, smithers } = createSmithers({ input: z.object({ n: z.number() }) }, { dbPath });
     const workflow = smithers(() => <Workflow name="w" />);
@@ -166,7 +166,7 @@ describe("finding runs", () => {
     expect((await runWorkflow(workflow, { runId: "r", input: { n: 1 } })).status).toBe("finished");
   });
 
-  it("the input of the start holds for the resume", async () => {
+  it("a resume uses the input of the start", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers, outputs } = createSmithers(
       { input: z.object({ when: z.date(), n: z.number().default(7) }), step: schemas.step },
@@ -193,7 +193,7 @@ describe("finding runs", () => {
 });
 
 describe("finished tasks", () => {
-  it("never run again, whatever kind they are", async () => {
+  it("never run again, of any kind", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(schemas, { dbPath });
     const ran: string[] = [];
@@ -234,7 +234,7 @@ describe("finished tasks", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("leave no responses behind, and no prompts", async () => {
+  it("leave no responses and no prompts", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, Loop, smithers, outputs } = createSmithers(schemas, { dbPath });
     const { agent } = scriptedAgent(["not JSON", '{"done":true}']);
@@ -252,7 +252,7 @@ describe("finished tasks", () => {
     expect(JSON.stringify(await rowsOf(dbPath, "SELECT * FROM toolwright_tasks"))).not.toContain("xyzzy");
   });
 
-  it("say when they began and when they ended", async () => {
+  it("store their start and end times", async () => {
     const dbPath = createStorePath();
     const clock = createFakeClock();
     await using runtime = createRuntime({ store: dbPath, clock });
@@ -276,8 +276,8 @@ describe("finished tasks", () => {
   });
 });
 
-describe("an agent task that was cut off", () => {
-  /** Those of one turn are placed at once, in any order. */
+describe("an agent task that was interrupted", () => {
+  /** The orders of one turn are placed in parallel, in any order. */
   const PLACED = ["a in attempt 1", "a in attempt 1", "b in attempt 1"];
 
   /** Ends its first run while the agent is at the given turn. */
@@ -326,7 +326,7 @@ describe("an agent task that was cut off", () => {
     return { make, asked, stop };
   }
 
-  it.each([0, 1, 2, 3])("goes on live at turn %s and asks for nothing that is on record", async (cutAt) => {
+  it.each([0, 1, 2, 3])("resumes live at turn %s and requests no logged response again", async (cutAt) => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, cutAt, placed);
@@ -343,7 +343,7 @@ describe("an agent task that was cut off", () => {
     expect(events.filter(({ type }) => type === "replay-diverged")).toEqual([]);
   });
 
-  it("goes on in the same attempt, with the prompt that it began with", async () => {
+  it("resumes in the same attempt, with its original prompt", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, 2, placed);
@@ -360,7 +360,7 @@ describe("an agent task that was cut off", () => {
     expect(events.at(-1)).toMatchObject({ status: "finished", attempt: 1 });
   });
 
-  it("goes on with the instructions that it began with", async () => {
+  it("resumes with its original instructions", async () => {
     const dbPath = createStorePath();
     const { make, asked, stop } = cutOff(dbPath, 2, []);
     await runWorkflow(make({ instructions: "It is 9:00." }), { runId: "r", signal: stop.signal });
@@ -379,7 +379,7 @@ describe("an agent task that was cut off", () => {
     const placed: string[] = [];
     const { make, asked, stop } = cutOff(dbPath, 2, placed);
     await runWorkflow(make(), { runId: "r", signal: stop.signal });
-    // As if another version of a tool had been described to the model.
+    // As if the description of a tool had changed.
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
     const { agent, model } = scriptedAgent(
       [
@@ -411,7 +411,7 @@ describe("an agent task that was cut off", () => {
       expect.objectContaining({ type: "replay-diverged", nodeId: "t", position: 0 }),
     );
     expect(model.requests).toHaveLength(2);
-    // Rule 12: what it did before, and has not claimed again, it is told.
+    // Rule 12: the model is warned about earlier calls that it has not repeated.
     for (const { prompt } of model.requests) {
       const told = JSON.stringify(prompt);
       expect(told).toContain("Before it was interrupted, this task made these calls");
@@ -421,7 +421,7 @@ describe("an agent task that was cut off", () => {
     expect(asked).toEqual([0, 1, 2]);
   });
 
-  it("whose call nobody knew the end of is not asked again for what came after, however often it resumes", async () => {
+  it("whose call had an unknown outcome requests no later response again, however often it resumes", async () => {
     const dbPath = createStorePath();
     const asked: number[] = [];
     const events: WorkflowEvent[] = [];
@@ -479,7 +479,7 @@ describe("an agent task that was cut off", () => {
     expect(asked).toEqual([0, 1, 2, 2]);
   });
 
-  it("with a model that is named by a text has its responses on record too", async () => {
+  it("with a model given by name logs its responses too", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const asked: number[] = [];
@@ -522,7 +522,7 @@ describe("an agent task that was cut off", () => {
 });
 
 describe("a retried agent task", () => {
-  it("begins anew with a warning of what was done, and recorded calls are not made again", async () => {
+  it("starts over with a warning about earlier calls, and logged calls are not repeated", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
@@ -556,7 +556,7 @@ describe("a retried agent task", () => {
     ]);
   });
 
-  it("that is cut off in its second attempt goes on in it, with the same warning", async () => {
+  it("that is interrupted in its second attempt resumes it, with the same warning", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     const stop = new AbortController();
@@ -595,7 +595,7 @@ describe("a retried agent task", () => {
 });
 
 describe("a failed run", () => {
-  it("goes on with a further attempt when it is resumed", async () => {
+  it("starts a further attempt when it is resumed", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers, outputs } = createSmithers(schemas, { dbPath });
     let tries = 0;
@@ -619,7 +619,7 @@ describe("a failed run", () => {
   });
 });
 
-it("a run whose store failed goes on in the same runtime", async () => {
+it("a run whose store failed resumes in the same runtime", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers(schemas);
   const inner = await createMemoryStore();
   let isLost = false;
@@ -682,8 +682,8 @@ it("outputs keep their order when the clock of the second process is behind", as
   expect(output).toEqual({ at: "c" });
 });
 
-describe("an owner that was taken over", () => {
-  it("cannot write any more, begins nothing, and says so", async () => {
+describe("an owner whose run was taken over", () => {
+  it("can no longer write, starts nothing, and fails", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;
@@ -725,7 +725,7 @@ describe("an owner that was taken over", () => {
     expect(again.outputs["step"]).toEqual([{ at: "second" }, { at: "second" }]);
   });
 
-  it("cannot call tools in the task in which it was", async () => {
+  it("cannot call tools in its current task", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;
@@ -761,7 +761,7 @@ describe("an owner that was taken over", () => {
     expect(placed).toEqual(["second in attempt 1"]);
   });
 
-  it("whose agent gets an answer cannot put it on record", async () => {
+  it("whose agent gets an answer cannot log it", async () => {
     const dbPath = createStorePath();
     const placed: string[] = [];
     let release: () => void = () => undefined;
@@ -804,7 +804,7 @@ describe("an owner that was taken over", () => {
 });
 
 describe("options", () => {
-  it("rule 33: of the start hold for the resume, limits and concurrency included", async () => {
+  it("rule 33: of the start apply to the resume, limits and concurrency included", async () => {
     const dbPath = createStorePath();
     const stop = new AbortController();
     const tool = defineTool({ name: "look", schema: z.object({ n: z.number() }), execute: ({ n }) => n });

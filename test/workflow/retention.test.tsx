@@ -1,4 +1,4 @@
-/** Rule 30: what is old goes, what is unfinished stays, and nothing that was done once can be done again by forgetting. */
+/** Rule 30: old runs are deleted, unfinished ones stay, and no deletion makes an effect repeatable. */
 import {
   createRuntime,
   createSmithers,
@@ -114,7 +114,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(sent).toEqual([]);
     });
 
-    test("leaves its business keys: what was done is not done again, and that is said", async () => {
+    test("leaves its business keys: the effect is not repeated, and the error says why", async () => {
       await runWorkflow(
         computing(() => send.invoke({ to: "ann" })),
         { runtime, runId: "old" },
@@ -132,7 +132,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(sent).toHaveLength(1);
     });
 
-    test("leaves the knowledge that a tool does not pass its key on", async () => {
+    test("leaves the fact that a tool does not pass its key on", async () => {
       const blind = defineTool({
         name: "blind",
         schema: z.object({}),
@@ -166,8 +166,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  describe("what is unfinished stays, however old", () => {
-    test("a run that waits for a person", async () => {
+  describe("unfinished work stays, however old:", () => {
+    test("a run that waits for approval", async () => {
       const careful = fromTool(send, { needsApproval: true });
       const turns = [[{ toolName: "send", input: { to: "ann" } }], '"the end"'];
       await runWorkflow(asking(turns, { send: careful }), { runtime, runId: "waits" });
@@ -177,7 +177,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(await counts()).toEqual(before);
     });
 
-    test("a run that is at work", async () => {
+    test("a run that is running", async () => {
       const started = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
       const run = runWorkflow(
@@ -197,7 +197,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(await run).toMatchObject({ status: "finished" });
     });
 
-    test("calls outside of workflows of which nobody knows how they ended", async () => {
+    test("calls outside of workflows with an unknown outcome", async () => {
       await runtime.call(send, { to: "ann" }, { runId: "ended" });
       const cut = new AbortController();
       const slow = defineTool({
@@ -244,8 +244,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     ));
   }
 
-  describe("what only a replay needs", () => {
-    test("rules 30 and 37: is gone when the task has its output: responses, prompts, the content of files that a person saw", async () => {
+  describe("data that only a replay needs", () => {
+    test("rules 30 and 37: is deleted when the task has its output: responses, prompts, the content of files that an approver saw", async () => {
       const rootDir = createFolder();
       const careful = fromTool(write, { needsApproval: true });
       const call = { toolName: "write", input: { path: "a.txt", content: "SECRET-CONTENT" } };
@@ -262,7 +262,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(decided?.args).toMatchObject({ path: "a.txt", bytes: 14 });
     });
 
-    test("of a run that was stopped is kept for 7 days; then a resume begins another attempt, which is warned", async () => {
+    test("of a stopped run is kept for 7 days; then a resume starts another attempt, which is warned", async () => {
       const stop = new AbortController();
       const asked: string[] = [];
       const workflow = asking(
@@ -297,8 +297,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  describe("what is left behind", () => {
-    test("cache entries go when they have expired, owners when they are dead", async () => {
+  describe("leftovers", () => {
+    test("cache entries are deleted when they have expired, owners when they are dead", async () => {
       const look = defineTool({
         name: "look",
         schema: z.object({ at: z.string() }),
@@ -328,7 +328,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  /** All that stands in the tables, as one text. */
+  /** The content of all tables, as one text. */
   async function wholeStore(): Promise<string> {
     const found = await Promise.all(TABLES.map((table) => rowsOf(address, `SELECT * FROM ${table}`)));
     return JSON.stringify(found);

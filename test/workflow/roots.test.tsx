@@ -1,4 +1,4 @@
-/** What a run started with holds when it resumes: its root, also where nobody named it, and its version. */
+/** A resumed run keeps the root that it started with, also a default one, and its version. */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ async function startIn(store: string, rootDir: string, options: object = {}): Pr
   await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
 }
 
-it("rule 33: resumes in the root of its start, whatever the root of the runtime that resumes it", async () => {
+it("rule 33: resumes in the root of its start, even if the runtime has another root", async () => {
   const [first, second, store] = [createFolder(), createFolder(), createStorePath()];
   await startIn(store, first);
   await using runtime = createRuntime({ store, rootDir: second });
@@ -43,7 +43,7 @@ it("rule 33: resumes in the root of its start, whatever the root of the runtime 
   expect(existsSync(join(second, "two.txt"))).toBe(false);
 });
 
-it("resumes in another root where that is given by name", async () => {
+it("resumes in another root if it is passed explicitly", async () => {
   const [first, second, store] = [createFolder(), createFolder(), createStorePath()];
   await startIn(store, first);
   await using runtime = createRuntime({ store });
@@ -51,7 +51,7 @@ it("resumes in another root where that is given by name", async () => {
   expect(existsSync(join(second, "two.txt"))).toBe(true);
 });
 
-it("does not say that a program's run has changed when a file is given at its resume", async () => {
+it("does not report a program's run as changed when a file is passed at its resume", async () => {
   const [root, store] = [createFolder(), createStorePath()];
   await startIn(store, root);
   const file = join(root, "workflow.tsx");
@@ -61,7 +61,7 @@ it("does not say that a program's run has changed when a file is given at its re
   expect(result.status).toBe("finished");
 });
 
-it("does not say that a file's run has changed when a program resumes it", async () => {
+it("does not report a file's run as changed when a program resumes it", async () => {
   const [root, store] = [createFolder(), createStorePath()];
   const file = join(root, "workflow.tsx");
   writeFileSync(file, "the workflow, as a file");
@@ -71,7 +71,7 @@ it("does not say that a file's run has changed when a program resumes it", async
   expect(result.status).toBe("finished");
 });
 
-it("still says that a run has changed when its file did", async () => {
+it("still reports a run as changed when its file has changed", async () => {
   const [root, store] = [createFolder(), createStorePath()];
   const file = join(root, "workflow.tsx");
   writeFileSync(file, "the workflow, as a file");

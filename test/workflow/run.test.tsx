@@ -1,4 +1,4 @@
-/** Workflows from start to end: what runs, in which order, and what is found again. */
+/** Workflows from start to end: what runs, in which order, and what a resume reuses. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ function createStore(): string {
   return join(folder, "runs.db");
 }
 
-it("runs tasks in order, hands outputs on, and stores them", async () => {
+it("runs tasks in order, passes outputs on, and stores them", async () => {
   const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(
     {
       input: z.object({ n: z.number() }),
@@ -42,12 +42,12 @@ it("runs tasks in order, hands outputs on, and stores them", async () => {
   ));
   const result = await runWorkflow(workflow, { input: { n: 40 } });
   expect(result).toMatchObject({ status: "finished", output: { sum: 42 } });
-  // In the order in which they ended, which is open for tasks side by side.
+  // In the order in which they ended, which is undefined for parallel tasks.
   expect(result.outputs["number"]).toHaveLength(2);
   expect(result.outputs["number"]).toEqual(expect.arrayContaining([{ value: 2 }, { value: 40 }]));
 });
 
-it("a failed run says in details which task failed, and how", async () => {
+it("a failed run has the failed task and its error in details", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers(
     { output: z.object({}) },
     { dbPath: createStore() },
@@ -75,7 +75,7 @@ it("a failed run says in details which task failed, and how", async () => {
   });
 });
 
-it("loops until what a task says, with the number of the pass", async () => {
+it("loops until the output of a task says so, with the number of the pass", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = createSmithers(
     { step: z.object({ at: z.number() }) },
     { dbPath: createStore() },
@@ -94,7 +94,7 @@ it("loops until what a task says, with the number of the pass", async () => {
   expect(result.outputs["step"]).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
 });
 
-it("goes on where it was: finished tasks, responses and calls are not made again", async () => {
+it("resumes: finished tasks, responses and calls are not repeated", async () => {
   const dbPath = createStore();
   const placed: string[] = [];
   const stop = new AbortController();

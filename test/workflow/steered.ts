@@ -1,4 +1,4 @@
-/** Processes that run workflows when they are told to. */
+/** Processes that run workflows on command. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ export interface Steered extends AsyncDisposable {
   readonly name: string;
   readonly child: ChildProcess;
   tell(command: SteeringCommand): void;
-  /** The next news of this type, also one that has come already. Rejects when the process ends without. */
+  /** The next message of this type, including one already received. Rejects when the process ends without it. */
   next<T extends SteeringNews["type"]>(type: T): Promise<Extract<SteeringNews, { type: T }>>;
-  /** Resumes a run, and answers how that ended. */
+  /** Resumes a run, and returns its result. */
   resume(runId: string): Promise<string>;
   ended(): Promise<void>;
 }
@@ -61,9 +61,9 @@ export async function startSteered(name: string, store: string, shopUrl: string)
     },
     ended: () => end,
     async [Symbol.asyncDispose]() {
-      // One that is stopped does not hear.
+      // A stopped process does not receive messages.
       child.kill("SIGCONT");
-      // One that was killed does not either, and may look connected for a while.
+      // Neither does a killed one, which may look connected for a while.
       if (child.connected) child.send({ type: "leave" } satisfies SteeringCommand, () => undefined);
       setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
       await end;

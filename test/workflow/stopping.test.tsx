@@ -1,10 +1,10 @@
-/** A run that is to stop does so, whatever its tasks do about it. */
+/** A run that must stop does so, even if its tasks ignore the signal. */
 import { createRuntime, createSmithers, defineTool, runWorkflow, Task } from "toolwright";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, until } from "./harness.ts";
 
-test("a function that does not listen holds up no abort, and its late call is refused", async () => {
+test("a function that ignores the signal does not delay an abort, and its late call is refused", async () => {
   const effects: string[] = [];
   const send = defineTool({
     name: "send",

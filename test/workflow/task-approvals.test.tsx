@@ -1,4 +1,4 @@
-/** Tasks that wait for a person, outputs that are kept, and runs that are cancelled from elsewhere. */
+/** Tasks that wait for approval, cached outputs, and runs that another process cancels. */
 import { createRuntime, createSmithers, runWorkflow } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -33,7 +33,7 @@ function createDeploy(dbPath: string, onDeny?: "fail" | "continue" | "skip") {
   return { workflow, ran };
 }
 
-it("an Approval and a task that needs approval wait each for its own decision", async () => {
+it("an Approval and a task that needs approval each wait for their own decision", async () => {
   const dbPath = createStorePath();
   const { workflow, ran } = createDeploy(dbPath);
   expect((await runWorkflow(workflow, { runId: "r" })).status).toBe("waiting-approval");
@@ -47,7 +47,7 @@ it("an Approval and a task that needs approval wait each for its own decision", 
   expect(ran).toEqual(["ship"]);
 });
 
-it("a refusal fails the run by default, and nothing that follows begins", async () => {
+it("a denial fails the run by default, and no later task starts", async () => {
   const dbPath = createStorePath();
   const { workflow, ran } = createDeploy(dbPath);
   await runWorkflow(workflow, { runId: "r" });
@@ -58,7 +58,7 @@ it("a refusal fails the run by default, and nothing that follows begins", async 
   expect(ran).toEqual([]);
 });
 
-it("a refusal that the run goes on with is an output", async () => {
+it("a denial that the run continues with is an output", async () => {
   const dbPath = createStorePath();
   const { workflow } = createDeploy(dbPath, "continue");
   await runWorkflow(workflow, { runId: "r" });
@@ -68,7 +68,7 @@ it("a refusal that the run goes on with is an output", async () => {
   expect(result.status).toBe("waiting-approval");
 });
 
-it("a cached task takes the output of an equal one of an earlier run, and computes for other things", async () => {
+it("a cached task takes the output of an equal task of an earlier run, and runs for other inputs", async () => {
   const dbPath = createStorePath();
   let runs = 0;
   const { Workflow, Task, smithers, outputs } = createSmithers(

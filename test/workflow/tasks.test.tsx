@@ -1,4 +1,6 @@
-/** The kinds of tasks: agents, functions, values; where their output comes from, and what is done when it does not fit. */
+/**
+ * The kinds of tasks: agents, functions and values; where their output comes from, and how an invalid one is handled.
+ */
 import { Output, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
@@ -80,7 +82,7 @@ describe("an agent's output", () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).not.toContain("JSON Schema");
   });
 
-  it("is its structured output, where it has one", async () => {
+  it("is its structured output, if it has one", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const model = createScriptedModel(['{"summary":"fine"}']);
     const agent = new ToolLoopAgent({
@@ -97,7 +99,7 @@ describe("an agent's output", () => {
     expect(await runWorkflow(workflow)).toMatchObject({ output: { summary: "fine" } });
   });
 
-  it("that is structured and does not fit is sent back, in the same attempt", async () => {
+  it("that is structured and invalid is sent back, in the same attempt", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const model = createScriptedModel(['{"sumary":1}', '{"summary":"fine"}']);
     const agent = new ToolLoopAgent({
@@ -115,7 +117,7 @@ describe("an agent's output", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("that does not fit is sent back with what is wrong, in the same tool context", async () => {
+  it("that is invalid is sent back with the error, in the same tool context", async () => {
     const dbPath = createStorePath();
     const { Workflow, Task, smithers, outputs } = create(dbPath);
     const seen: string[] = [];
@@ -151,7 +153,7 @@ describe("an agent's output", () => {
     expect(await runtime.calls({ runId: "r" })).toHaveLength(2);
   });
 
-  it("that never fits fails the attempt after a bounded number of corrections", async () => {
+  it("that is never valid fails the attempt after a limited number of corrections", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const { agent, model } = scriptedAgent(["no JSON at all"]);
     const workflow = smithers(() => (
@@ -167,7 +169,7 @@ describe("an agent's output", () => {
     expect(model.requests).toHaveLength(6);
   });
 
-  it("is asked for by the JSON Schema of the task", async () => {
+  it("is requested with the JSON Schema of the task", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const { agent, model } = scriptedAgent(['{"summary":"fine"}']);
     const workflow = smithers(() => (
@@ -198,7 +200,7 @@ describe("a prompt", () => {
     return content?.[0]?.text ?? "";
   }
 
-  it("keeps the spaces around what is put into it", async () => {
+  it("keeps the spaces around inserted values", async () => {
     const { Workflow, Task, smithers } = create();
     const { agent, model } = scriptedAgent(["ok"]);
     const file = "src/a.ts";
@@ -213,7 +215,7 @@ describe("a prompt", () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain("Read src/a.ts and say 2 things about it.");
   });
 
-  it("may be a template, an array, or hold conditions", async () => {
+  it("may be a template, an array, or contain conditions", async () => {
     expect(await promptOf((file) => `Read ${file}.`)).toBe("Read src/a.ts.");
     expect(await promptOf((file) => ["Read ", file, ".", false, null, undefined])).toBe("Read src/a.ts.");
   });
@@ -252,7 +254,7 @@ describe("agents", () => {
     expect([first.model.requests.length, second.model.requests.length]).toEqual([1, 1]);
   });
 
-  it("get the task's tools beside their own", async () => {
+  it("get the task's tools in addition to their own", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const own = defineTool({ name: "own", schema: z.object({}), execute: () => "own" });
     const { agent, model } = scriptedAgent(
@@ -277,7 +279,7 @@ describe("agents", () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain("seen x");
   });
 
-  it("are offered the task's tools under names that every provider takes; the log has their own", async () => {
+  it("receive the task's tools with names that every provider accepts; the log has the original names", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const dotted = defineTool({ name: "shop.look", schema: z.object({}), execute: () => "seen" });
     const { agent, model } = scriptedAgent([[{ toolName: "shop_look", input: {} }], '{"summary":"fine"}']);
@@ -294,7 +296,7 @@ describe("agents", () => {
     expect(await runtime.calls()).toMatchObject([{ toolName: "shop.look", status: "success" }]);
   });
 
-  it("are made from a model and instructions, where there is none", async () => {
+  it("are created from a model and instructions, if there is none", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const model = createScriptedModel([[{ toolName: "look", input: { at: "x" } }], '{"summary":"fine"}']);
     const workflow = smithers(() => (
@@ -400,7 +402,7 @@ describe("functions", () => {
     ]);
   });
 
-  it("whose result does not fit fail, and say why", async () => {
+  it("whose result is invalid fail with the reason", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -428,7 +430,7 @@ describe("functions", () => {
     expect(result.error?.message).toMatch(/"t"/);
   });
 
-  it("may return dates, maps and big integers, and what is read later is equal", async () => {
+  it("may return dates, maps and big integers, and the stored value is equal", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const value = { at: new Date(5), map: new Map([[1, 2n]]) };
     const workflow = smithers(() => (
@@ -443,7 +445,7 @@ describe("functions", () => {
     expect((await runWorkflow(workflow, { runId: "r", resume: true })).output).toEqual(value);
   });
 
-  it("that throw something odd fail with a message", async () => {
+  it("that throw something other than an error fail with a message", async () => {
     const { Workflow, Task, smithers } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -495,7 +497,7 @@ describe("values", () => {
     expect((await runWorkflow(workflow)).output).toBe(value);
   });
 
-  it("that do not fit fail at once: another attempt would be the same", async () => {
+  it("that are invalid fail without a retry", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const attempts: number[] = [];
     const workflow = smithers(() => (
@@ -515,7 +517,7 @@ describe("values", () => {
     expect(new Set(attempts).size).toBe(1);
   });
 
-  it("the result of a run is the row of output, else of the last task, schema or not", async () => {
+  it("the result of a run is the row of output, else of the last task, with or without a schema", async () => {
     const { Workflow, Task, smithers, outputs } = create();
     const workflow = smithers(() => (
       <Workflow name="w">
@@ -529,7 +531,7 @@ describe("values", () => {
   });
 });
 
-it("asks an agent that was made by hand with a prompt, as agents of Smithers are, and with messages", async () => {
+it("calls a custom agent with a prompt, as agents of Smithers are, and with messages", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers(
     { output: z.object({ n: z.number() }) },
     { dbPath: createStorePath() },
@@ -551,9 +553,9 @@ it("asks an agent that was made by hand with a prompt, as agents of Smithers are
   expect(await runWorkflow(workflow)).toMatchObject({ status: "finished", output: { n: 1 } });
   expect(asked[0]?.prompt).toMatch(/^Count\./);
   expect(asked[0]?.messages).toEqual([{ role: "user", content: asked[0]?.prompt }]);
-  // What is asked now, not the first question once more.
+  // The latest message, not the first one.
   expect(asked[1]?.prompt).toMatch(/Correct it\.$/);
   expect(asked[1]?.messages).toHaveLength(3);
-  // The AI SDK refuses a prompt beside messages: an agent that passes its options on passes the messages.
+  // The AI SDK rejects a prompt together with messages: an agent that spreads its options passes the messages only.
   expect(asked[0]?.spread).not.toContain("prompt");
 });

@@ -1,4 +1,4 @@
-/** Types follow from the schemas; what would fail at run time is an error at compile time. */
+/** Types follow from the schemas: run-time errors are also compile-time errors. */
 import { createSmithers } from "toolwright";
 import { expectTypeOf, it } from "vitest";
 import { z } from "zod";
@@ -51,7 +51,7 @@ it("components know their props", () => {
   void trees;
 });
 
-it("a task knows what its output is", () => {
+it("a task has the type of its output", () => {
   const trees = () => [
     <Task id="a" output={outputs.count}>
       {1}
@@ -71,7 +71,7 @@ it("a task knows what its output is", () => {
   void trees;
 });
 
-it("a function knows what it depends on", () => {
+it("a function has the types of its dependencies", () => {
   const tree = () => (
     <Task id="a" deps={{ review: outputs.review }} output={outputs.count}>
       {(deps) => {

@@ -1,4 +1,4 @@
-/** The end of a task voids the requests that its calls still wait for: nobody is asked about what cannot happen any more. */
+/** The end of a task voids the pending approvals of its calls, since their decision would have no effect. */
 import { createRuntime, createSmithers, defineTool, runWorkflow, type WorkflowResult } from "toolwright";
 import { createFakeClock, type ScriptedTurn } from "toolwright/testing";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function statuses(dbPath: string): Promise<string[]> {
   return (await requests(dbPath)).map(({ status }) => status);
 }
 
-/** An order that a person has to allow, one that asks from inside, and one that never ends. */
+/** An order that needs approval, one with a nested call that does, and one that never ends. */
 function createTools(placed: string[] = []) {
   const order = defineTool({
     name: "order",
@@ -61,7 +61,7 @@ const calls = (...tools: readonly (readonly [string, object])[]): ScriptedTurn =
 
 const TIMEOUT_MS = 400;
 
-/** A task whose time is over when it has asked for three decisions and hangs; when it is resumed, it has all the time. */
+/** A task that times out after three approval requests; when it is resumed, it has no time limit. */
 function createTimedOut(dbPath: string, options: { retries?: number; continueOnFail?: boolean }) {
   const placed: string[] = [];
   const { order, orderInside, hang, hanging } = createTools(placed);
@@ -100,7 +100,7 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
     });
     await Promise.all([hanging, until(async () => (await requests(dbPath)).length === 3)]);
     await clock.advance(TIMEOUT_MS);
-    // Another attempt is slept for, and that begins when the failure of this one is on record.
+    // The delay before the next attempt starts when the failure of this one is stored.
     await until(async () => {
       await clock.advance(0);
       return hasEnded;
@@ -115,7 +115,7 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
 }
 
 describe("a task that failed for good", () => {
-  it("leaves no open requests, those of inner calls included, and a late decision is told so", async () => {
+  it("leaves no pending approvals, those of nested calls included, and refuses a late decision", async () => {
     const dbPath = createStorePath();
     const { run, placed } = createTimedOut(dbPath, { retries: 0 });
     expect((await run()).status).toBe("failed");
@@ -131,7 +131,7 @@ describe("a task that failed for good", () => {
     expect(placed).toEqual([]);
   });
 
-  it("leaves none where the run goes on without it either", async () => {
+  it("leaves none if the run continues without it either", async () => {
     const dbPath = createStorePath();
     const { run } = createTimedOut(dbPath, { retries: 0, continueOnFail: true });
     expect(await run()).toMatchObject({
@@ -141,7 +141,7 @@ describe("a task that failed for good", () => {
     expect(await statuses(dbPath)).toEqual(["void", "void", "void"]);
   });
 
-  it("asks anew when its run is resumed, and the new decision counts once", async () => {
+  it("requests approval again when its run is resumed, and the new decision counts once", async () => {
     const dbPath = createStorePath();
     const { run, resume, placed, script } = createTimedOut(dbPath, { retries: 0 });
     await run();
@@ -155,7 +155,7 @@ describe("a task that failed for good", () => {
     expect(placed).toEqual(["a in attempt 2, keyed"]);
   });
 
-  it("is not asked about by a call of it that comes too late", async () => {
+  it("gets no approval request from a late call", async () => {
     const dbPath = createStorePath();
     const asking = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<boolean>();
@@ -184,7 +184,7 @@ describe("a task that failed for good", () => {
     await clock.advance(TIMEOUT_MS);
     expect((await running).status).toBe("failed");
     asked.resolve(true);
-    // Whoever made the call is told nothing any more; the runtime closes when it has ended.
+    // The caller receives nothing any more; the runtime closes when the call has ended.
     await runtime[Symbol.asyncDispose]();
     expect(await requests(dbPath)).toEqual([]);
   });
@@ -200,7 +200,7 @@ describe("an attempt that failed", () => {
     await using runtime = createRuntime({ store: dbPath });
     const [first] = await runtime.approvals({ status: "pending" });
     await runtime.resolveToolApproval(first?.id ?? "", { approved: true });
-    // What the second attempt does not ask for is nobody's business any more, and keeps nobody waiting.
+    // Requests that the second attempt does not make again are void and block nothing.
     expect((await resume()).status).toBe("finished");
     expect(await statuses(dbPath)).toEqual(["approved", "void", "void"]);
     expect(placed).toEqual(["a in attempt 2, keyed"]);
@@ -208,7 +208,7 @@ describe("an attempt that failed", () => {
 });
 
 describe("a task that finished", () => {
-  it("without the call that it had asked for leaves no request", async () => {
+  it("without the call that had requested approval leaves no request", async () => {
     const dbPath = createStorePath();
     const { order } = createTools();
     const { Workflow, Task, Loop, smithers, outputs } = createSmithers(schemas, { dbPath });
@@ -258,7 +258,7 @@ describe("a task that finished", () => {
   });
 });
 
-it("a task that is skipped after all is not asked about any more", async () => {
+it("a task that is skipped later leaves no request", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, smithers } = createSmithers(schemas, { dbPath });
   let skips = false;

@@ -1,4 +1,7 @@
-/** An AI SDK model whose responses are on record: committed before anything of them happens, and not asked for again. */
+/**
+ * An AI SDK model that logs its responses: each is committed before its calls run, and replayed instead of requested
+ * again.
+ */
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
 import { scopeHere } from "../../invoke/call-here.ts";
@@ -23,32 +26,36 @@ interface ModelRequest {
   readonly headers?: unknown;
 }
 
-/** How it is asked: an answer in one piece cannot be handed back as a stream, nor the other way round. */
-type Way = "generate" | "stream";
+/** A logged whole response cannot be replayed as a stream, nor the other way round. */
+type RequestMode = "generate" | "stream";
 
-/** Models that are recorded, and what they were made of. */
+/** The original model of each recorded one. */
 const plainModels = sharedByCopies("recorded models.1", () => new WeakMap<object, object>());
 
 /**
- * For agents that a tool or `runtime.run` drives: after a crash they are handed what they were told before. A model of a
- * workflow's task needs none of this. Outside any run it is the model itself.
+ * For agents that run inside a tool or `runtime.run`: after a crash, logged responses are replayed. Models of
+ * workflow tasks are recorded without it. Outside any run, requests go to the model unchanged.
  *
  * @example
  * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });
  */
 export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M): M {
   const { provider, modelId } = model;
-  // Several models may be asked the same, and the same in several ways: all that is asked tells them apart.
-  return wrap(model, recordedResponsesByRequest, ({ abortSignal: _signal, headers: _headers, ...asked }) => ({
-    provider,
-    modelId,
-    ...asked,
-  }));
+  // Several models may receive the same prompt, so the whole request identifies a response.
+  return wrap(
+    model,
+    recordedResponsesByRequest,
+    ({ abortSignal: _signal, headers: _headers, ...request }) => ({
+      provider,
+      modelId,
+      ...request,
+    }),
+  );
 }
 
 /**
- * For a loop that is alone in its scope, whose responses come in one order.
- * @param onDiverged told once per scope, with the place from which the record is no longer used
+ * For the only loop of a scope, whose requests have a fixed order.
+ * @param onDiverged called once per scope with the position of the first request that differs from the log
  */
 export function journalModel<M extends LanguageModelLike<ModelRequest>>(
   model: M,
@@ -61,39 +68,39 @@ export function journalModel<M extends LanguageModelLike<ModelRequest>>(
   );
 }
 
-/** @param asked what tells one request from another */
+/** @param identify returns the fields that tell one request from another */
 function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
   recordsOf: (scope: Scope) => RecordedResponses,
-  asked: (request: ModelRequest) => object,
+  identify: (request: ModelRequest) => object,
 ): M {
-  // What is recorded already is not recorded twice.
+  // Do not record a recorded model twice.
   const model = (plainModels.get(given) ?? given) as M;
   const records = new WeakMap<Scope, RecordedResponses>();
 
   const notes = new WeakMap<Scope, Note>();
 
-  const answer = async <Request extends ModelRequest>(
-    way: Way,
+  const respond = async <Request extends ModelRequest>(
+    way: RequestMode,
     request: Request,
-    ask: (request: Request) => Promise<unknown>,
+    send: (request: Request) => Promise<unknown>,
   ): Promise<unknown> => {
     assertNoForeignRun();
     const scope = scopeHere();
-    // Outside any task there is nothing to go on with later.
-    if (scope === undefined) return ask(request);
+    // Outside any run there is nothing to resume.
+    if (scope === undefined) return send(request);
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
-    const slot = await responses.next(sha256(canonicalText({ way, ...asked(request) })));
+    const slot = await responses.next(sha256(canonicalText({ way, ...identify(request) })));
     if (slot.recorded !== undefined) {
       noteModelNames(scope, callsIn(slot.recorded.value));
       return slot.recorded.value;
     }
     if (slot.hasDiverged) {
       const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
-      notes.set(scope, { text, place: Array.isArray(request.prompt) ? request.prompt.length : 0 });
+      notes.set(scope, { text, index: Array.isArray(request.prompt) ? request.prompt.length : 0 });
     }
-    const response = withOwnIds(await ask(withNote(request, notes.get(scope))), request.prompt);
+    const response = withOwnIds(await send(withNote(request, notes.get(scope))), request.prompt);
     noteModelNames(scope, callsIn(response));
     return isBroken(response) ? withoutCalls(response) : slot.save(response);
   };
@@ -102,11 +109,11 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     get(target, name) {
       if (name === "doGenerate") {
         return async (options: ModelRequest) =>
-          answer("generate", options, async (request) => storable(await target.doGenerate(request)));
+          respond("generate", options, async (request) => storable(await target.doGenerate(request)));
       }
       if (name === "doStream") {
         return async (options: ModelRequest) => {
-          const parts = await answer("stream", options, async (request) =>
+          const parts = await respond("stream", options, async (request) =>
             collect((await target.doStream(request)).stream),
           );
           return { stream: streamOf(parts as unknown[]) };
@@ -120,18 +127,18 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   return recorded;
 }
 
-/** What a loop is told that goes another way than on record, and where in its messages. */
+/** A warning for a loop that differs from its log, and its index among the messages. */
 interface Note {
   readonly text: string;
-  readonly place: number;
+  readonly index: number;
 }
 
-/** The loop does not know of it, so it is put into every request from there on. */
+/** The loop's own messages do not contain the note, so it is inserted into every later request. */
 function withNote<Request extends ModelRequest>(request: Request, note: Note | undefined): Request {
   const { prompt } = request;
   if (note === undefined || note.text === "" || !Array.isArray(prompt)) return request;
-  const said = { role: "user", content: [{ type: "text", text: note.text }] };
-  return { ...request, prompt: (prompt as unknown[]).toSpliced(note.place, 0, said) };
+  const message = { role: "user", content: [{ type: "text", text: note.text }] };
+  return { ...request, prompt: (prompt as unknown[]).toSpliced(note.index, 0, message) };
 }
 
 function withOwnIds(response: unknown, prompt: unknown): unknown {
@@ -142,12 +149,12 @@ function withOwnIds(response: unknown, prompt: unknown): unknown {
     : response;
 }
 
-/** What the loop depends on: not the bodies of the request and of the answer on the wire. */
+/** Drops the raw request and response, which the loop does not depend on. */
 function storable(result: object): object {
   const { request: _request, response, ...rest } = result as Record<string, unknown>;
   if (typeof response !== "object" || response === null) return rest;
-  const { headers: _headers, body: _body, ...kept } = response as Record<string, unknown>;
-  return { ...rest, response: kept };
+  const { headers: _headers, body: _body, ...metadata } = response as Record<string, unknown>;
+  return { ...rest, response: metadata };
 }
 
 async function collect(stream: ReadableStream<unknown>): Promise<unknown[]> {
@@ -156,20 +163,23 @@ async function collect(stream: ReadableStream<unknown>): Promise<unknown[]> {
   return parts;
 }
 
-/** A response counts when it is complete. Providers do not throw when a stream breaks off: they say so in it. */
+/** Whether a stream is incomplete. Providers do not throw when it breaks off; they send a part of type "error". */
 function isBroken(response: unknown): response is unknown[] {
   if (!Array.isArray(response)) return false;
   return response.some(isOfType("error")) || !response.some(isOfType("finish"));
 }
 
-/** Nothing of it may happen. The loop is told that it failed. */
+/** No call of a broken response may run. The loop receives an error part. */
 function withoutCalls(parts: readonly unknown[]): unknown[] {
-  const said = parts.filter((part) => !isOfType("tool-call")(part));
-  if (said.some(isOfType("error"))) return said;
-  return [...said, { type: "error", error: new Error("The stream ended before the response was complete.") }];
+  const others = parts.filter((part) => !isOfType("tool-call")(part));
+  if (others.some(isOfType("error"))) return others;
+  return [
+    ...others,
+    { type: "error", error: new Error("The stream ended before the response was complete.") },
+  ];
 }
 
-/** Of an answer in one piece, or of the parts of a stream. */
+/** @param response a whole response, or the parts of a stream */
 function callsIn(response: unknown): NamedCall[] {
   const parts: unknown = Array.isArray(response)
     ? response

@@ -1,4 +1,6 @@
-/** Tools as the AI SDK takes them: they are that already, but a provider may refuse their names or their schemas. */
+/**
+ * Adapts names and schemas of tools that a provider would reject. Apart from that, the AI SDK takes tools unchanged.
+ */
 import { fromObjectInput, isWrapped, toObjectSchema } from "../../definition/object-schema.ts";
 import { toSdkSchema } from "../../definition/sdk-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
@@ -6,7 +8,19 @@ import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import { MODEL_NAME, type Tool, withOrigin } from "../../tool/tool.ts";
 
 /**
- * Under names and with schemas that every provider takes. The log has the tools' own names and arguments.
+ * What a loop of the AI SDK passes to a tool: `execute(args, ctx: ToolContext<AISDKContext<{ userId: string }>>)`.
+ * The fields are `undefined` for other callers. A capability of the runtime with the same name takes precedence.
+ */
+export interface AISDKContext<Context = unknown, Message = unknown, Sandbox = unknown> {
+  /** The messages that led to the call. */
+  readonly messages?: readonly Message[] | undefined;
+  /** The entry of `toolsContext` for this tool. */
+  readonly context?: Context | undefined;
+  readonly experimental_sandbox?: Sandbox | undefined;
+}
+
+/**
+ * Returns tools with names and schemas that every provider accepts. The log has the original names and arguments.
  *
  * @example
  * await generateText({ model, tools: toAISDKTools([placeOrder, read]), prompt });
@@ -19,21 +33,21 @@ function forModel(name: string, tool: Tool): Tool {
   const { inputJsonSchema, sdk } = specOf(tool);
   if (!isWrapped(inputJsonSchema) && name === tool.name && sdk.description === undefined) return tool;
   const argsOf = (input: unknown): never => fromObjectInput(inputJsonSchema, input) as never;
-  const made: Tool = {
+  const adapted: Tool = {
     ...tool,
-    // A function of the loop's context, which only the AI SDK calls.
+    // A description may be a function of the loop's context, which only the AI SDK calls.
     ...(sdk.description === undefined ? {} : { description: sdk.description as string }),
     ...(isWrapped(inputJsonSchema) ? wrapped(tool, argsOf) : {}),
-    // The SDK does not say under which name a tool was called.
+    // The SDK does not pass the name that the model used.
     execute: (input, options) => tool.execute(argsOf(input), { ...options, [MODEL_NAME]: name }),
     ...(tool.needsApproval === undefined
       ? {}
       : { needsApproval: async (input, options) => tool.needsApproval?.(argsOf(input), options) ?? false }),
   };
-  return withOrigin(made, tool);
+  return withOrigin(adapted, tool);
 }
 
-/** All that sees the input sees it as the tool takes it. */
+/** Every callback receives the input in the form that the tool expects. */
 function wrapped(tool: Tool, argsOf: (input: unknown) => never): Partial<Tool> {
   const { inputJsonSchema, sdk } = specOf(tool);
   const { onInputAvailable, inputExamples } = sdk;

@@ -1,6 +1,6 @@
 /**
- * The AI SDK finds calls, requests for approval and results by the id that the model gave. Some models use an id twice, or
- * leave it empty: then one of the calls would take the place of the other. Each call of a response gets an id of its own.
+ * Gives each call of a response a unique id. The AI SDK matches calls, approval requests and results by the id of the
+ * model. Some models reuse an id or leave it empty, and one call would then replace another.
  */
 
 interface Part {
@@ -12,12 +12,12 @@ interface Part {
 /** @param parts of a whole response, or of a stream in its order */
 export function withUniqueCallIds(parts: readonly unknown[], prompt: unknown): unknown[] {
   const used = idsIn(prompt);
-  /** By the model's id: the one that its current call goes by, until that call is complete. */
+  /** The unique id of the current call, by the id of the model. */
   const current = new Map<string, string>();
   const complete = new Set<string>();
   const idOf = (id: string): string => {
-    const known = current.get(id);
-    if (known !== undefined && !complete.has(id)) return known;
+    const assigned = current.get(id);
+    if (assigned !== undefined && !complete.has(id)) return assigned;
     const unique = firstFree(id, used);
     used.add(unique);
     current.set(id, unique);
@@ -35,7 +35,7 @@ export function withUniqueCallIds(parts: readonly unknown[], prompt: unknown): u
       complete.add(toolCallId);
       return { ...asPart(part), toolCallId: unique };
     }
-    // What a provider ran itself refers to the call before it.
+    // The result of a tool that the provider ran refers to the call before it.
     return { ...asPart(part), toolCallId: current.get(toolCallId) ?? toolCallId };
   });
 }

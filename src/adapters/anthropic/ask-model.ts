@@ -1,4 +1,4 @@
-/** Asks for one response. Retries are the client's own; what it gives up on is thrown. */
+/** Requests one response. The client retries by itself; its final error is thrown. */
 import type { MessageCreateParamsBase, MessageParam, ToolUnion } from "@anthropic-ai/sdk/resources/messages";
 import { closeAnswers } from "./close-answers.ts";
 import { collectStream, type Deltas } from "./collect-stream.ts";
@@ -24,7 +24,7 @@ export async function askModel(
     model,
     max_tokens: maxTokens ?? DEFAULTS.maxTokens,
     ...(system === undefined ? {} : { system }),
-    messages: alternate(closeAnswers(messages, true)),
+    messages: mergeByRole(closeAnswers(messages, true)),
     stream,
   };
   if (container !== undefined) body.container = container;
@@ -34,16 +34,16 @@ export async function askModel(
   return isStream ? collectStream(answer, deltas) : responseOf(answer);
 }
 
-/** One message after the other: what was said by one side in several is said in one. */
-function alternate(messages: readonly MessageParam[]): MessageParam[] {
-  const joined: MessageParam[] = [];
+/** Merges consecutive messages of the same role, since the API expects roles to alternate. */
+function mergeByRole(messages: readonly MessageParam[]): MessageParam[] {
+  const merged: MessageParam[] = [];
   for (const message of messages) {
-    const last = joined.at(-1);
-    if (last === undefined || last.role !== message.role || message.role === "system") joined.push(message);
+    const last = merged.at(-1);
+    if (last === undefined || last.role !== message.role || message.role === "system") merged.push(message);
     else
-      joined[joined.length - 1] = { role: message.role, content: [...blocksOf(last), ...blocksOf(message)] };
+      merged[merged.length - 1] = { role: message.role, content: [...blocksOf(last), ...blocksOf(message)] };
   }
-  return joined;
+  return merged;
 }
 
 function blocksOf({ content }: MessageParam): Exclude<MessageParam["content"], string> {

@@ -1,13 +1,11 @@
 /**
- * Makes answers of the model such that the API takes them back with something said after them. A response that was cut off
- * may end in thinking, which the API refuses as the last block, or hold a call of a tool that the API runs itself, without
- * its result. Both are left out: nothing follows from them.
+ * Removes blocks of an incomplete answer that the API would reject in a later request: thinking at the end, and calls
+ * of server tools without a result.
  */
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 
 /**
- * @param isOpen the last answer was paused by the API, which continues it: it stays as it is. So does an answer that the
- * model is to continue, as the last message of a request.
+ * @param isOpen whether the last answer stays unchanged: the API paused it, or the model is to continue it
  */
 export function closeAnswers(messages: readonly MessageParam[], isOpen: boolean): MessageParam[] {
   const closed: MessageParam[] = [];
@@ -25,7 +23,7 @@ export function closeAnswers(messages: readonly MessageParam[], isOpen: boolean)
   return closed;
 }
 
-/** Messages of the model that follow each other are one answer, which the API paused in between. */
+/** Consecutive assistant messages are one answer that the API paused. */
 function endOfAnswer(messages: readonly MessageParam[], start: number): number {
   let end = start;
   while (messages[end]?.role === "assistant") end += 1;
@@ -41,15 +39,18 @@ function close(answer: readonly MessageParam[]): Answer[] {
   const blocks = answer.flatMap(({ content }) => (typeof content === "string" ? [] : content));
   const settled = new Set(blocks.flatMap(settledBy));
   const isSettled = (block: ContentBlockParam): boolean => !isRunByApi(block) || settled.has(idOf(block));
-  const kept = answer.map(({ content }): Answer => {
-    const left = typeof content === "string" ? content : content.filter(isSettled);
-    return { role: "assistant", content: left };
+  const closed = answer.map(({ content }): Answer => {
+    const rest = typeof content === "string" ? content : content.filter(isSettled);
+    return { role: "assistant", content: rest };
   });
-  while (dropThinkingAtEnd(kept));
-  return kept.filter(({ content }) => content.length > 0);
+  while (dropThinkingAtEnd(closed));
+  return closed.filter(({ content }) => content.length > 0);
 }
 
-/** A result settles its call. So does a call of ours that code in the API's container makes: that code continues afterwards. */
+/**
+ * A result settles its call. So does one of our calls that code in the API's container makes, since that code
+ * continues later.
+ */
 function settledBy(block: ContentBlockParam): string[] {
   const { tool_use_id: ofResult, caller } = block as {
     readonly tool_use_id?: unknown;
@@ -67,7 +68,7 @@ function idOf(block: ContentBlockParam): string {
   return String((block as { readonly id?: unknown }).id);
 }
 
-/** @returns whether something was dropped, so that another block is the last one now */
+/** @returns whether a block was dropped */
 function dropThinkingAtEnd(answer: Answer[]): boolean {
   const index = answer.findLastIndex(({ content }) => content.length > 0);
   const last = answer[index];

@@ -1,6 +1,6 @@
 /**
- * Puts a streamed response together. It counts when it is complete: a stream that breaks off leaves nothing. The input of
- * a call is parsed strictly, since half an input that looks like a whole one would be acted on.
+ * Assembles a streamed response. An incomplete stream is an error and leaves nothing. The input of a call is parsed
+ * strictly: a truncated input that looks complete must not run.
  */
 import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import { type ModelResponse, responseOf } from "./model-response.ts";
@@ -40,11 +40,11 @@ export async function collectStream(
         isComplete = true;
         break;
       default:
-        // Blocks end in order, and events of a later version of the API say nothing that is needed here.
+        // Other events carry no content, and later API versions may add more.
         break;
     }
   }
-  // The client ends a stream that was aborted, or that broke off between two events, without a word.
+  // The client ends an aborted or interrupted stream without an error.
   if (message === undefined || !isComplete) {
     throw new Error("The stream ended before the message was complete.");
   }
@@ -57,7 +57,7 @@ export async function collectStream(
 
 interface PartialBlock {
   readonly block: Record<string, unknown>;
-  /** The input of a call, as far as it has come. */
+  /** The JSON text of a call's input received so far. */
   input: string;
 }
 

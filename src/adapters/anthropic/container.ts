@@ -1,17 +1,17 @@
-/** The container in which the API runs code. Its id is sent with the next request, so that files and variables are still there. */
+/** The container in which the API runs code. Later requests send its id to keep its files and variables. */
 import type { Message, MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 
 export type Container = NonNullable<Message["container"]>;
 type Given = MessageCreateParamsBase["container"];
 
-/** The latest one that a response named. */
+/** The container of the latest response that has one. */
 export function containerAfter(message: Message, before: Container | undefined): Container | undefined {
   return message.container ?? before;
 }
 
 /**
- * @param given what the program says for every request: a container of its own, or skills to load
- * @param now one that has expired would be refused; the API makes a new one
+ * @param given the `container` parameter of the caller: an id, or skills to load
+ * @param now to omit an expired container, which the API would reject; it creates a new one
  */
 export function containerFor(given: Given, latest: Container | undefined, now: number): Given {
   if (latest === undefined || Date.parse(latest.expires_at) <= now) return given;

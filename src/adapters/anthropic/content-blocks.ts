@@ -1,10 +1,10 @@
-/** An output with images or documents as the blocks that the Messages API takes in a result. */
+/** Converts an output with images or documents to content blocks of the Messages API. */
 import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import { type ContentPart, contentPartsOf, describeMedia, isImage } from "../../tool/content-parts.ts";
 
 export type ResultBlocks = Exclude<ToolResultBlockParam["content"], string | undefined>;
 
-/** `undefined` for an output without media: that is text or JSON. */
+/** `undefined` for an output without media, which is sent as text or JSON. */
 export function toResultBlocks(output: unknown, note: string | undefined): ResultBlocks | undefined {
   const parts = contentPartsOf(output);
   if (parts === undefined) return undefined;
@@ -12,13 +12,13 @@ export function toResultBlocks(output: unknown, note: string | undefined): Resul
   return note === undefined ? blocks : [{ type: "text", text: `[${note}]` }, ...blocks];
 }
 
-const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
 function toBlock(part: ContentPart): ResultBlocks[number] {
   if (part.type === "text") return { type: "text", text: part.text.toWellFormed() };
   const { mediaType, url, data } = part;
   if (isImage(part) && url !== undefined) return { type: "image", source: { type: "url", url } };
-  const imageType = IMAGES.find((known) => known === mediaType);
+  const imageType = IMAGE_TYPES.find((type) => type === mediaType);
   if (imageType !== undefined && data !== undefined) {
     return { type: "image", source: { type: "base64", media_type: imageType, data } };
   }
@@ -31,6 +31,6 @@ function toBlock(part: ContentPart): ResultBlocks[number] {
           : { type: "url", url },
     };
   }
-  // The API takes no other media.
+  // The API accepts no other media.
   return { type: "text", text: describeMedia(part) };
 }

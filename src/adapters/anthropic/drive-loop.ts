@@ -1,6 +1,6 @@
 /**
- * The loop: ask, put the response on record, run its calls, tell the model what came of them, ask again. It is driven from
- * the start each time; what is on record is handed back in its place, and from the first thing that is not, it is live.
+ * The loop: request a response, log it, run its calls, send their results, and repeat. A resume drives it from the
+ * start: logged responses and calls are replayed in order, and the first one that is not logged is live.
  */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { ToolwrightError } from "../../errors.ts";
@@ -16,7 +16,13 @@ import { type Container, containerAfter, containerFor } from "./container.ts";
 import { estimateTokens } from "../../util/estimate-tokens.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";
-import { type AgentLoopOptions, checkMessages, DEFAULTS, type LoopNews, type LoopStop } from "./options.ts";
+import {
+  type AgentLoopOptions,
+  checkMessages,
+  DEFAULTS,
+  type LoopEventBody,
+  type LoopStop,
+} from "./options.ts";
 import { type FinishedCalls, type RequestedBlock, runBlocks, type TerminalCall } from "./run-calls.ts";
 import { errorResult } from "./tool-result.ts";
 import { createTrimmer } from "./trim-history.ts";
@@ -26,11 +32,11 @@ export interface LoopSetup {
   readonly scope: Scope;
   readonly responses: RecordedResponses;
   readonly request: Omit<ModelRequest, "messages" | "container">;
-  /** That of the turn before, in a chat. */
+  /** The container of the previous turn of a chat. */
   readonly container: Container | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly signal: AbortSignal | undefined;
-  readonly emit: (turn: number, news: LoopNews) => void;
+  readonly emit: (turn: number, event: LoopEventBody) => void;
 }
 
 export interface LoopEnd {
@@ -45,7 +51,7 @@ export interface LoopEnd {
   readonly error?: unknown;
 }
 
-/** @throws TOOL_ABORTED, and whatever keeps the record from being written */
+/** @throws TOOL_ABORTED, and errors of the store */
 export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const { options, scope, request, tools, signal, emit } = setup;
   const { maxTurns = DEFAULTS.maxTurns, maxContextTokens = DEFAULTS.maxContextTokens } = options;
@@ -55,12 +61,12 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     secret,
     request: { ...request, toolChoice: options.params?.tool_choice, maxContextTokens },
   });
-  /** Calls that were made, or found on record, by now. */
+  /** Keys of the calls that were made or replayed so far. */
   const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
   let turn = 0;
   let container = setup.container;
-  /** The API paused the last answer: nothing can be said before it has continued. */
+  /** The API paused the last answer: no message can be added before it continues. */
   let isPaused = false;
   let hasDiverged = false;
   const trimmer = createTrimmer((dropped, left) => emit(turn, { type: "history-trimmed", dropped, left }));
@@ -72,12 +78,15 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
     if (warnsOf !== undefined) hasDiverged = false;
     const { steered, response: recorded } = await takeSteered(setup, slot, turn, { isPaused, warnsOf });
-    history.say(steered);
+    history.add(steered);
     const messages = trimmer.fit(history.messages, room);
     const inContainer = containerFor(options.params?.container, container, scope.host.clock.now());
-    const asked = recorded ?? (await ask(setup, { ...request, messages, container: inContainer }, turn));
-    if ("error" in asked) return { stop: "api-error", history, isPaused, container, error: asked.error };
-    const response = recorded ?? ((await slot.save({ steered, response: asked })) as Kept).response ?? asked;
+    const received =
+      recorded ?? (await requestResponse(setup, { ...request, messages, container: inContainer }, turn));
+    if ("error" in received)
+      return { stop: "api-error", history, isPaused, container, error: received.error };
+    const response =
+      recorded ?? ((await slot.save({ steered, response: received })) as StoredTurn).response ?? received;
     const { message } = response;
     container = containerAfter(message, container);
     emit(turn, { type: "response-received", message, replayed: recorded !== undefined });
@@ -85,12 +94,12 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
       return { stop: "refusal", history, container, response: message };
     }
     const calls = callsIn(response);
-    const ended = CUT_OFF.has(message.stop_reason) ? leave(calls) : await runAll(setup, calls);
+    const ended = CUT_OFF.has(message.stop_reason) ? skipCalls(calls) : await runAll(setup, calls);
     for (const key of ended.keys) claimed.add(key);
     assertNotAborted(signal);
     if (ended.pending.length > 0) return { stop: "approval", history, container, pending: ended.pending };
-    history.answer(message);
-    if (calls.length > 0) history.results(ended.results);
+    history.addAnswer(message);
+    if (calls.length > 0) history.addResults(ended.results);
     isPaused = message.stop_reason === "pause_turn" && calls.length === 0;
     const stop = stopOf(message, calls.length > 0, ended);
     if (stop !== undefined) return { stop, history, container, response: message, terminal: ended.terminal };
@@ -98,50 +107,50 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   return { stop: "max-turns", history, isPaused, container };
 }
 
-/** What stands on record for a turn: first what was put in before it, then the response as well. */
-interface Kept {
+/** What is stored for a turn: the steered messages first, then the response too. */
+interface StoredTurn {
   readonly steered: readonly MessageParam[];
   readonly response?: ModelResponse;
 }
 
-/** On record before it is sent: whoever gave it has given it away. */
+/** Steered messages are stored before they are sent: `steer` does not return them a second time. */
 async function takeSteered(
   setup: LoopSetup,
   slot: ResponseSlot,
   turn: number,
   { isPaused, warnsOf }: { isPaused: boolean; warnsOf: ReadonlySet<string> | undefined },
-): Promise<Kept> {
+): Promise<StoredTurn> {
   const { options, scope, emit } = setup;
-  const kept = slot.recorded?.value as Kept | undefined;
-  // An answer that the API paused is sent back as the last message: what the program has to say comes after it.
-  let steered = kept?.steered ?? (isPaused ? [] : await options.steer?.()) ?? [];
-  if (kept === undefined) {
+  const stored = slot.recorded?.value as StoredTurn | undefined;
+  // A paused answer must be the last message of the request, so steered messages wait until it is complete.
+  let steered = stored?.steered ?? (isPaused ? [] : await options.steer?.()) ?? [];
+  if (stored === undefined) {
     checkMessages(steered, "steer");
-    if (steered.some(({ role }) => role !== "user")) throw refusal("steer", "may put in user messages only");
+    if (steered.some(({ role }) => role !== "user")) throw refusal("steer", "must return user messages only");
     const warning = warnsOf === undefined ? "" : await warnAboutUnclaimedCalls(scope, warnsOf);
     if (warning !== "") steered = [{ role: "user", content: warning }, ...steered];
     if (steered.length > 0) await slot.save({ steered });
   }
   if (steered.length > 0) {
-    emit(turn, { type: "messages-steered", messages: steered, replayed: kept !== undefined });
+    emit(turn, { type: "messages-steered", messages: steered, replayed: stored !== undefined });
   }
-  return kept ?? { steered };
+  return stored ?? { steered };
 }
 
-async function ask(
+async function requestResponse(
   { options, signal, emit }: LoopSetup,
   request: ModelRequest,
   turn: number,
 ): Promise<ModelResponse | { error: unknown }> {
   let hasEmitted = false;
-  const emitting = (news: LoopNews): void => {
+  const emitDelta = (event: LoopEventBody): void => {
     hasEmitted = true;
-    emit(turn, news);
+    emit(turn, event);
   };
   try {
     return await askModel(options, request, signal, {
-      onText: (text) => emitting({ type: "text-delta", text }),
-      onThinking: (thinking) => emitting({ type: "thinking-delta", thinking }),
+      onText: (text) => emitDelta({ type: "text-delta", text }),
+      onThinking: (thinking) => emitDelta({ type: "thinking-delta", thinking }),
     });
   } catch (error) {
     if (hasEmitted) emit(turn, { type: "response-discarded" });
@@ -168,8 +177,8 @@ const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
   ["model_context_window_exceeded", "context-window"],
 ]);
 
-/** The last call of a response that was cut off may be half a call, and nobody can tell. */
-function leave(calls: readonly RequestedBlock[]): FinishedCalls {
+/** The last call of a truncated response may be incomplete without showing it, so none of its calls run. */
+function skipCalls(calls: readonly RequestedBlock[]): FinishedCalls {
   const results = calls.map(({ block }) =>
     errorResult(
       block.id,
@@ -197,7 +206,7 @@ function stopOf(
 function assertNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
   throw new ToolwrightError("TOOL_ABORTED", `The loop was aborted: ${messageOf(signal.reason)}.`, {
-    hint: "The same run id goes on with it.",
+    hint: "Resume it with the same run id.",
     cause: signal.reason,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What was said in a loop so far. Of what is added there are two forms: as it is sent, and as it is kept, without what must
- * not be stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
+ * The messages of a loop. Added messages have two forms: as sent, and as stored, with redactions. The hash is
+ * computed from the stored form, so that a replay of the loop computes the same one.
  */
 import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
@@ -17,10 +17,10 @@ export class History {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #secret: string;
   readonly #messages: MessageParam[];
-  readonly #kept: MessageParam[] = [];
+  readonly #stored: MessageParam[] = [];
   #hash: string;
 
-  /** @param request what every request of the loop has beside its messages */
+  /** @param request the fields that every request of the loop has besides its messages */
   constructor(
     messages: readonly MessageParam[],
     options: { tools: ReadonlyMap<string, Tool>; secret: string; request: unknown },
@@ -35,47 +35,47 @@ export class History {
     return [...this.#messages];
   }
 
-  /** What was added, as it is kept. */
-  get kept(): readonly MessageParam[] {
-    return this.#kept;
+  /** The added messages in their stored form. */
+  get stored(): readonly MessageParam[] {
+    return this.#stored;
   }
 
-  /** Tells what was said up to here from everything else that could have been. */
+  /** Identifies the history up to this point. */
   get hash(): string {
     return this.#hash;
   }
 
-  say(messages: readonly MessageParam[]): void {
+  add(messages: readonly MessageParam[]): void {
     for (const message of messages) this.#add(message, message);
   }
 
-  /** Nothing is added for an answer that says nothing: it could not be sent. */
-  answer(message: Message): void {
+  /** An empty answer is not added: the API would reject it. */
+  addAnswer(message: Message): void {
     const content = message.content.filter((block) => block.type !== "text" || block.text.trim() !== "");
     if (content.length === 0) return;
     const sent = content.map((block) => toParam(block));
     this.#add(
       { role: "assistant", content: sent },
-      { role: "assistant", content: sent.map((block) => this.#with(block, keptObject)) },
-      // By the key's own form: what a loop that an earlier version began was told is found again.
-      { role: "assistant", content: sent.map((block) => this.#with(block, maskForKey)) },
+      { role: "assistant", content: sent.map((block) => this.#mask(block, toStoredObject)) },
+      // Hashed in the form that call keys use: loops that an earlier version started still match their log.
+      { role: "assistant", content: sent.map((block) => this.#mask(block, maskForKey)) },
     );
   }
 
-  results(results: readonly CallResult[]): void {
+  addResults(results: readonly CallResult[]): void {
     this.#add(
       { role: "user", content: results.map(({ block }) => block) },
       { role: "user", content: results.map(({ stored }) => stored) },
     );
   }
 
-  #add(sent: MessageParam, kept: MessageParam, hashed = kept): void {
+  #add(sent: MessageParam, stored: MessageParam, hashed = stored): void {
     this.#messages.push(sent);
-    this.#kept.push(kept);
+    this.#stored.push(stored);
     this.#hash = sha256(`${this.#hash} ${canonicalText(hashed)}`);
   }
 
-  #with(block: ContentBlockParam, hide: typeof maskForKey): ContentBlockParam {
+  #mask(block: ContentBlockParam, hide: typeof maskForKey): ContentBlockParam {
     const tool = block.type === "tool_use" ? this.#tools.get(block.name) : undefined;
     if (tool === undefined || block.type !== "tool_use") return block;
     const spec = specOf(tool);
@@ -85,13 +85,13 @@ export class History {
   }
 }
 
-/** The API takes inputs back only as objects. */
-function keptObject(spec: ToolSpec, args: unknown, secret: string): unknown {
-  const kept = keptInput(spec, args, secret);
-  return typeof kept === "object" && kept !== null && !Array.isArray(kept) ? kept : { input: kept };
+/** The API accepts only objects as inputs. */
+function toStoredObject(spec: ToolSpec, args: unknown, secret: string): unknown {
+  const stored = keptInput(spec, args, secret);
+  return typeof stored === "object" && stored !== null && !Array.isArray(stored) ? stored : { input: stored };
 }
 
-/** The API takes back what it sent, but for inputs of calls that are no objects. */
+/** The API accepts its own blocks in a request, except inputs that are not objects. */
 function toParam(block: Message["content"][number]): ContentBlockParam {
   if (block.type !== "tool_use") return block;
   const { input } = block;

@@ -1,4 +1,4 @@
-/** `toolwright/anthropic`: tools and loops for the Anthropic SDK, whose client is passed in. */
+/** `toolwright/anthropic`: tools and loops for the Anthropic SDK. The caller passes the client. */
 
 export { runAgentLoop, runChatTurn } from "./run-agent-loop.ts";
 export type {

@@ -1,4 +1,4 @@
-/** What a loop came to, for its caller, and as it is kept for those who ask again. */
+/** The result of a loop, for its caller and as stored for later calls with the same run id. */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { messageOf } from "../../invoke/error-record.ts";
 import { keptInput, storableOutput } from "../../invoke/storable.ts";
@@ -6,8 +6,8 @@ import { closeAnswers } from "./close-answers.ts";
 import type { LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopResult, LoopStop } from "./options.ts";
 
-/** Kept for good once a loop has ended. Without what must not be stored. */
-export interface KeptResult extends Pick<
+/** Stored when a loop has ended, with redactions. Its fields are a stored format. */
+export interface StoredResult extends Pick<
   AgentLoopResult,
   "status" | "reason" | "stop" | "terminal" | "container"
 > {
@@ -15,43 +15,42 @@ export interface KeptResult extends Pick<
   readonly added: readonly MessageParam[];
 }
 
-/** Loops that stopped like this have not ended: the same run id goes on with them. */
-const GOES_ON: ReadonlySet<LoopStop> = new Set(["approval", "max-turns", "api-error"]);
+/** Loops with these stops have not ended: the same run id resumes them. */
+const RESUMABLE: ReadonlySet<LoopStop> = new Set(["approval", "max-turns", "api-error"]);
 
 export function hasEnded({ stop }: LoopEnd): boolean {
-  return !GOES_ON.has(stop);
+  return !RESUMABLE.has(stop);
 }
 
-export function toKept(end: LoopEnd, secret: string): KeptResult {
+export function toStoredResult(end: LoopEnd, secret: string): StoredResult {
   const { terminal } = end;
-  const shown = terminal && {
+  const masked = terminal && {
     name: terminal.spec.name,
     input: keptInput(terminal.spec, terminal.input, secret),
     output: storableOutput(terminal.spec, terminal.input, terminal.output, secret),
   };
   return {
     status: statusOf(end),
-    reason: shown === undefined ? reasonOf(end) : reasonOfTerminal(shown),
+    reason: masked === undefined ? reasonOf(end) : reasonOfTerminal(masked),
     stop: end.stop,
-    ...(shown === undefined ? {} : { terminal: shown }),
+    ...(masked === undefined ? {} : { terminal: masked }),
     ...(end.container === undefined ? {} : { container: end.container }),
-    added: closeAnswers(end.history.kept, end.isPaused === true),
+    added: closeAnswers(end.history.stored, end.isPaused === true),
   };
 }
 
-/** From the record. */
-export function fromKept(
-  kept: KeptResult,
+export function fromStoredResult(
+  stored: StoredResult,
   messages: readonly MessageParam[],
   runId: string,
 ): AgentLoopResult {
-  const { added, ...result } = kept;
+  const { added, ...result } = stored;
   return { ...result, messages: [...messages, ...added], runId };
 }
 
-export function toResult(end: LoopEnd, kept: KeptResult, runId: string): AgentLoopResult {
+export function toResult(end: LoopEnd, stored: StoredResult, runId: string): AgentLoopResult {
   const { terminal, pending, error } = end;
-  const { added: _added, ...result } = kept;
+  const { added: _added, ...result } = stored;
   return {
     ...result,
     messages: closeAnswers(end.history.messages, end.isPaused === true),
@@ -72,9 +71,9 @@ function statusOf({ stop, terminal }: LoopEnd): AgentLoopResult["status"] {
 
 function reasonOfTerminal({ name, output }: { name: string; output: unknown }): string {
   if (typeof output === "string" && output !== "") return output;
-  const said =
+  const message =
     typeof output === "object" && output !== null && "message" in output ? output.message : undefined;
-  return typeof said === "string" ? said : `The tool "${name}" ended the loop.`;
+  return typeof message === "string" ? message : `The tool "${name}" ended the loop.`;
 }
 
 function reasonOf({ stop, response, pending = [], error }: LoopEnd): string {
@@ -82,15 +81,15 @@ function reasonOf({ stop, response, pending = [], error }: LoopEnd): string {
     case "end-turn":
       return textOf(response) || "The model ended its turn.";
     case "max-tokens":
-      return "max_tokens: the response was cut off. Allow more with maxTokens.";
+      return "max_tokens: the response was truncated. Set a higher maxTokens.";
     case "context-window":
-      return "model_context_window_exceeded: the conversation fills the model's window.";
+      return "model_context_window_exceeded: the conversation fills the model's context window.";
     case "refusal":
       return `refusal: the model declined to answer. ${response?.stop_details?.explanation ?? ""}`.trim();
     case "approval":
-      return `Waits for a person: ${pending.map(({ toolName }) => toolName).join(", ")}.`;
+      return `Waits for approval: ${pending.map(({ toolName }) => toolName).join(", ")}.`;
     case "max-turns":
-      return "max_turns: the loop has asked as often as it may. The same run id goes on with a higher maxTurns.";
+      return "max_turns: the loop reached its limit. Resume it with the same run id and a higher maxTurns.";
     case "api-error":
       return `The API failed: ${messageOf(error)}`;
     case "terminal-tool":

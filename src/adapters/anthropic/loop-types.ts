@@ -1,6 +1,6 @@
 /**
- * The types of the loops. Those of messages are taken from the client that is passed in: the root exports these types, and
- * the SDK is an optional peer, so nothing here may import it.
+ * The types of the loops. Message types are inferred from the client. The root exports these types and the SDK is an
+ * optional peer, so this file must not import it.
  */
 import type { Approval } from "../../invoke/approval.ts";
 import type { EventEnvelope, LoopEventDetails, RuntimeEvent } from "../../invoke/events.ts";
@@ -8,12 +8,12 @@ import type { Limits } from "../../invoke/host.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { ToolSource } from "../../tool/offer-tools.ts";
 
-/** The part of the SDK's client that is used; those for other clouds have it too. */
+/** The part of the SDK's client that the loop uses. Clients for other clouds have it too. */
 export interface AnthropicClient {
   readonly messages: { create(params: never, options?: never): unknown };
 }
 
-/** Where the client's own type is not known. */
+/** Used if the client's type is unknown. */
 interface LooseParams {
   readonly messages: readonly {
     readonly role: "user" | "assistant" | "system";
@@ -39,7 +39,7 @@ type CreateParams<Client extends AnthropicClient> = [Parameters<Client["messages
 
 type MessagesIn<Params> = Params extends { readonly messages: readonly (infer Message)[] } ? Message : never;
 
-/** A message of a conversation, as the client takes it. */
+/** A message of a conversation, as the client accepts it. */
 export type MessageParamOf<Client extends AnthropicClient> = MessagesIn<CreateParams<Client>>;
 
 type SystemIn<Params> = Params extends { readonly system?: infer System } ? System : string | undefined;
@@ -63,40 +63,43 @@ export interface AgentLoopOptions<Client extends AnthropicClient = AnthropicClie
   readonly client: Client;
   readonly model: string;
   readonly system?: SystemIn<CreateParams<Client>>;
-  /** What the run begins with. A run resumes only with the same messages. */
+  /** The first messages of the run. A resume requires the same messages. */
   readonly messages: readonly MessageParamOf<Client>[];
   /** Default: the global registry. */
   readonly tools?: ToolSource | undefined;
-  /** How many responses are asked for at most. Default 50. */
+  /** The maximum number of requests to the model. Default 50. */
   readonly maxTurns?: number | undefined;
-  /** Default: one on `toolwright.db`, opened and closed by this call. */
+  /** Default: a runtime on `toolwright.db`, opened and closed by this call. */
   readonly runtime?: Runtime | undefined;
-  /** Default: a fresh run. */
+  /** Default: a new run. */
   readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: AgentLoopEvent<Client>) => void) | undefined;
   /** Whether responses are streamed. Default `false`. */
   readonly stream?: boolean | undefined;
-  /** What a request may hold, by estimate; beyond it the oldest messages are left out. Default 200,000. */
+  /** The estimated size limit of a request; the oldest messages beyond it are dropped. Default 200,000. */
   readonly maxContextTokens?: number | undefined;
   /** `max_tokens` of each request. Default 8,192. */
   readonly maxTokens?: number | undefined;
   /** The limits of the run. `maxParallelTools` is 8 by default. */
   readonly limits?: Limits | undefined;
-  /** Asked before each request: messages to put in. What it gives is on record, and is not asked for again. */
+  /**
+   * Called before each request. Returns messages to insert, which are stored: a resume does not call it for them
+   * again.
+   */
   readonly steer?:
     | (() =>
         | readonly MessageParamOf<Client>[]
         | undefined
         | PromiseLike<readonly MessageParamOf<Client>[] | undefined>)
     | undefined;
-  /** Whatever else goes into each request: `thinking`, `tool_choice`, `temperature`; `tools` are added to ours. */
+  /** Further parameters of each request: `thinking`, `tool_choice`, `temperature`; `tools` are added to ours. */
   readonly params?:
     | Partial<Omit<CreateParams<Client>, "model" | "messages" | "max_tokens" | "stream" | "system">>
     | undefined;
 }
 
-/** What made a loop stop. The last four leave the run as it is: the same run id goes on with it. */
+/** Why a loop stopped. After `approval`, `max-turns` and `api-error`, the same run id resumes it. */
 export type LoopStop =
   | "end-turn"
   | "terminal-tool"
@@ -109,28 +112,31 @@ export type LoopStop =
 
 export interface AgentLoopResult<Client extends AnthropicClient = AnthropicClient> {
   readonly status: "complete" | "failed" | "waiting";
-  /** In words. */
+  /** A description for people. */
   readonly reason: string;
   readonly stop: LoopStop;
-  /** Those that it began with and those that were added. Always such that they can be sent. */
+  /** The first messages and those that were added. The API accepts them as a conversation. */
   readonly messages: MessageParamOf<Client>[];
-  /** The terminal tool that ended it. */
+  /** The terminal tool that ended the loop. */
   readonly terminal?: { readonly name: string; readonly input: unknown; readonly output: unknown };
   readonly runId: string;
-  /** Where the API ran code. A further turn of a chat is sent with it; for another run, pass `params: { container: id }`. */
+  /**
+   * The container in which the API ran code. The next turn of a chat reuses it; in another run, pass `params: {
+   * container: id }`.
+   */
   readonly container?: ContainerOf<Client> | undefined;
-  /** What it waits for. */
+  /** The pending approvals. */
   readonly approvals?: readonly Approval[];
-  /** What the client threw. */
+  /** The error that the client threw. */
   readonly error?: unknown;
 }
 
-/** What a loop emits while it runs: its own events, and those of the runtime about its calls. */
+/** The events of a loop: its own, and those of the runtime about its calls. */
 export type AgentLoopEvent<Client extends AnthropicClient = AnthropicClient> =
   | Exclude<RuntimeEvent, { readonly type: LoopEventDetails["type"] }>
   | (EventEnvelope & LoopEventDetails<MessageOf<Client>, MessageParamOf<Client>>);
 
-/** A tool as the Messages API takes it. */
+/** A tool parameter of the Messages API. */
 export interface AnthropicToolParam {
   name: string;
   description: string;

@@ -1,28 +1,28 @@
-/** A complete response, parsed at the edge: what a model or a gateway sends is not trusted to have the shape it should. */
+/** Validates a complete response: a model or a gateway may send an unexpected shape. */
 import type { Message } from "@anthropic-ai/sdk/resources/messages";
 import { parseInput, usable } from "../../util/parse-input.ts";
 
 export interface ModelResponse {
   readonly message: Message;
-  /** Inputs of calls that cannot be used, as they came, by the place of the block. */
+  /** The raw text of invalid inputs, by the index of the block. */
   readonly malformed: Readonly<Record<string, string>>;
 }
 
 /**
- * @param inputs the inputs of calls as text, by the place of the block, where they came in pieces
- * @throws when it is no message
+ * @param inputs of a stream: the JSON texts of the inputs, by the index of the block
+ * @throws if the value is not a message
  */
 export function responseOf(value: unknown, inputs: ReadonlyMap<number, string> = new Map()): ModelResponse {
   const content =
     typeof value === "object" && value !== null && "content" in value ? value.content : undefined;
   if (!Array.isArray(content) || !content.every(isBlock)) {
-    throw new Error("The API answered with something that is not a message.");
+    throw new Error("The API returned a response that is not a message.");
   }
   const malformed: Record<string, string> = {};
   const blocks = content.map((block, index) => {
-    // Also those that the API runs itself, or by its MCP connector: they are sent back to it.
+    // This includes calls that the API or its MCP connector runs: they are sent back in later requests.
     if (!block.type.endsWith("tool_use")) return block;
-    // No piece at all is an input without fields.
+    // An empty text is an input without fields.
     const text = inputs.get(index) ?? "";
     const parsed = text === "" ? usable("input" in block ? block.input : {}) : parseInput(text);
     if (parsed !== undefined) return { ...block, input: parsed.value };
@@ -36,7 +36,7 @@ interface Block {
   readonly type: string;
 }
 
-/** A call without an id could not be answered, and one without a name not be made. */
+/** A call needs a name to run and an id for its result. */
 function isBlock(block: unknown): block is Block {
   if (typeof block !== "object" || block === null || !("type" in block) || typeof block.type !== "string") {
     return false;

@@ -1,4 +1,4 @@
-/** What `runAgentLoop` and `runChatTurn` take and give. A wrong option is refused before anything is asked. */
+/** Validates the options of `runAgentLoop` and `runChatTurn` before the first request. */
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import {
@@ -26,20 +26,20 @@ import type * as LoopTypes from "./loop-types.ts";
 type AnthropicClient = LoopTypes.AnthropicClient;
 type SdkClient = Pick<Anthropic, "messages">;
 
-/** With the types of the SDK, for the loops themselves. */
+/** The loop types with the types of the SDK, for internal use. */
 export type AgentLoopOptions = LoopTypes.AgentLoopOptions<SdkClient>;
 export type AgentLoopResult = LoopTypes.AgentLoopResult<SdkClient>;
 export type AgentLoopEvent = LoopTypes.AgentLoopEvent<SdkClient>;
 export type { LoopStop } from "./loop-types.ts";
 
 /** An event of the loop itself, without its turn. */
-export type LoopNews = LoopEventDetails extends infer Event
+export type LoopEventBody = LoopEventDetails extends infer Event
   ? Event extends LoopEventDetails
     ? Omit<Event, "turn">
     : never
   : never;
 
-/** `loop`: one run, one loop. `chat`: each further input under the run id is a further turn. */
+/** `loop`: one loop per run. `chat`: each new input with the same run id is another turn. */
 export type LoopKind = "loop" | "chat";
 
 export const DEFAULTS = {
@@ -63,7 +63,7 @@ const loopTable = (surface: string): OptionTable =>
       system: either("a text or a list of text blocks", aText, aList),
       messages: (value, field) => {
         messagesIn(value, field);
-        if ((value as unknown[]).length === 0) throw new Problem(field, "must hold at least one message.");
+        if ((value as unknown[]).length === 0) throw new Problem(field, "must contain at least one message.");
       },
       tools: aToolSource,
       maxTurns: anInteger(1),
@@ -97,17 +97,20 @@ export function checkMessages(messages: unknown, name: string): asserts messages
 }
 
 function messagesIn(messages: unknown, field: string): void {
-  const isGood = (message: unknown): boolean =>
+  const isMessage = (message: unknown): boolean =>
     typeof message === "object" &&
     message !== null &&
     "role" in message &&
     typeof message.role === "string" &&
     "content" in message &&
     (typeof message.content === "string" || Array.isArray(message.content));
-  const wrong = Array.isArray(messages) ? messages.findIndex((message) => !isGood(message)) : 0;
-  if (wrong < 0) return;
-  const what = Array.isArray(messages)
-    ? `and messages[${wrong}] has no role and content of that kind`
+  const invalidIndex = Array.isArray(messages) ? messages.findIndex((message) => !isMessage(message)) : 0;
+  if (invalidIndex < 0) return;
+  const found = Array.isArray(messages)
+    ? `and messages[${invalidIndex}] has no role and content of that kind`
     : `not ${describe(messages)}`;
-  throw new Problem(field, `must be a list of messages such as { role: "user", content: "Hello" }, ${what}.`);
+  throw new Problem(
+    field,
+    `must be a list of messages such as { role: "user", content: "Hello" }, ${found}.`,
+  );
 }

@@ -1,12 +1,12 @@
-/** The two ways in. What they need is loaded when they are called. */
+/** The two entry points. Their dependencies are loaded on the first call. */
 import { type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { lazyModule } from "../../util/lazy.ts";
 import type { AgentLoopOptions, AgentLoopResult, AnthropicClient } from "./loop-types.ts";
 import type * as Sdk from "./options.ts";
 
 /**
- * Lets a model work with tools until it stops calling them, calls a terminal one, or has to wait for a person. Under the
- * same `runId` and `messages` it goes on where it was; a loop that has ended is answered from the record.
+ * Runs a model with tools until it stops calling them, calls a terminal one, or waits for approval. The same `runId`
+ * and `messages` resume the loop; if it has ended, its stored result is returned.
  *
  * @example
  * const result = await runAgentLoop({
@@ -26,8 +26,8 @@ export async function runAgentLoop<Client extends AnthropicClient>(
 }
 
 /**
- * One turn of a chat: as `runAgentLoop`, but the same `runId` takes further turns. `messages` is the whole chat, the new
- * message last; the result's `messages` is what to go on with.
+ * Runs one turn of a chat. It works as `runAgentLoop`, but one `runId` has many turns. `messages` is the whole chat,
+ * with the new message last; pass the result's `messages` to the next turn.
  */
 export async function runChatTurn<Client extends AnthropicClient>(
   options: AgentLoopOptions<Client>,
@@ -42,7 +42,7 @@ async function run<Client extends AnthropicClient>(
   kind: Sdk.LoopKind,
   given: AgentLoopOptions<Client>,
 ): Promise<AgentLoopResult<Client>> {
-  // The loop knows the types of the SDK; to callers, they are those of their client.
+  // Internally the loop uses the types of the SDK; callers see those of their client.
   const options = given as unknown as Sdk.AgentLoopOptions;
   const { runtime } = options ?? {};
   const start = async (opened?: OpenRuntime): Promise<AgentLoopResult<Client>> => {
@@ -52,6 +52,6 @@ async function run<Client extends AnthropicClient>(
     const result: unknown = await startLoop(kind, options, opened);
     return result as AgentLoopResult<Client>;
   };
-  // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
+  // Before the first await: the caller may dispose the runtime as soon as this function has returned its promise.
   return runtime === undefined ? start() : useRuntime(runtime, start);
 }

@@ -1,4 +1,4 @@
-/** What came of the calls of one response, as the Messages API takes it. */
+/** Runs the calls of one response and converts their outcomes to results for the Messages API. */
 import type { ToolUseBlock } from "@anthropic-ai/sdk/resources/messages";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import type { Approval } from "../../invoke/approval.ts";
@@ -9,17 +9,17 @@ import { type CallResult, errorResult, resultOf } from "./tool-result.ts";
 /** A call in a response. */
 export interface RequestedBlock {
   readonly block: ToolUseBlock;
-  /** The input as it came, where it cannot be used. */
+  /** The raw text of an invalid input. */
   readonly malformed: string | undefined;
 }
 
 export interface FinishedCalls {
-  /** In the order of the calls. Without those that wait. */
+  /** In the order of the calls, without those that wait for approval. */
   readonly results: readonly CallResult[];
   readonly pending: readonly Approval[];
-  /** What they are on record as. */
+  /** The keys of the logged calls. */
   readonly keys: readonly string[];
-  /** The first terminal tool that did its work. */
+  /** The first terminal tool that succeeded. */
   readonly terminal: TerminalCall | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where a loop counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
+/** Starts a loop in a turn of its run, or, inside a tool or a task, in the scope of that. */
 import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
@@ -9,6 +9,7 @@ import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { lastTurn } from "../../store/tables/turns.ts";
 import { capabilitiesOf, keptCapabilities } from "../../loop/capabilities-part.ts";
+import { withCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../loop/run-turn.ts";
@@ -21,12 +22,11 @@ import { decode } from "../../util/encode.ts";
 import { sha256 } from "../../util/hash.ts";
 import type { Container } from "./container.ts";
 import { driveLoop, type LoopEnd } from "./drive-loop.ts";
-import { fromKept, hasEnded, type KeptResult, toKept, toResult } from "./loop-result.ts";
+import { fromStoredResult, hasEnded, type StoredResult, toResult, toStoredResult } from "./loop-result.ts";
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
-import { withInventory } from "./system-prompt.ts";
 
-/** Loops that are driven inside of one call have places for so many responses each. */
+/** Each loop inside one call reserves this many positions in the log. */
 const RESPONSES_PER_LOOP = 1_000_000;
 const STATUSES: ReadonlySet<string> = new Set(["complete", "failed", "waiting"]);
 
@@ -38,7 +38,7 @@ export async function startLoop(
   const tools = offerTools(options.tools ?? defaultRegistry);
   checkTerminals(tools.values());
   const here = scopeHere();
-  // Who names a run of its own, or another runtime, wants no part of what goes on around it.
+  // An explicit `runId` or another runtime opts out of the enclosing run.
   const isInside = options.runId === undefined && (given === undefined || given.host === here?.host);
   if (here !== undefined && isInside) return runInside(here, options, tools);
   if (given !== undefined) return runOwn(kind, given, options, tools);
@@ -46,7 +46,7 @@ export async function startLoop(
   return await useRuntime(runtime, (opened) => runOwn(kind, opened, { ...options, runtime }, tools));
 }
 
-/** The call or task around it is what resumes, and what waits when something in here does. */
+/** The enclosing call or task resumes the loop, and waits if a call of the loop waits for approval. */
 async function runInside(
   scope: Scope,
   options: AgentLoopOptions,
@@ -55,26 +55,26 @@ async function runInside(
   const signals = [options.signal, getToolContext()?.signal, scope.root.signal].filter(
     (signal) => signal !== undefined,
   );
-  const firstPlace = scope.nextLoop() * RESPONSES_PER_LOOP;
+  const firstPosition = scope.nextLoop() * RESPONSES_PER_LOOP;
   const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? scope.host.settings.rootDir;
   const end = await drive(scope, options, tools, {
-    // No loop gets to its last place.
+    // The last position of the loop stores the inventory; no loop has that many responses.
     system: withInventory(
       options.system,
-      await keptCapabilities(scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
+      await keptCapabilities(scope, rootDir, firstPosition + RESPONSES_PER_LOOP - 1),
     ),
-    firstPlace,
+    firstPosition,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
   });
-  return toResult(end, toKept(end, scope.host.store.secret), scope.identity.runId);
+  return toResult(end, toStoredResult(end, scope.host.store.secret), scope.identity.runId);
 }
 
 interface Began {
-  /** How many messages it began with. */
+  /** The number of messages at the start. */
   readonly count: number;
   readonly hash: string;
-  readonly system: MessageCreateParamsBase["system"];
-  /** That of the turn before it. */
+  readonly system: System;
+  /** The container of the previous turn. */
   readonly container?: Container | undefined;
 }
 
@@ -109,7 +109,7 @@ async function runOwn(
         kind,
         inputHash,
         began,
-        // A chat goes on from where it began, however much of what followed its user has left out.
+        // A chat is identified by its first messages; the caller may have dropped any of the later ones.
         follows: ({ first }) => {
           const { count, hash } = first.began as Began;
           return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
@@ -121,14 +121,14 @@ async function runOwn(
         const end = await drive(turn.scope, options, tools, {
           system: (turn.began as Began).system,
           container: (turn.began as Began).container,
-          firstPlace: 0,
+          firstPosition: 0,
           signal,
         });
-        const kept = toKept(end, turn.scope.host.store.secret);
-        if (hasEnded(end)) await turn.end(kept);
-        return toResult(end, kept, runId);
+        const stored = toStoredResult(end, turn.scope.host.store.secret);
+        if (hasEnded(end)) await turn.end(stored);
+        return toResult(end, stored, runId);
       },
-      (kept) => fromKept(kept as KeptResult, messages, runId),
+      (stored) => fromStoredResult(stored as StoredResult, messages, runId),
     );
   } finally {
     stopListening?.();
@@ -139,7 +139,7 @@ async function drive(
   scope: Scope,
   options: AgentLoopOptions,
   tools: ReadonlyMap<string, Tool>,
-  how: Pick<Began, "system" | "container"> & { firstPlace: number; signal: AbortSignal | undefined },
+  how: Pick<Began, "system" | "container"> & { firstPosition: number; signal: AbortSignal | undefined },
 ): Promise<LoopEnd> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const emit = createEmitter(scope.host, sourceOf(scope), listeners);
@@ -150,7 +150,7 @@ async function drive(
     responses: recordedResponsesOf(
       scope,
       (position) => emit({ type: "replay-diverged", position, turn: position + 1 }),
-      how.firstPlace,
+      how.firstPosition,
     ),
     request: {
       system: how.system,
@@ -159,14 +159,22 @@ async function drive(
     container: how.container,
     tools,
     signal: how.signal,
-    emit: (turn, news) => emit({ ...news, turn }),
+    emit: (turn, event) => emit({ ...event, turn }),
   });
+}
+
+type System = MessageCreateParamsBase["system"];
+
+/** Adds the inventory of the project's tools to the caller's system prompt. */
+function withInventory(system: System, part: string): System {
+  if (system === undefined || typeof system === "string") return withCapabilities(system, part);
+  return part === "" ? system : [...system, { type: "text", text: part }];
 }
 
 async function containerOfLastTurn(host: OpenRuntime["host"], runId: string): Promise<Container | undefined> {
   const last = await host.store.read(() => lastTurn(runId));
   if (last === undefined || last.resultJson === null) return undefined;
-  return (decode(last.resultJson) as KeptResult).container;
+  return (decode(last.resultJson) as StoredResult).container;
 }
 
 function hashOf(messages: AgentLoopOptions["messages"]): string {
@@ -179,7 +187,7 @@ function checkTerminals(tools: Iterable<Tool>): void {
     if (terminal !== false && !STATUSES.has(terminal.status)) {
       throw refusal(
         "tools",
-        `hold "${tool.name}", whose terminal status is "${terminal.status}"; a loop ends complete, failed or waiting`,
+        `contain "${tool.name}" with the terminal status "${terminal.status}"; expected complete, failed or waiting`,
       );
     }
   }

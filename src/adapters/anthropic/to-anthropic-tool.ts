@@ -1,4 +1,4 @@
-/** Tools as the Messages API takes them, under names that it takes, and back. */
+/** Converts tools to parameters of the Messages API, with names that it accepts, and finds a tool by such a name. */
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { toObjectSchema } from "../../definition/object-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
@@ -25,12 +25,12 @@ export function toAnthropicTools(source: ToolSource = defaultRegistry): Anthropi
   }));
 }
 
-/** The tool that a model calls by this name, for those who drive a loop of their own. */
+/** Finds the tool that the model calls by this name, for custom loops. */
 export function findAnthropicTool(source: ToolSource, name: string): Tool | undefined {
   return offerTools(source).get(name);
 }
 
-/** The SDK's type takes lists that can be changed. */
+/** The SDK's type requires mutable lists. */
 function toInputSchema(schema: JsonSchema): AnthropicToolParam["input_schema"] {
   const { required, ...rest } = toObjectSchema(schema);
   return { ...rest, required: [...required] };

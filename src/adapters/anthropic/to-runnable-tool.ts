@@ -1,6 +1,6 @@
 /**
- * Tools for the SDK's own `client.beta.messages.toolRunner`. Inside `runtime.run` their calls are logged and deduplicated; the
- * runner's requests to the model are not recorded, as they are by `runAgentLoop`.
+ * Tools for the SDK's own `client.beta.messages.toolRunner`. Inside `runtime.run` their calls are logged and
+ * deduplicated; the runner's requests to the model are not recorded, as they are by `runAgentLoop`.
  */
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { fromObjectInput } from "../../definition/object-schema.ts";
@@ -37,7 +37,7 @@ function convert(name: string, tool: Tool): BetaRunnableTool<unknown> {
     ...toAnthropicTool(tool),
     type: "custom",
     name,
-    // Our own pipeline validates, logs bad input and answers it.
+    // Our pipeline validates the input, and logs and answers an invalid one.
     parse: (input) => input,
     run: async (input, context) => {
       const signal = context?.signal ?? undefined;

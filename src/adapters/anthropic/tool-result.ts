@@ -1,4 +1,4 @@
-/** The outcome of a call as the model reads it: plain text or JSON, and every error in the one shape of errors. */
+/** Converts the outcome of a call to a result block: text or JSON, and every error in the standard shape. */
 import type { ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { ToolwrightError } from "../../errors.ts";
 import { storedError } from "../../invoke/error-record.ts";
@@ -10,7 +10,7 @@ import { outputText, saysError } from "../../tool/model-answer.ts";
 
 export interface CallResult {
   readonly block: ToolResultBlockParam;
-  /** The same without what must not be stored: on a resume the result is made of the stored form. */
+  /** The redacted form, which a resume builds the result from. */
   readonly stored: ToolResultBlockParam;
 }
 
@@ -43,7 +43,7 @@ function resultBlock(
   content: string | ResultBlocks,
   isError: boolean,
 ): ToolResultBlockParam {
-  // Half a character, as a text that was cut may end with, is refused by the API, now and in every later request.
+  // A truncated text may end with half a character, which the API rejects in this and every later request.
   const sent = typeof content === "string" ? content.toWellFormed() : content;
   const block = { type: "tool_result" as const, tool_use_id: toolUseId, content: sent };
   return isError ? { ...block, is_error: true } : block;

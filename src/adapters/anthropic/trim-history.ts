@@ -1,24 +1,24 @@
 /**
- * Leaves out the oldest messages so that a request fits. What is left is what a model can be sent: the messages that it
- * began with, then whole rounds (an answer with everything that was said to it), so that no result is without its call and
- * no call without its result. The last round always stays; where even that is too large, its results are cut.
+ * Drops the oldest messages so that a request fits the context. It keeps the first messages, then whole rounds (an
+ * answer with the messages after it), so that every call keeps its result. The last round always stays; if it is too
+ * large, its tool results are truncated.
  */
-import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
-import { cutResults } from "./cut-results.ts";
-import { createMessageSizes } from "../../util/estimate-tokens.ts";
+import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import { cutErrorText } from "../../tool/cut-error-text.ts";
+import { bytesOfTokens, createMessageSizes } from "../../util/estimate-tokens.ts";
 
-/** Cut well below the limit: the next turns then send the same beginning, which providers cache. */
+/** Trims well below the limit, so that the next requests share a prefix, which providers cache. */
 const TARGET_SHARE = 0.75;
 
 export interface Trimmer {
   /**
    * The messages to send.
-   * @param room how many tokens they may have, by estimate
+   * @param room the estimated number of tokens available for them
    */
   fit(messages: readonly MessageParam[], room: number): MessageParam[];
 }
 
-/** Remembers what it left out: that stays out. The same history, message by message, is always trimmed the same way. */
+/** Dropped rounds stay dropped. Trimming is deterministic: a replay of the same history drops the same rounds. */
 export function createTrimmer(onTrimmed: (dropped: number, left: number) => void): Trimmer {
   const sizeOf = createMessageSizes();
   let dropped = 0;
@@ -32,15 +32,15 @@ export function createTrimmer(onTrimmed: (dropped: number, left: number) => void
         for (; dropped < rounds.length - 1 && size > room * TARGET_SHARE; dropped += 1)
           size -= sizes[dropped] ?? 0;
       }
-      const kept = rounds.slice(dropped).flat();
-      if (dropped > before) onTrimmed(rounds.slice(before, dropped).flat().length, head.length + kept.length);
-      const all = [...head, ...kept];
+      const rest = rounds.slice(dropped).flat();
+      if (dropped > before) onTrimmed(rounds.slice(before, dropped).flat().length, head.length + rest.length);
+      const all = [...head, ...rest];
       return size > room ? cutResults(all, size - room) : all;
     },
   };
 }
 
-/** A round begins with the first answer after something was said. */
+/** A round starts with the first answer after a user message. */
 function split(messages: readonly MessageParam[]): { head: MessageParam[]; rounds: MessageParam[][] } {
   const rounds: MessageParam[][] = [];
   const head: MessageParam[] = [];
@@ -56,4 +56,59 @@ function split(messages: readonly MessageParam[]): { head: MessageParam[]; round
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Shorter results are never truncated. */
+const MIN_LENGTH = 1_000;
+
+/**
+ * Truncates the largest tool results, with a mark. Nothing else in a message changes.
+ * @param tokens the estimated number to remove
+ */
+export function cutResults(messages: readonly MessageParam[], tokens: number): MessageParam[] {
+  const longest = limitFor(textsIn(messages), bytesOfTokens(tokens));
+  return messages.map((message) => {
+    if (message.role !== "user" || typeof message.content === "string") return message;
+    return {
+      ...message,
+      content: message.content.map((block) => (block.type === "tool_result" ? cut(block, longest) : block)),
+    };
+  });
+}
+
+/** The length to which all longer texts are truncated to remove the given number of characters. */
+function limitFor(texts: readonly string[], excess: number): number {
+  const lengths = texts.map(({ length }) => length).sort((one, other) => other - one);
+  let saved = 0;
+  for (const [index, length] of lengths.entries()) {
+    const next = Math.max(lengths[index + 1] ?? 0, MIN_LENGTH);
+    const count = index + 1;
+    if (length <= MIN_LENGTH) return MIN_LENGTH;
+    if (saved + (length - next) * count >= excess) {
+      return Math.max(MIN_LENGTH, Math.floor(length - (excess - saved) / count));
+    }
+    saved += (length - next) * count;
+  }
+  return MIN_LENGTH;
+}
+
+function textsIn(messages: readonly MessageParam[]): string[] {
+  return messages.flatMap(({ content }) =>
+    typeof content === "string"
+      ? []
+      : content.flatMap((block) =>
+          block.type === "tool_result" && typeof block.content === "string" ? [block.content] : [],
+        ),
+  );
+}
+
+function cut(block: ToolResultBlockParam, longest: number): ToolResultBlockParam {
+  const { content } = block;
+  if (typeof content !== "string" || content.length <= longest) return block;
+  const leftOut = (shown: number, total: number): string =>
+    `[${total - shown} of ${total} characters are left out here to fit the context]`;
+  const error = block.is_error === true ? cutErrorText(content, longest, leftOut) : undefined;
+  if (error !== undefined) return { ...block, content: error };
+  const mark = `\n${leftOut(longest, content.length)}`;
+  return { ...block, content: `${content.slice(0, longest).toWellFormed()}${mark}` };
 }

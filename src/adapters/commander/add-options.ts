@@ -1,4 +1,4 @@
-/** Declares fields as Commander's options and arguments. Values are kept as they were typed, and parsed by the command. */
+/** Declares fields as Commander options and arguments. Values stay text; the command parses them. */
 import type { Command } from "commander";
 import { toTerminalText } from "../../terminal/terminal-text.ts";
 import type { OwnOption } from "./command-settings.ts";
@@ -6,7 +6,7 @@ import { describeShape, placeholderOf, remarksOn } from "./describe-shape.ts";
 import type { FieldPlan, PositionalPlan } from "./plan-input.ts";
 import { isFlag, isObjectShape } from "./shape.ts";
 
-/** Never required of Commander: the tool's own validation says what is missing, in the words that a model gets. */
+/** Never declared as required: the tool's validation reports missing fields, with the same message as for a model. */
 export function addPositional(
   command: Command,
   { name, field, sets, isRequired, isVariadic }: PositionalPlan,
@@ -33,7 +33,7 @@ export function addFieldOption(command: Command, field: FieldPlan): void {
   const takesValue = !isFlag(shape) ? `<${placeholderOf(shape)}>` : shape.null ? "[true|false|null]" : "";
   const flags = `${alias === undefined ? "" : `${alias}, `}--${name} ${takesValue}`.trim();
   const option = command.createOption(flags, toTerminalText(describeField(field)));
-  // `--no-cache` may be a field's own name, and not the opposite of another.
+  // `--no-cache` may be the name of a field instead of the opposite of `--cache`.
   option.negate = false;
   if (takesValue !== "") option.argParser(collect);
   command.addOption(option.hideHelp(field.isHidden));
@@ -42,15 +42,15 @@ export function addFieldOption(command: Command, field: FieldPlan): void {
   command.addOption(opposite.hideHelp(field.isHidden));
 }
 
-/** @returns the name under which Commander keeps the value */
+/** @returns the name under which Commander stores the value */
 export function addOwnOption(command: Command, option: OwnOption, taken: ReadonlySet<string>): string {
   const { value, description, isHidden = false } = option;
   let { name } = option;
   while (taken.has(name)) name = `tool-${name}`;
-  const made = command.createOption(`--${name}${value === undefined ? "" : ` <${value}>`}`, description);
-  made.negate = false;
-  command.addOption(made.hideHelp(isHidden));
-  return made.attributeName();
+  const declared = command.createOption(`--${name}${value === undefined ? "" : ` <${value}>`}`, description);
+  declared.negate = false;
+  command.addOption(declared.hideHelp(isHidden));
+  return declared.attributeName();
 }
 
 function collect(text: string, before: unknown): string[] {

@@ -1,4 +1,4 @@
-/** Bad usage ends with exit code 2, and with --json as the one error shape, whoever found it: Commander or we. */
+/** Usage errors, ours and Commander's, end with exit code 2, and with `--json` in the standard error shape. */
 import type { Command, ErrorOptions } from "commander";
 import { ToolwrightError } from "../../errors.ts";
 import { toTerminalBlock, toTerminalJson } from "../../terminal/terminal-text.ts";
@@ -19,17 +19,17 @@ export function answerUsage(command: Command): void {
   };
 }
 
-/** `--json` belongs to the commands of a group, so it is unknown only because the command is missing. */
+/** Only the commands of a group have `--json`, so this error means that the command is missing. */
 function isMissingCommand(command: Command, message: string): boolean {
   return command.commands.length > 0 && /unknown option '--json'/.test(message);
 }
 
 function missingCommand(command: Command): string {
   const names = command.commands.map((one) => one.name());
-  return `error: a command of "${command.name()}" is missing: ${names.join(", ")}.`;
+  return `error: missing command. "${command.name()}" has: ${names.join(", ")}.`;
 }
 
-/** An error may come before `--json` is parsed, so the words are looked at as they were typed. */
+/** An error may occur before `--json` is parsed, so this also checks the raw arguments. */
 function wantsJson(command: Command): boolean {
   if (command.optsWithGlobals()["json"] === true) return true;
   let root = command;

@@ -1,4 +1,4 @@
-/** How a call ended, for programs and for people. */
+/** Turns the outcome of a call into an exit code, JSON for programs and text for people. */
 import type { Command } from "commander";
 import type { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
@@ -21,9 +21,9 @@ import { showOutput } from "./show-output.ts";
 
 export interface Answer {
   readonly exitCode: number;
-  /** What --json prints: the output, or the one error shape. */
+  /** Printed with --json: the output, or an error in the standard shape. */
   readonly json: unknown;
-  /** For people, on stdout and on stderr. */
+  /** For people: `text` on stdout, `complaint` on stderr. */
   readonly text: string;
   readonly complaint: string;
 }
@@ -39,16 +39,16 @@ export function answerOutcome(
 ): Answer {
   if (outcome.status !== "success") {
     const answer = answerError(outcome.error, context);
-    return outcome.replayed ? { ...answer, complaint: answer.complaint + RECORDED } : answer;
+    return outcome.replayed ? { ...answer, complaint: answer.complaint + REPLAYED } : answer;
   }
   const json = toShownValue(outcome.output) ?? null;
-  const said = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
-  const note = outcome.replayed ? said + RECORDED : said;
+  const own = outcome.note === undefined ? "" : `note: ${toTerminalLine(outcome.note)}\n`;
+  const note = outcome.replayed ? own + REPLAYED : own;
   if (!isErrorResult(json)) {
     return {
       exitCode: EXIT_CODES.ok,
       json,
-      // A pipe gets every byte; a terminal nothing that would take it over.
+      // A pipe gets every byte; a terminal gets no control sequences.
       text: process.stdout.isTTY ? toTerminalText(showOutput(json)) : showOutput(json),
       complaint: note,
     };
@@ -61,8 +61,8 @@ export function answerOutcome(
   return { exitCode: EXIT_CODES.failed, json, text: "", complaint: failure + note };
 }
 
-const RECORDED =
-  "note: this is the recorded answer of this run; nothing was run now. Use another run id to start over.\n";
+const REPLAYED =
+  "note: this is the logged result of this run; the tool did not run again. Use another run id to start over.\n";
 
 export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
   const error = toToolwrightError(thrown, command.name());
@@ -78,21 +78,21 @@ export function answerError(thrown: unknown, { command, isDebug }: AnswerContext
   };
 }
 
-/** What to do about a call that was stopped. */
+/** How to resume a call that was stopped. */
 export function resumeLines(resume: string): string[] {
   return [
-    "  It may have happened. To resume the call, run the same command again with:",
+    "  The effect may have happened. To resume the call, run the same command again with:",
     `    ${toTerminalLine(resume)}`,
   ];
 }
 
-/** The call was stopped by a signal. The same command under the same run id resumes it. */
+/** A signal stopped the call. The same command with the same run id resumes it. */
 export function answerStopped(
   error: ToolwrightError,
   { runId, resume }: { readonly runId: string; readonly resume: string },
   context: AnswerContext,
 ): Answer {
-  const what = error.effect === "none" ? "Nothing was run." : "It may have happened.";
+  const what = error.effect === "none" ? "The tool did not run." : "The effect may have happened.";
   const stopped = copyError(error, {
     hint: `${what} To resume the call, run the same command again with ${resume}.`,
   });
@@ -102,12 +102,12 @@ export function answerStopped(
 
 export interface OpenRequest {
   readonly approval: Approval;
-  /** What settles it, and what each command does. */
+  /** The commands that decide it, each with a description. */
   readonly answers: readonly { readonly label: string; readonly command: string }[];
 }
 
-/** The rows stay where they are: whoever may decide types one of the commands, and the caller the other. */
-export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn: string): Answer {
+/** The request stays pending: an approver runs one of the commands, then the caller runs the same command again. */
+export function answerPending(tool: Tool, requests: readonly OpenRequest[], resume: string): Answer {
   const ids = requests.map(({ approval }) => approval.id);
   const [first] = requests;
   const commands = requests.map(hintFor).join(" Then: ");
@@ -122,13 +122,13 @@ export function answerPending(tool: Tool, requests: readonly OpenRequest[], goOn
     exitCode: EXIT_CODES.waiting,
     json: {
       ...(first === undefined ? {} : pendingError(specOf(tool), first.approval).toModel()),
-      next_action_hint: `${commands} Then run the same command again with ${goOn}.`,
+      next_action_hint: `${commands} Then run the same command again with ${resume}.`,
       approval_id: ids[0],
       approval_ids: ids,
       run_id: first?.approval.runId,
     },
     text: "",
-    complaint: `${[...lines, `Then run the same command again with:  ${toTerminalLine(goOn)}`].join("\n")}\n`,
+    complaint: `${[...lines, `Then run the same command again with:  ${toTerminalLine(resume)}`].join("\n")}\n`,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Asks the person at the terminal about what waits. What they decide is put on record like any other decision. */
+/** Asks the user at the terminal to decide pending approvals. Decisions are stored like any other. */
 import { createInterface, type Interface } from "node:readline/promises";
 import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
@@ -9,19 +9,19 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { toTerminalBlock, toTerminalJson, toTerminalName } from "../../terminal/terminal-text.ts";
 import { userName } from "../../util/user-name.ts";
 
-/** The question goes to stderr, so stdout may well be a pipe. */
+/** The question is written to stderr, so stdout may be a pipe. */
 export function isTerminal(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** @returns whether all were decided */
+/** @returns whether all requests were decided */
 export async function askPerson(
   runtime: Runtime,
   requests: readonly Approval[],
   signal: AbortSignal,
 ): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // In raw mode the terminal sends a character, not a signal.
+  // In raw mode Ctrl+C arrives as a character instead of a signal.
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const ask = asker(terminal, signal);
   try {
@@ -34,7 +34,7 @@ export async function askPerson(
   }
 }
 
-/** The line that was typed, `undefined` when there is none to come. */
+/** Returns the line that was typed, or `undefined` at the end of the input. */
 type Ask = (question: string, prefilled?: string) => Promise<string | undefined>;
 
 function asker(terminal: Interface, signal: AbortSignal): Ask {
@@ -49,12 +49,12 @@ function asker(terminal: Interface, signal: AbortSignal): Ask {
 
 async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<boolean> {
   const { id, prompt, toolName, args, defaults } = request;
-  say(prompt);
-  // A task has no arguments, and its prompt says what it is about.
-  if (request.kind !== "task") say(`  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`);
-  if (defaults !== undefined) say(`  suggested: ${toTerminalJson(defaults, 0)}`);
+  print(prompt);
+  // A task has no arguments; its prompt describes it.
+  if (request.kind !== "task") print(`  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`);
+  if (defaults !== undefined) print(`  suggested: ${toTerminalJson(defaults, 0)}`);
   for (;;) {
-    const decision = request.kind === "replay" ? await askWhatBecame(ask) : await askWhether(request, ask);
+    const decision = request.kind === "replay" ? await askResolution(ask) : await askApproval(request, ask);
     if (decision === undefined) return false;
     if (decision === "again") continue;
     try {
@@ -66,8 +66,8 @@ async function settle(runtime: Runtime, request: Approval, ask: Ask): Promise<bo
       return true;
     } catch (error) {
       if (!ToolwrightError.is(error)) throw error;
-      say(error.message);
-      // Decided elsewhere, or too late: the call says what came of it.
+      print(error.message);
+      // Decided elsewhere or expired: the call reports the outcome.
       if (error.code === "TOOL_APPROVAL_SETTLED" || error.code === "TOOL_APPROVAL_EXPIRED") return true;
       if (
         error.code !== "TOOL_INPUT_INVALID" &&
@@ -84,7 +84,7 @@ type Decision =
   | "again"
   | undefined;
 
-async function askWhether({ kind, args, defaults }: Approval, ask: Ask): Promise<Decision> {
+async function askApproval({ kind, args, defaults }: Approval, ask: Ask): Promise<Decision> {
   const isTask = kind === "task";
   const word = await ask(
     isTask ? "Approve it? [y]es, [N]o: " : "Run it? [y]es, [N]o, [e]dit the arguments: ",
@@ -115,9 +115,9 @@ async function askWhether({ kind, args, defaults }: Approval, ask: Ask): Promise
   }
 }
 
-/** A call was interrupted, and only a person can tell whether it happened. Enter decides nothing. */
-async function askWhatBecame(ask: Ask): Promise<Decision> {
-  for (const [key, resolution] of KEYS) say(`  [${key}] ${RESOLUTION_LABELS[resolution]}`);
+/** For an interrupted call whose outcome is unknown. Enter decides nothing. */
+async function askResolution(ask: Ask): Promise<Decision> {
+  for (const [key, resolution] of KEYS) print(`  [${key}] ${RESOLUTION_LABELS[resolution]}`);
   const word = await ask("[r]un it again, it [h]appened, [g]ive up, or Enter to leave it open: ");
   const typed = word?.trim().toLowerCase();
   if (typed === undefined || typed === "") return undefined;
@@ -133,8 +133,8 @@ const KEYS = [
 ] as const;
 
 async function askOutput(ask: Ask): Promise<Decision> {
-  say("What it returned, as JSON, or Enter for nothing.");
-  const text = await ask("its output> ");
+  print("Enter the output of the call as JSON, or press Enter for none.");
+  const text = await ask("output> ");
   if (text === undefined) return undefined;
   if (text.trim() === "") return { resolution: "happened" };
   const output = parseJson(text);
@@ -154,11 +154,11 @@ function parseJson(text: string): { value: unknown } | "again" {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    say(`That is not JSON: ${messageOf(error)}`);
+    print(`Invalid JSON: ${messageOf(error)}`);
     return "again";
   }
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${toTerminalBlock(text)}\n`);
 }

@@ -1,4 +1,4 @@
-/** `<program> capabilities`: the group of `capabilities_refresh` shows the inventory, where no command of it is named. */
+/** `<program> capabilities`: without a command, the group of `capabilities_refresh` shows the inventory. */
 import type { Command } from "commander";
 import { readCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
@@ -39,7 +39,7 @@ async function read(runtime: Runtime, refresh: Tool, tools: readonly Tool[], isF
   const written = isForced ? undefined : await readCapabilities(rootDir);
   if (written !== undefined) return { text: written, refreshed: null };
   if (host.tools.length > 0) return refreshed(runtime, refresh, rootDir);
-  // A runtime that was not told of the program's tools: the inventory would be empty.
+  // The given runtime has no tools, so its inventory would be empty.
   await using own = createRuntime({
     store: host.store,
     rootDir,

@@ -1,11 +1,17 @@
-/** Puts together what was typed: the whole input first, then positionals, then options, the deeper ones last. */
+/** Builds the input from the command line: `--input` first, then positionals, then options, nested fields last. */
 import type { Command } from "commander";
 import { messageOf } from "../../invoke/error-record.ts";
 import { type OnUnread, parseTexts } from "./parse-text.ts";
 import type { FieldPlan, InputPlan, PositionalPlan } from "./plan-input.ts";
-import { readStdin } from "./read-stdin.ts";
 import { isObjectShape, type Shape } from "./shape.ts";
-import { UsageError } from "./usage-error.ts";
+
+/** The command line is invalid. The tool is not called, so nothing is logged. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
 
 interface Given {
   readonly label: string;
@@ -18,13 +24,13 @@ interface Given {
 
 export interface CollectedInput {
   readonly input: unknown;
-  /** What fields take whose texts are not of their type. Whether the schema takes them all the same is for it to say. */
+  /** Notes on fields whose text is not of their type. The schema decides whether to accept them. */
   readonly unread: readonly string[];
 }
 
 /**
- * @param whole what `--input` was given
- * @throws UsageError for what cannot be understood; whether it fits the tool is for the tool's schema to say
+ * @param whole the value of `--input`
+ * @throws UsageError if the command line is ambiguous or unreadable; the tool's schema validates the result
  */
 export async function collectInput(
   command: Command,
@@ -40,9 +46,9 @@ export async function collectInput(
   let input: unknown = isObjectShape(plan.shape) ? {} : undefined;
   const unread: Unread[] = [];
   for (const one of await withStdin(given)) {
-    // A deeper field would replace what could not be read, and nobody would learn of it.
-    const lost = unread.find(({ path }) => path.length < one.path.length && isWithin(one.path, path));
-    if (lost !== undefined) throw new UsageError(lost.note);
+    // A nested field would silently replace the unreadable value.
+    const replaced = unread.find(({ path }) => path.length < one.path.length && isWithin(one.path, path));
+    if (replaced !== undefined) throw new UsageError(replaced.note);
     if (one.parse !== undefined) {
       const parsed = parsedFields(one.label, one.parse, (one.value as readonly string[]).join(" "));
       refuseTwice(one.label, parsed, options);
@@ -61,7 +67,7 @@ function isWithin(path: readonly string[], above: readonly string[]): boolean {
   return above.every((name, index) => path[index] === name);
 }
 
-/** A text that makes several fields, and an option for one of them: neither may silently win. */
+/** A positional that sets several fields conflicts with an option for one of them: neither may silently win. */
 function refuseTwice(
   label: string,
   parsed: Readonly<Record<string, unknown>>,
@@ -73,7 +79,7 @@ function refuseTwice(
   if (twice === undefined) return;
   const set = JSON.stringify(parsed[twice.path[0] ?? ""]);
   throw new UsageError(
-    `${twice.label} and ${label} both set "${twice.path[0]}", which ${label} makes ${set}. Leave one of them out.`,
+    `${twice.label} and ${label} both set "${twice.path[0]}" (${label} sets it to ${set}). Omit one of them.`,
   );
 }
 
@@ -82,13 +88,13 @@ function givenOptions(command: Command, { fields }: InputPlan): Given[] {
   return fields.flatMap(({ path, shape, option }) => {
     const declared = command.options.find(({ long, negate }) => long === `--${option}` && !negate);
     const name = declared?.attributeName() ?? "";
-    // A field may be called "constructor".
+    // A field may be named "constructor".
     if (declared === undefined || !Object.hasOwn(values, name)) return [];
     return [{ label: `--${option}`, path, shape, value: values[name] as boolean | string[] }];
   });
 }
 
-/** Fields that were given as options have no place among the positionals any more. */
+/** A field that is set by an option does not take a positional. */
 function givenPositionals(
   words: readonly string[],
   { positionals }: InputPlan,
@@ -98,7 +104,7 @@ function givenPositionals(
     field !== undefined && options.some(({ path }) => path === field.path);
   const open = positionals.filter(({ field }) => !isOption(field));
   if (words.length > open.length && open.at(-1)?.isVariadic !== true) {
-    throw new UsageError(`there is no argument left for ${JSON.stringify(words[open.length])}.`);
+    throw new UsageError(`unexpected argument ${JSON.stringify(words[open.length])}.`);
   }
   return open.flatMap(({ name, field, parse, isVariadic }, index) => {
     const texts = isVariadic ? words.slice(index) : words.slice(index, index + 1);
@@ -107,13 +113,13 @@ function givenPositionals(
   });
 }
 
-/** A dash stands for what stdin holds, once. */
+/** Replaces a dash by the content of stdin. */
 async function withStdin(given: readonly Given[]): Promise<Given[]> {
   const dashes = given.flatMap(({ label, value }) =>
     typeof value === "boolean" ? [] : value.filter((text) => text === "-").map(() => label),
   );
   if (dashes.length > 1) {
-    throw new UsageError(`only one value can be read from stdin, not those of ${dashes.join(" and ")}.`);
+    throw new UsageError(`only one value can be read from stdin, but ${dashes.join(" and ")} are "-".`);
   }
   const text = dashes.length === 0 ? "" : await readStdin(dashes[0] ?? "");
   return given.map((one) =>
@@ -121,6 +127,17 @@ async function withStdin(given: readonly Given[]): Promise<Given[]> {
       ? one
       : { ...one, value: one.value.map((word) => (word === "-" ? text : word)) },
   );
+}
+
+async function readStdin(label: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch {
+    // Decoding would silently change the bytes.
+    throw new UsageError(`${label} takes text, but stdin is not valid UTF-8.`);
+  }
 }
 
 function withValue(input: unknown, { label, path, shape, value }: Given, onUnread: OnUnread): unknown {
@@ -136,7 +153,7 @@ function parsedFields(
 ): Record<string, unknown> {
   let fields: unknown;
   try {
-    // What comes from stdin has a line break that nobody meant.
+    // Input from stdin usually ends with a line break.
     fields = parse(text.replace(/\r?\n$/, ""));
   } catch (error) {
     throw new UsageError(`${label} cannot be ${JSON.stringify(text)}: ${messageOf(error)}`);
@@ -150,7 +167,7 @@ function setAt(input: unknown, path: readonly string[], value: unknown): unknown
   if (name === undefined) return value;
   const record = asRecord(input);
   const inner = Object.hasOwn(record, name) ? record[name] : undefined;
-  // Unlike an assignment, this makes a field of any name.
+  // Unlike an assignment, this supports any name, such as "__proto__".
   return Object.fromEntries([...Object.entries(record), [name, setAt(inner, rest, value)]]);
 }
 

@@ -1,4 +1,4 @@
-/** What help says beside the options: a summary, and a line that can be typed. */
+/** Parts of the help text besides the options: the summary, and an example command. */
 import type { Command } from "commander";
 import { printedWord } from "../../terminal/terminal-text.ts";
 import type { FieldPlan, InputPlan } from "./plan-input.ts";
@@ -10,7 +10,7 @@ export function summaryOf(description: string): string {
   return first.trim().replace(/\.$/, "");
 }
 
-/** Every required field, and one option more. */
+/** An example with every required field and one optional one. */
 export function exampleLine(command: Command, { positionals, fields }: InputPlan): string {
   const words = positionals.map(({ name, field }) => {
     const word = field === undefined ? undefined : exampleOf(field.shape);
@@ -36,14 +36,14 @@ function optionWords({ option, shape, path }: FieldPlan): string[] {
   return [`--${option}`, printedWord(exampleOf(shape) ?? (path.at(-1) ?? "").toUpperCase())];
 }
 
-function isTelling(value: unknown): boolean {
+function isUsefulExample(value: unknown): boolean {
   return typeof value === "object"
     ? Object.keys(value ?? {}).length > 0
     : value !== undefined && value !== "";
 }
 
 function exampleOf(shape: Shape): string | undefined {
-  const given = [...shape.examples, ...shape.choices, shape.default].find(isTelling);
+  const given = [...shape.examples, ...shape.choices, shape.default].find(isUsefulExample);
   if (given !== undefined) return typeof given === "string" ? given : JSON.stringify(given);
   if (isFlag(shape)) return "true";
   return shape.number === undefined ? undefined : "10";

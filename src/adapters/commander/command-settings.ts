@@ -1,7 +1,7 @@
-/** What the commands of one program share. */
+/** Settings that the commands of one program share. */
 import type { Runtime } from "../../runtime/runtime.ts";
 
-/** An option that is not a field of the tool. Where a field has its name, it is spelled `--tool-<name>`. */
+/** An option that is not a field of the tool. If a field has the same name, the option is `--tool-<name>`. */
 export interface OwnOption {
   readonly name: string;
   readonly value: string | undefined;
@@ -16,23 +16,26 @@ export interface OpenedRuntime extends AsyncDisposable {
 }
 
 export interface CommandSettings {
-  /** Names of options that belong to the program itself. */
+  /** Names of the program's own options. */
   readonly reserved: readonly string[];
   readonly ownOptions: readonly OwnOption[];
-  /** What a call runs in; disposed after it. */
+  /** Opens the runtime of a call, which is disposed after it. */
   open(values: OwnValues): OpenedRuntime | Promise<OpenedRuntime>;
-  /** A command of `toolwright` that settles a request from elsewhere. @param words what follows its name */
+  /**
+   * A `toolwright` command that decides an approval from another terminal.
+   * @param words the arguments of the command
+   */
   decideCommand(words: readonly string[], values: OwnValues, runtime: Runtime): string | Promise<string>;
 }
 
 export const INPUT: OwnOption = {
   name: "input",
   value: "json",
-  description: "the whole input as JSON; options count more",
+  description: "the whole input as JSON; options take precedence",
 };
 
 export const RUN_ID: OwnOption = {
   name: "run-id",
   value: "id",
-  description: "the run that the call belongs to (default: a new one); the same call in it is made once",
+  description: "the run of the call (default: a new one); a run makes the same call only once",
 };

@@ -1,4 +1,4 @@
-/** Names as they are typed: lower case, with hyphens. */
+/** Converts names to command line words: lower case, with hyphens. */
 
 /** `maxDepth`, `max_depth` and `shop.MaxDepth` become `max-depth` and `shop-max-depth`. */
 export function toKebab(name: string): string {
@@ -10,7 +10,7 @@ export function toKebab(name: string): string {
     .toLowerCase();
 }
 
-/** Whether Commander takes it as it stands. */
+/** Whether Commander accepts the name unchanged. */
 export function isWord(name: string): boolean {
   return /^[\p{L}\p{N}](?:-?[\p{L}\p{N}._])*$/u.test(name);
 }

@@ -1,4 +1,4 @@
-/** What a field takes, in words, for help and for complaints. */
+/** Describes the values that a field accepts, for help and errors. */
 import { isFlag, isObjectShape, type Shape } from "./shape.ts";
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export function describeShape(shape: Shape): string {
     ...(shape.boolean ? ["true or false"] : []),
     ...(shape.list === undefined
       ? []
-      : [`a JSON list, or each item by itself (${describeShape(shape.list.items)})`]),
+      : [`a JSON list, or one item per option (${describeShape(shape.list.items)})`]),
     ...(shape.values === undefined ? [] : ["key=value"]),
     ...(isObjectShape(shape) ? [`JSON such as ${exampleObject(shape)}`] : []),
     ...(shape.null ? ["null"] : []),
@@ -29,7 +29,7 @@ export function describeShape(shape: Shape): string {
   return parts.length === 0 ? last : `${parts.join(", ")} or ${last}`;
 }
 
-/** The word in the brackets of an option: `--limit <integer>`. */
+/** The placeholder of an option: `--limit <integer>`. */
 export function placeholderOf(shape: Shape): string {
   if (shape.any || isObjectShape(shape))
     return shape.values !== undefined && !shape.any ? "key=value" : "json";
@@ -40,7 +40,7 @@ export function placeholderOf(shape: Shape): string {
   return shape.number ?? "value";
 }
 
-/** What help says after the description. */
+/** The remarks that follow the description in help. */
 export function remarksOn(
   shape: Shape,
   isRequired: boolean,

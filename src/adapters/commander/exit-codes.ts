@@ -1,4 +1,4 @@
-/** How a command ends, by the kind of its error. docs/command-line.md has the same table. */
+/** The exit code for each kind of error. docs/command-line.md has the same table. */
 import { constants } from "node:os";
 import type { ErrorCode, OwnErrorCode } from "../../errors.ts";
 
@@ -35,7 +35,7 @@ export function exitCodeOf(code: ErrorCode | OwnErrorCode): number {
   return BY_CODE[code] ?? EXIT_CODES.failed;
 }
 
-/** As a shell says it of a program that a signal ended. */
+/** The shell's convention for a program that a signal ended. */
 export function exitCodeOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

@@ -1,19 +1,19 @@
 /**
- * Text of a command line to a value. Where a field takes text and nothing else, the text is the value as it stands;
- * where it takes more, `null`, `true`, numbers and JSON are read as such, and JSON in quotes is text.
+ * Parses command line text. A field that only accepts text gets it unchanged. Other fields also read `null`, `true`,
+ * numbers and JSON; a quoted JSON string is text.
  */
 import { describeShape } from "./describe-shape.ts";
 import { isObjectShape, type Shape } from "./shape.ts";
 
-/** Receives what a field takes, where a text is nothing of the kind. */
+/** Receives a note when a text does not match the type of its field. */
 export type OnUnread = (note: string) => void;
 
 /**
- * A text that is not of the field's type is handed on as it is: the tool's own validation says what is wrong with it, in
- * the words that a model gets.
+ * A text that does not match the type of the field is passed on unchanged: the tool's validation reports it, with the
+ * same message as for a model.
  *
- * @param label how the person spelled the field, such as `--limit`
- * @param texts what was given for it, each time
+ * @param label the field as typed, such as `--limit`
+ * @param texts the values, one per occurrence
  */
 export function parseTexts(
   shape: Shape,
@@ -44,7 +44,7 @@ function parseOne(shape: Shape, text: string): Read | undefined {
   );
 }
 
-/** The words and numbers that stand for themselves. */
+/** Literals and numbers. */
 function parseWord(shape: Shape, word: string): Read | undefined {
   if (word === "null" && (shape.null || shape.any)) return { value: null };
   if ((word === "true" || word === "false") && (shape.boolean || shape.any))
@@ -65,13 +65,13 @@ function parseJson(shape: Shape, text: string): Read | undefined {
   return undefined;
 }
 
-/** A list, an object or a quoted text; `undefined` for all else. */
+/** A list, an object or a quoted string; otherwise `undefined`. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // It only looks like JSON. Whether that is an error depends on what else the field takes.
+    // Not JSON after all. The caller decides whether that is an error.
     return undefined;
   }
 }
@@ -95,7 +95,7 @@ function parseList(
   return values;
 }
 
-/** `key=value`, as often as there are keys, or JSON. */
+/** `key=value`, repeated for each key, or JSON. */
 function parsePairs(shape: Shape, label: string, texts: readonly string[], onUnread: OnUnread): unknown {
   const entries: [string, unknown][] = [];
   for (const text of texts) {

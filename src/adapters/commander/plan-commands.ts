@@ -1,4 +1,7 @@
-/** Which command each tool gets: `<group> <name>`, the name without the group's prefix, and its full name too. */
+/**
+ * Assigns commands to tools: `<group> <name>`, with the name without the group's prefix, and the full name as an
+ * alias.
+ */
 import { ToolwrightError } from "../../errors.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -8,12 +11,12 @@ export interface CommandPlan {
   readonly tool: Tool;
   readonly group: string | undefined;
   readonly name: string;
-  /** The tool's full name, where it can be typed and is not the command's name anyway. */
+  /** The tool's full name, if it is a valid word and differs from the name of the command. */
   readonly alias: string | undefined;
   readonly isHidden: boolean;
 }
 
-/** @throws TOOL_DEFINITION_INVALID for two tools that would be one command */
+/** @throws TOOL_DEFINITION_INVALID if two tools would get the same command */
 export function planCommands(tools: readonly Tool[]): CommandPlan[] {
   const plans = tools.map(planCommand);
   const byWords = new Map<string, Tool>();
@@ -59,7 +62,7 @@ function typed(tool: Tool, option: string, text: string): string {
   if (word !== "") return word;
   throw new ToolwrightError(
     "TOOL_DEFINITION_INVALID",
-    `Tool "${tool.name}": ${option} ${JSON.stringify(text)} holds no letter or digit, so no command can be made of it.`,
+    `Tool "${tool.name}": ${option} ${JSON.stringify(text)} contains no letter or digit, so it cannot be a command.`,
     { details: { tool: tool.name, field: option } },
   );
 }
@@ -67,10 +70,10 @@ function typed(tool: Tool, option: string, text: string): string {
 function clash(words: string, who: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_DEFINITION_INVALID",
-    `The command "${words}" would stand for both ${who}.`,
+    `The command "${words}" is ambiguous: ${who} both need it.`,
     {
       details: { command: words },
-      hint: "Rename one of them, or give it another group.",
+      hint: "Rename one of them, or move it to another group.",
     },
   );
 }

@@ -1,4 +1,4 @@
-/** How the fields of a tool's input are spelled on the command line: which are positionals, which are options. */
+/** Maps the fields of a tool's input to positionals and options. */
 import type { CliOptions, ParsedPositional } from "../../definition/tool-options.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
@@ -7,20 +7,20 @@ import { toShape } from "./read-shape.ts";
 import { isFlag, isScalar, type Shape } from "./shape.ts";
 
 export interface FieldPlan {
-  /** Where in the input the value goes. Empty: it is the input. */
+  /** The path of the field in the input. Empty: the input itself. */
   readonly path: readonly string[];
   readonly shape: Shape;
   readonly isRequired: boolean;
-  /** The positional whose text sets it too. Both at once are refused. */
+  /** The positional that also sets the field. Using both is an error. */
   readonly setBy: string | undefined;
-  /** The same, where it is not known whether it does. */
+  /** A positional that may set the field: which fields it sets is unknown. */
   readonly unlessSetBy: string | undefined;
-  /** Without the dashes; `undefined` where the field cannot be spelled as an option. */
+  /** Without the dashes; `undefined` if the field has no option. */
   readonly option: string | undefined;
-  /** Whether `--no-…` is its opposite. */
+  /** Whether `--no-…` sets it to false. */
   readonly isNegatable: boolean;
   readonly alias: string | undefined;
-  /** Positionals are options too, which help does not mention. */
+  /** Positionals are also available as options, which help omits. */
   readonly isHidden: boolean;
 }
 
@@ -40,10 +40,10 @@ export interface InputPlan {
   readonly fields: readonly FieldPlan[];
 }
 
-/** Deeper fields can be given as JSON only. */
+/** Fields at a greater depth are available as JSON only. */
 const DEEPEST = 5;
 
-/** @param taken names of options that fields cannot have; those of the fields are added */
+/** @param taken reserved option names; the names of the fields are added */
 export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
   const shape = toShape(spec.inputJsonSchema);
   const aliases = aliasesOf(spec, taken);
@@ -54,7 +54,7 @@ export function planInput(spec: ToolSpec, taken: Set<string>): InputPlan {
   const visit = (above: Shape, path: readonly string[], isNeeded: boolean): void => {
     for (const [name, field] of above.fields ?? []) {
       const here = [...path, name];
-      // What the text of a positional sets is not needed as an option.
+      // A field that a positional sets is not a required option.
       const top = here[0] ?? "";
       const setBy = parsed.find(({ sets }) => sets?.has(top) === true)?.name;
       const isRequired = isNeeded && field.isRequired && setBy === undefined;
@@ -127,13 +127,13 @@ function planPositionals(
   });
 }
 
-/** Each part in kebab-case; as it is written where that is taken; else not at all. */
+/** Tries kebab-case, then the original spelling, then a `field-` prefix. */
 function optionName(path: readonly string[], taken: Set<string>): string | undefined {
   const candidates = [path.map(toKebab).join("."), path.join("."), `field-${path.map(toKebab).join(".")}`];
   const name = candidates.find((one) => isWord(one) && !taken.has(one) && !taken.has(attributeOf(one)));
   if (name === undefined) return undefined;
   taken.add(name);
-  // Commander keeps values under this name: two options with one would share their value.
+  // Commander stores values under this name: two options with the same one would share their value.
   taken.add(attributeOf(name));
   return name;
 }
@@ -155,7 +155,7 @@ function aliasesOf(spec: ToolSpec, taken: Set<string>): Map<string, string> {
     }
     const name = isShort ? alias : alias.slice(2);
     if (taken.has(name) || alias === "-h") {
-      throw invalid(spec, `cli.aliases.${field}`, `is "${alias}", which stands for something else already.`);
+      throw invalid(spec, `cli.aliases.${field}`, `is "${alias}", which is already in use.`);
     }
     taken.add(name);
   }
@@ -172,8 +172,8 @@ function unknownField(
   name: string,
   fields: readonly FieldPlan[],
 ): ToolwrightError {
-  const known = fields.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
-  const list = known.length === 0 ? "has none" : `has ${known.join(", ")}`;
+  const names = fields.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
+  const list = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
   return invalid(spec, `cli.${option}`, `names "${name}", which is not a field of the input; it ${list}.`);
 }
 
@@ -183,7 +183,7 @@ function invalid(spec: ToolSpec, field: string, problem: string): ToolwrightErro
   });
 }
 
-/** The name comes first: it is often an example, such as `drive:/path`. */
+/** Sample texts. The name of the positional is tried before them: it is often an example, such as `drive:/path`. */
 const SAMPLES = [
   "a",
   "a:/b",
@@ -201,8 +201,8 @@ const SAMPLES = [
 ];
 
 /**
- * Which fields a positional of the form `{ name, parse }` sets. Only `parse` knows, so it is tried on sample texts: for help
- * only, so it must never fail. @returns `undefined` where no sample could be parsed
+ * Finds the fields that a positional `{ name, parse }` sets by calling `parse` with sample texts. Only help uses the
+ * result, so this must never throw. @returns `undefined` if no sample could be parsed
  */
 function fieldsSetBy({ name, parse }: ParsedPositional): ReadonlySet<string> | undefined {
   for (const sample of [name, ...SAMPLES]) {
@@ -217,7 +217,7 @@ function keysOf(parse: ParsedPositional["parse"], text: string): string[] {
     const parsed: unknown = parse(text);
     return typeof parsed === "object" && parsed !== null ? Object.keys(parsed) : [];
   } catch {
-    // The text is not of the form that this one takes.
+    // This sample does not have the expected form.
     return [];
   }
 }

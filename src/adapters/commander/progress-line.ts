@@ -1,11 +1,11 @@
-/** One line on a terminal that says what a long call is at. It is drawn over, and gone when the call has ended. */
+/** A status line for a long call. It is redrawn in place and removed when the call ends. */
 import type { EventListener } from "../../invoke/events.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import { LiveArea } from "../../terminal/live-area.ts";
 import { toTerminalLine, toTerminalName } from "../../terminal/terminal-text.ts";
 
-/** A call that is faster has nothing to show. */
-const PATIENCE_MS = 500;
+/** Shorter calls show no status line. */
+const DELAY_MS = 500;
 const REDRAW_MS = 100;
 
 export interface ProgressLine extends Disposable {
@@ -18,17 +18,17 @@ export function showProgressLine(toolName: string): ProgressLine {
   let area: LiveArea | undefined;
   const draw = (): void => {
     const ms = performance.now() - start;
-    if (ms < PATIENCE_MS && message === "") return;
+    if (ms < DELAY_MS && message === "") return;
     area ??= new LiveArea(process.stderr);
-    const said = message === "" ? "" : `: ${toTerminalLine(message.replaceAll(/\s+/g, " "))}`;
-    area.draw([`${toTerminalName(toolName)}${said} (${(ms / 1_000).toFixed(1)} s)`]);
+    const suffix = message === "" ? "" : `: ${toTerminalLine(message.replaceAll(/\s+/g, " "))}`;
+    area.draw([`${toTerminalName(toolName)}${suffix} (${(ms / 1_000).toFixed(1)} s)`]);
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
   return {
     onEvent: (event) => {
       if (event.type === "call-progress") message = progressText(event);
-      if (event.type === "call-retried") message = `tried again after ${event.errorCode}`;
+      if (event.type === "call-retried") message = `retrying after ${event.errorCode}`;
       draw();
     },
     [Symbol.dispose]: () => {

@@ -1,4 +1,4 @@
-/** What a JSON Schema lets a person type. References are followed until they come again. */
+/** Derives a shape from a JSON Schema. Recursive references are followed once. */
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { ANYTHING, NOTHING, type Scalar, type Shape } from "./shape.ts";
 import { intersect, unite } from "./unite-shapes.ts";
@@ -9,9 +9,9 @@ export function toShape(schema: JsonSchema): Shape {
 
 interface Reading {
   readonly root: JsonSchema;
-  /** The references that lead here: one that comes again is a recursion. */
+  /** The references on the path to this schema; a repeated one is a recursion. */
   readonly refs: ReadonlySet<string>;
-  /** Inside a recursion: JSON is the only way to say what is in it. */
+  /** Inside a recursion, values are available as JSON only. */
   readonly isShallow: boolean;
 }
 
@@ -67,7 +67,7 @@ function typeShape(type: unknown, schema: JsonSchema, reading: Reading): Shape {
 
 function listShape(schema: JsonSchema, reading: Reading): Shape {
   if (reading.isShallow) return { ...NOTHING, list: { first: [], items: ANYTHING } };
-  // Before 2020 a tuple was a list of items.
+  // Before draft 2020-12, a tuple was a list in `items`.
   const first = listOf(schema["prefixItems"] ?? (Array.isArray(schema["items"]) ? schema["items"] : []));
   const rest = Array.isArray(schema["items"]) ? schema["additionalItems"] : schema["items"];
   return {
@@ -101,13 +101,13 @@ function referred(reference: string, reading: Reading): Shape {
     const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
     target = typeof target === "object" && target !== null ? (target as JsonSchema)[name] : undefined;
   }
-  // A reference that leads nowhere is the schema's to complain about.
+  // The validation of the tool reports a broken reference.
   if (reading.isShallow || target === undefined) return ANYTHING;
-  const isAgain = reading.refs.has(reference) || target === reading.root;
+  const isRecursive = reading.refs.has(reference) || target === reading.root;
   return shapeOf(target, {
     ...reading,
     refs: new Set([...reading.refs, reference]),
-    isShallow: isAgain,
+    isShallow: isRecursive,
   });
 }
 

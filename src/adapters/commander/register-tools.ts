@@ -1,4 +1,4 @@
-/** `registerToolsAsCLI`: a command for every tool of a registry, on a Commander program of yours. */
+/** `registerToolsAsCLI`: adds a command for every tool of a registry to a Commander program. */
 import type { Command } from "commander";
 import { aRuntime, withMethods } from "../../definition/option-checks.ts";
 import { asOptionError, checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
@@ -11,9 +11,9 @@ import { planCommands } from "./plan-commands.ts";
 import { addToolCommands } from "./tool-commands.ts";
 
 export interface RegisterToolsOptions {
-  /** Default: the one that `registerTool` fills. */
+  /** Default: the global registry that `registerTool` fills. */
   readonly registry?: Registry | undefined;
-  /** What calls run in; it stays open. Default: one on `toolwright.db`, opened and closed by each call. */
+  /** The runtime for the calls; it stays open. Default: one on `toolwright.db`, opened and closed by each call. */
   readonly runtime?: Runtime | undefined;
 }
 
@@ -39,7 +39,7 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
   checkOptions(REGISTER_TOOLS_OPTIONS, options);
   const { registry = defaultRegistry, runtime } = options;
   const settings: CommandSettings = {
-    // Commander takes a program's own options wherever they stand.
+    // Commander accepts the options of the program at any position.
     reserved: namesOfOptions(program),
     ownOptions: [INPUT, RUN_ID],
     open: () => opened(runtime, registry),
@@ -51,7 +51,7 @@ export function registerToolsAsCLI(program: Command, options: RegisterToolsOptio
   addToolCommands(program, planCommands(registry.all()), settings);
 }
 
-/** No command reaches a store in memory. */
+/** No command can open a store in memory. */
 const IN_MEMORY = "runtime.resolveToolApproval() in this program, since its store is in memory";
 
 const deciding = lazyModule(() => import("../../runtime/decide-command.ts"));

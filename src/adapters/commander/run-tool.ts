@@ -1,4 +1,4 @@
-/** What a generated command does: one call in a run of its own, shown, asked about, and answered with an exit code. */
+/** Runs a generated command: makes one call, shows its progress, asks for approvals, and sets the exit code. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
@@ -10,8 +10,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
-import { printedWord } from "../../terminal/terminal-text.ts";
-import { toTerminalJson } from "../../terminal/terminal-text.ts";
+import { printedWord, toTerminalJson } from "../../terminal/terminal-text.ts";
 import { stopOnSignals } from "../../terminal/stop-on-signals.ts";
 import { whenDrained } from "../../util/when-drained.ts";
 import {
@@ -25,18 +24,17 @@ import {
   resumeLines,
 } from "./answer.ts";
 import { askPerson, isTerminal } from "./ask-person.ts";
-import { collectInput } from "./collect-input.ts";
+import { collectInput, UsageError } from "./collect-input.ts";
 import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
 import { EXIT_CODES, exitCodeOfSignal } from "./exit-codes.ts";
 import type { InputPlan } from "./plan-input.ts";
 import { showProgressLine } from "./progress-line.ts";
-import { UsageError } from "./usage-error.ts";
 
 export interface ToolCommand {
   readonly command: Command;
   readonly tool: Tool;
   readonly input: InputPlan;
-  /** Where Commander keeps the values of the options that are not the tool's. */
+  /** The names under which Commander stores the options that are not fields of the tool. */
   readonly own: Readonly<Record<string, string>>;
   readonly settings: CommandSettings;
 }
@@ -48,15 +46,15 @@ export async function runTool(given: ToolCommand): Promise<void> {
   if (args === undefined) return;
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   const resume = `${optionOf(given, RUN_ID.name)} ${printedWord(runId)}`;
-  // With --json, stdout is for the answer.
+  // With --json, only the answer goes to stdout.
   const restore = command.optsWithGlobals()["json"] === true ? keepOutputApart() : () => undefined;
   using stop = stopOnSignals({
-    // Said at once: a second signal ends the process before anything else could be.
+    // Printed at once: a second signal ends the process immediately.
     onFirst: (name) =>
       process.stderr.write(
-        `${name}: stopping the call; once more to leave at once.\n${resumeLines(resume).join("\n")}\n`,
+        `${name}: stopping the call; send it again to exit immediately.\n${resumeLines(resume).join("\n")}\n`,
       ),
-    onOverdue: () => process.stderr.write("The call does not stop; leaving it.\n"),
+    onOverdue: () => process.stderr.write("The call does not stop; exiting.\n"),
     exitCode: exitCodeOfSignal,
   });
   const finish = (answer: Answer): void => {
@@ -64,17 +62,17 @@ export async function runTool(given: ToolCommand): Promise<void> {
     write(command, answer);
   };
   using _ = whenDrained(() => {
-    finish(answerError(nothingLeft(given.tool), contextOf(given, values)));
+    finish(answerError(stalledError(given.tool), contextOf(given, values)));
     process.exit(EXIT_CODES.failed);
   });
   const answer = await callAndAnswer(given, values, args.input, { runId, resume, signal: stop.signal });
   finish(answer);
-  // A tool that does not heed its signal would keep the process from ending.
+  // A tool that ignores its signal would keep the process alive.
   if (stop.received !== undefined) process.exit(exitCodeOfSignal(stop.received));
   if (answer.exitCode !== 0) process.exitCode = answer.exitCode;
 }
 
-/** `undefined` where what was typed cannot be the input; that is answered already. */
+/** `undefined` for invalid input, whose error is already printed. */
 async function inputOf(given: ToolCommand, values: OwnValues): Promise<{ input: unknown } | undefined> {
   const { command, tool, own } = given;
   const text = values[INPUT.name];
@@ -84,7 +82,7 @@ async function inputOf(given: ToolCommand, values: OwnValues): Promise<{ input: 
     const { input, unread } = await collectInput(command, given.input, whole);
     if (unread.length === 0) return { input };
     const error = await findInputError(specOf(tool), input);
-    // A schema that takes anything does not make a number of a text.
+    // The schema accepts any value, but the text still does not match the type of its option.
     if (error === undefined) throw new UsageError(unread.join(" "));
     const { exitCode, ...answer } = answerError(withNotes(error, unread), contextOf(given, values));
     write(command, answer);
@@ -96,7 +94,7 @@ async function inputOf(given: ToolCommand, values: OwnValues): Promise<{ input: 
   }
 }
 
-/** The words of the validation, then what each option takes. */
+/** Adds the expected values of each option to the hint of the validation error. */
 function withNotes(error: ToolwrightError, notes: readonly string[]): ToolwrightError {
   const { code, message, details, hint } = error;
   return new ToolwrightError(code, message, { details, effect: "none", hint: [hint, ...notes].join(" ") });
@@ -106,20 +104,20 @@ async function callAndAnswer(
   given: ToolCommand,
   values: OwnValues,
   args: unknown,
-  place: CallPlace,
+  run: CommandRun,
 ): Promise<Answer> {
   const { settings } = given;
   const context = contextOf(given, values);
   try {
     await using opened = await settings.open(values);
-    const outcome = await callUntilDecided(opened.runtime, given.tool, args, place);
-    if (outcome.status === "error" && outcome.error.code === "TOOL_ABORTED" && place.signal.aborted)
-      return answerStopped(outcome.error, place, context);
+    const outcome = await callUntilDecided(opened.runtime, given.tool, args, run);
+    if (outcome.status === "error" && outcome.error.code === "TOOL_ABORTED" && run.signal.aborted)
+      return answerStopped(outcome.error, run, context);
     if (outcome.status !== "pending") return answerOutcome(outcome, context);
     const requests = await openRequests(opened.runtime, outcome.approval, (words) =>
       settings.decideCommand(words, values, opened.runtime),
     );
-    return answerPending(given.tool, requests, place.resume);
+    return answerPending(given.tool, requests, run.resume);
   } catch (error) {
     return answerError(error, context);
   }
@@ -129,15 +127,15 @@ function contextOf({ command }: ToolCommand, values: OwnValues): AnswerContext {
   return { command, isDebug: values["debug"] === true };
 }
 
-function nothingLeft({ name }: Tool): ToolwrightError {
+function stalledError({ name }: Tool): ToolwrightError {
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
-    `Tool "${name}" waits for something that cannot happen any more: a promise that nobody settles.`,
-    { hint: "Mend the tool. What it had begun is on record as interrupted." },
+    `Tool "${name}" awaits a promise that can never settle: no timer, request or process is pending.`,
+    { hint: "Fix the tool. The call is logged as interrupted." },
   );
 }
 
-/** All that the run waits for: calls inside the tool may have asked side by side. */
+/** All pending approvals of the run: nested calls may have requested several at once. */
 async function openRequests(
   runtime: Runtime,
   first: Approval,
@@ -155,39 +153,39 @@ async function openRequests(
   );
 }
 
-interface CallPlace {
+interface CommandRun {
   readonly runId: string;
-  /** The option that makes the same command resume this call. */
+  /** The option with which the same command resumes this call. */
   readonly resume: string;
   readonly signal: AbortSignal;
 }
 
-/** Asks whoever is at the terminal until nothing waits any more, or they leave it open. */
+/** At a terminal, asks the user until no approval is pending or the user leaves one open. */
 async function callUntilDecided(
   runtime: Runtime,
   tool: Tool,
   args: unknown,
-  place: CallPlace,
+  run: CommandRun,
 ): Promise<Outcome> {
   for (;;) {
-    const outcome = await callShown(runtime, tool, args, place);
+    const outcome = await callWithProgress(runtime, tool, args, run);
     if (outcome.status !== "pending" || !isTerminal()) return outcome;
-    const requests = await runtime.approvals({ status: "pending", runId: place.runId });
-    if (!(await askPerson(runtime, requests, place.signal))) return outcome;
+    const requests = await runtime.approvals({ status: "pending", runId: run.runId });
+    if (!(await askPerson(runtime, requests, run.signal))) return outcome;
   }
 }
 
-async function callShown(
+async function callWithProgress(
   runtime: Runtime,
   tool: Tool,
   args: unknown,
-  { runId, signal }: CallPlace,
+  { runId, signal }: CommandRun,
 ): Promise<Outcome> {
   using line =
     process.stderr.isTTY && process.env["TERM"] !== "dumb" ? showProgressLine(tool.name) : undefined;
   const unsubscribe = line === undefined ? () => undefined : runtime.subscribe(line.onEvent);
   try {
-    // One call, however often it is asked for: after a decision, and in another process with the same run id.
+    // A fixed key makes it the same call after a decision, and in another process with the same run id.
     return await runtime.call(tool, args, { runId, signal, callKey: "command" });
   } finally {
     unsubscribe();
@@ -206,7 +204,7 @@ function ownValues({ command, own }: ToolCommand): OwnValues {
   return Object.fromEntries(Object.entries(own).map(([name, attribute]) => [name, all[attribute]]));
 }
 
-/** How an option that is not the tool's is spelled here. */
+/** The spelling of an option that is not a field of the tool. */
 function optionOf({ command, own }: Pick<ToolCommand, "command" | "own">, name: string): string {
   return command.options.find((option) => option.attributeName() === own[name])?.long ?? `--${name}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a value may be, as far as typing it on a command line goes. A union is what its members take, together: whether
- * the whole fits is for the schema to say, in the words that a model gets too.
+ * The values that can be typed for a field. A union accepts what any of its members accepts; the schema validates the
+ * whole value later.
  */
 
 export type Scalar = string | number | boolean | null;
@@ -17,12 +17,12 @@ export interface Shape {
   readonly null: boolean;
   /** The values of enums and literals. */
   readonly choices: readonly Scalar[];
-  /** The shapes of the first items, and of the others. */
+  /** The shapes of the first items of a tuple, and of the other items. */
   readonly list: { readonly first: readonly Shape[]; readonly items: Shape } | undefined;
   readonly fields: ReadonlyMap<string, Field> | undefined;
-  /** The shape of the values of an object whose keys are free. */
+  /** The shape of the values of an object with arbitrary keys. */
   readonly values: Shape | undefined;
-  /** Nothing is said about it. */
+  /** Unconstrained. */
   readonly any: boolean;
   readonly description: string | undefined;
   readonly format: string | undefined;
@@ -52,7 +52,7 @@ export function isObjectShape(shape: Shape): boolean {
   return shape.fields !== undefined || shape.values !== undefined;
 }
 
-/** One word on a command line is enough to say it. */
+/** Whether one command line word can express every value. */
 export function isScalar(shape: Shape): boolean {
   return (
     !shape.any &&
@@ -62,7 +62,7 @@ export function isScalar(shape: Shape): boolean {
   );
 }
 
-/** True or false, and nothing else but perhaps `null`. */
+/** Whether the value is true or false, or possibly `null`. */
 export function isFlag(shape: Shape): boolean {
   return (
     shape.boolean &&

@@ -1,4 +1,6 @@
-/** An output as a person reads it: text as it is, lists by the line, rows that are alike as a table, the rest by name. */
+/**
+ * Formats an output for people: text unchanged, lists line by line, uniform rows as a table, other objects by field.
+ */
 import { toTable } from "../../terminal/table.ts";
 
 /** @param value plain JSON */

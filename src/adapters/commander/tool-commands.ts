@@ -1,4 +1,4 @@
-/** Adds a command for each planned tool to a Commander program. Only the program's own methods are used. */
+/** Adds a command for each planned tool to a Commander program, without importing Commander. */
 import type { Command } from "commander";
 import { ToolwrightError } from "../../errors.ts";
 import { toTerminalLine, toTerminalText } from "../../terminal/terminal-text.ts";
@@ -19,19 +19,19 @@ export function addToolCommands(
   plans: readonly CommandPlan[],
   settings: CommandSettings,
 ): void {
-  const made = new Set<Command>();
+  const addedGroups = new Set<Command>();
   for (const plan of plans) {
-    const parent = plan.group === undefined ? program : groupCommand(program, plan, made);
+    const parent = plan.group === undefined ? program : groupCommand(program, plan, addedGroups);
     if (findCommand(parent, plan.name) !== undefined) throw taken(plan, wordsOf(plan));
     addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
   }
   for (const { tool, group } of plans) {
     const command = group === undefined ? undefined : findCommand(program, group);
-    // A group that the program made itself keeps what it does.
-    if (tool.name === "capabilities_refresh" && command !== undefined && made.has(command))
+    // A group that the program defined itself keeps its action.
+    if (tool.name === "capabilities_refresh" && command !== undefined && addedGroups.has(command))
       addInventory(command, tool, plans, settings);
   }
-  // Last, so that no second name takes the place of a first one.
+  // Aliases come last, so that they never replace a command name.
   for (const plan of plans) addFullName(program, plan, settings);
 }
 
@@ -44,9 +44,12 @@ function addInventory(
 ): void {
   group
     .description("show what the tools of this program are for")
-    .option("--refresh", "write the inventory again; its front matter is kept")
+    .option("--refresh", "rewrite the inventory; its front matter is kept")
     .option("--json", "print one JSON document, for programs")
-    .addHelpText("after", "\nWithout a command the inventory is printed, and written where there is none.")
+    .addHelpText(
+      "after",
+      "\nWithout a command, the inventory is printed. It is created if it does not exist.",
+    )
     .action(async () => {
       const { showCapabilities } = await inventory.get();
       const tools = plans.map((plan) => plan.tool);
@@ -54,7 +57,7 @@ function addInventory(
     });
 }
 
-/** A tool's full name is enough to find it, in its group and without. */
+/** Makes the full name of a tool available, inside and outside its group. */
 function addFullName(program: Command, plan: CommandPlan, settings: CommandSettings): void {
   const { alias, group, name } = plan;
   if (alias === undefined) return;
@@ -107,22 +110,22 @@ function addToolCommand(
 
 function groupCommand(program: Command, plan: CommandPlan, groups: Set<Command>): Command {
   const name = plan.group ?? "";
-  const known = findCommand(program, name);
-  if (known === undefined) {
-    const made = program.command(name).description(`tools of the group ${plan.tool.group}`);
-    answerUsage(made);
-    groups.add(made);
-    return made;
+  const existing = findCommand(program, name);
+  if (existing === undefined) {
+    const added = program.command(name).description(`tools of the group ${plan.tool.group}`);
+    answerUsage(added);
+    groups.add(added);
+    return added;
   }
-  // A command that has commands of its own is a group already. Any other would be shadowed.
-  if (known.commands.length === 0) throw taken(plan, name);
-  return known;
+  // A command with subcommands is a group. Any other command would be shadowed.
+  if (existing.commands.length === 0) throw taken(plan, name);
+  return existing;
 }
 
 function taken({ tool }: CommandPlan, words: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_DEFINITION_INVALID",
-    `The tool "${tool.name}" needs the command "${words}", which the program has already.`,
-    { details: { tool: tool.name, command: words }, hint: "Rename the tool, or give it another group." },
+    `The tool "${tool.name}" needs the command "${words}", which the program already has.`,
+    { details: { tool: tool.name, command: words }, hint: "Rename the tool, or move it to another group." },
   );
 }

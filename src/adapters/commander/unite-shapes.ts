@@ -1,7 +1,7 @@
-/** Several shapes as one: those of a union, and those of an intersection. */
+/** Combines shapes: the members of a union, or of an intersection. */
 import { ANYTHING, isObjectShape, NOTHING, type Shape } from "./shape.ts";
 
-/** What any of them takes. */
+/** Accepts what any of the shapes accepts. */
 export function unite(shapes: readonly Shape[]): Shape {
   if (shapes.some((shape) => shape.any)) return ANYTHING;
   const [first = NOTHING, ...rest] = shapes;
@@ -48,17 +48,17 @@ function uniteFields(
   if (one === undefined || other === undefined) return one ?? other;
   const fields = new Map(one);
   for (const [name, field] of other) {
-    const known = fields.get(name);
-    const isRequired = field.isRequired || known?.isRequired === true;
+    const existing = fields.get(name);
+    const isRequired = field.isRequired || existing?.isRequired === true;
     fields.set(name, {
-      shape: known === undefined ? field.shape : both(known.shape, field.shape),
+      shape: existing === undefined ? field.shape : both(existing.shape, field.shape),
       isRequired,
     });
   }
   return fields;
 }
 
-/** A field that one member lacks may be left out. */
+/** A field that one member of a union lacks is optional. */
 function optionalUnlessShared(fields: Shape["fields"], members: readonly Shape[]): Shape["fields"] {
   if (fields === undefined) return undefined;
   return new Map(
@@ -69,7 +69,7 @@ function optionalUnlessShared(fields: Shape["fields"], members: readonly Shape[]
   );
 }
 
-/** What all of them take, for objects: the fields of all. Of the rest the first one speaks. */
+/** Objects get the fields of all shapes. Everything else comes from the first shape. */
 export function intersect(shapes: readonly Shape[]): Shape {
   const [first, ...rest] = shapes;
   if (first === undefined) return ANYTHING;

@@ -1,6 +1,6 @@
 /**
- * What a tool hands to LangChain and LangGraph beside its output: a message, a command, or an exception that the graph
- * catches. Here they become data that can be stored, and objects again when a call is replayed.
+ * Converts LangChain and LangGraph objects that a tool returns or throws: messages, commands, and exceptions that the
+ * graph catches. They are packed as data for the log, and unpacked when a call is replayed.
  */
 import {
   BaseMessage,
@@ -16,41 +16,44 @@ import { lazyModule } from "../../util/lazy.ts";
 
 const graphs = lazyModule(() => import("@langchain/langgraph"));
 
-/** Only where a graph is around the call: the package is an optional peer. */
+/** Call it only inside a graph: the package is an optional peer. */
 export const loadGraphs = (): Promise<Graphs> => graphs.get();
 
-/** LangGraph's own mark of the exceptions that no code but its own may catch. */
+/** LangGraph marks the exceptions that only its own code may catch. */
 export function isControlFlow(thrown: unknown): thrown is Error {
   return isObject(thrown) && read(thrown, "is_bubble_up") === true;
 }
 
-/** The command of a `ParentCommand`: a tool that throws one has ended. All other control flow makes the call again. */
+/**
+ * The command of a `ParentCommand`. A tool that throws one has ended; after all other control flow it is called
+ * again.
+ */
 export function commandIn(thrown: unknown): HostValue | undefined {
   if (!isObject(thrown) || read(thrown, "name") !== "ParentCommand") return undefined;
   return new HostValue("langgraph.parent-command", pack(read(thrown, "command")), { value: thrown });
 }
 
 /**
- * Whether LangChain hands this on as it is, instead of making a message of it. Plain data that only looks like a command,
- * such as the answer of a service, is data.
+ * Whether LangChain passes the output on unchanged instead of wrapping it in a message. Plain data that only looks
+ * like a command, such as the response of a service, is wrapped.
  */
 export function isDirect(output: unknown): output is object {
   if (!isDirectToolOutput(output) || isPlain(output)) return false;
   return isMessage(output) || isNamed(output, "Command");
 }
 
-/** @param output of a tool. Only a message or a command is replaced, as LangChain itself tells them from contents. */
+/** Packs a message or a command; any other output stays unchanged. */
 export function packOutput(output: unknown): unknown {
   if (!isDirect(output)) return output;
   const { kind, data } = pack(output) as HostValue;
   return new HostValue(kind, data, { value: output });
 }
 
-/** @throws the `ParentCommand` that was thrown */
+/** @throws the `ParentCommand` that the tool threw */
 export async function unpackOutput(value: HostValue): Promise<unknown> {
   if (value.kind !== "langgraph.parent-command") {
     if (value.source !== undefined) return value.source.value;
-    // A message needs no graph, and may be all that there is.
+    // Messages are part of LangChain; LangGraph may not be installed.
     return unpack(value, value.kind === "langchain.message" ? undefined : await loadGraphs());
   }
   if (value.source !== undefined) throw value.source.value;
@@ -102,7 +105,7 @@ function unpack(value: unknown, found: Graphs | undefined): unknown {
 }
 
 function toMessage(stored: StoredMessage): BaseMessage | undefined {
-  // The one kind of message that the library does not read back.
+  // LangChain cannot deserialize this kind of message.
   if (stored.type === "remove") return new RemoveMessage(stored.data as { id: string });
   return mapStoredMessagesToChatMessages([stored])[0];
 }

@@ -1,6 +1,6 @@
 /**
- * Where a graph makes a call. A task of LangGraph that stopped inside a tool runs again from its start: the calls that it
- * makes then are the same calls, and each `interrupt` has to be given its own answer.
+ * Identifies a call within a graph. A LangGraph task that stopped inside a tool runs again from its start: its calls
+ * must map to the logged ones, and each `interrupt` must receive its own answer.
  */
 import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolRunnableConfig } from "@langchain/core/tools";
@@ -8,10 +8,10 @@ import type { CallOptions } from "../../invoke/call.ts";
 import { placeInHistory } from "../../tool/message-history.ts";
 import { loadGraphs } from "./graph-objects.ts";
 
-/** What LangGraph hands to a tool beside LangChain's own configuration. */
+/** LangChain's configuration with the fields that LangGraph adds. */
 export type LoopConfig = ToolRunnableConfig & { readonly toolCallId?: string; readonly state?: unknown };
 
-/** What LangGraph keeps for a task while it runs. Answers are given to `interrupt` in the order of its calls. */
+/** LangGraph's state of a running task. `interrupt` receives the answers in the order of its calls. */
 interface Scratchpad {
   interruptCounter: number;
   readonly resume: readonly unknown[];
@@ -19,7 +19,7 @@ interface Scratchpad {
   readonly currentTaskInput?: unknown;
 }
 
-type Place = Pick<CallOptions, "site" | "batch" | "history">;
+type CallPosition = Pick<CallOptions, "site" | "batch" | "history">;
 
 export interface ModelCall {
   readonly name: string;
@@ -27,8 +27,8 @@ export interface ModelCall {
   readonly id: string | undefined;
 }
 
-/** @param twin how many calls with this id the same pass of the task has in flight: models use an id more than once */
-export function placeOf(config: LoopConfig, call: ModelCall, twin: number): Place {
+/** @param twin the number of calls with the same id in flight in this pass of the task: models reuse ids */
+export function callPosition(config: LoopConfig, call: ModelCall, twin: number): CallPosition {
   const messages = messagesIn(config.state) ?? messagesIn(scratchpadIn(config)?.currentTaskInput);
   const history =
     messages &&
@@ -39,9 +39,9 @@ export function placeOf(config: LoopConfig, call: ModelCall, twin: number): Plac
   const task: unknown = config.configurable?.["checkpoint_ns"];
   const isInTask = typeof task === "string" && task !== "" && call.id !== undefined;
   return {
-    // The graph's state holds the call also when it is made for the first time, so that says nothing.
+    // The graph's state contains the call even when it is new, so its presence does not mean a resume.
     history: history && { ...history, isResumed: false },
-    // The id of a task is derived from the checkpoint before it: another step, fork or thread has another one.
+    // LangGraph derives the id of a task from the checkpoint before it, so each step, fork and thread has its own.
     ...(isInTask ? { site: `${task} ${call.id} ${twin}`, batch: batchIn(messages) } : {}),
   };
 }
@@ -58,7 +58,7 @@ function messagesIn(state: unknown): readonly BaseMessage[] | undefined {
     : undefined;
 }
 
-/** In the shape of the AI SDK's messages, which are read in the same way. */
+/** Converts a message to the AI SDK's shape, which `placeInHistory` reads. */
 function toHistory(message: BaseMessage, _index: number, all: readonly BaseMessage[]): object[] {
   if (message.type === "human") return [{ role: "user" }];
   if (AIMessage.isInstance(message)) {
@@ -75,7 +75,7 @@ function toHistory(message: BaseMessage, _index: number, all: readonly BaseMessa
   return [{ role: "tool", content: [{ type: "tool-result", toolCallId: message.tool_call_id }] }];
 }
 
-/** A call that was answered as waiting has not ended: the next equal one is the same call. */
+/** A call that was answered with "waits for approval" has not ended: the next equal call continues it. */
 function isWaiting(id: string | undefined, messages: readonly BaseMessage[]): boolean {
   const answer = messages.findLast(
     (message): message is ToolMessage => ToolMessage.isInstance(message) && message.tool_call_id === id,
@@ -83,7 +83,7 @@ function isWaiting(id: string | undefined, messages: readonly BaseMessage[]): bo
   return answer?.status === "error" && answer.additional_kwargs[WAITING] === true;
 }
 
-/** Set in the message that tells the model that a call waits for approval. */
+/** Set on the message that reports a pending approval to the model. */
 export const WAITING = "toolwright_approval_pending";
 
 function scratchpadIn({ configurable }: LoopConfig): Scratchpad | undefined {
@@ -93,10 +93,10 @@ function scratchpadIn({ configurable }: LoopConfig): Scratchpad | undefined {
   return isScratchpad ? (found as Scratchpad) : undefined;
 }
 
-/** How often a call was answered by `interrupt`, and how a replay of it leaves these answers alone. */
+/** Counts the answers that a call received from `interrupt`, so that a replay can skip them. */
 export class Interrupts {
   readonly #scratchpad: Scratchpad | undefined;
-  /** The configuration under which the tool has to run, so that its interrupts are counted. */
+  /** The tool must run with this configuration for its interrupts to be counted. */
   readonly config: LoopConfig;
   count = 0;
   #beforeTool = 0;
@@ -119,15 +119,15 @@ export class Interrupts {
   }
 
   /**
-   * Stored with the call: how many answers are its own when it is not run again beside others of its task, or how many were
-   * given before its tool ran, when it is.
+   * Stored with the call. Ended: the number of its answers, which a replay skips. Suspended: the number of answers
+   * that were given before its tool ran.
    */
   mark(state: "ended" | "suspended"): string | undefined {
     const count = state === "ended" ? this.count : this.#beforeTool;
     return count === 0 ? undefined : `${MARK}${count}`;
   }
 
-  /** @param mark of another kind, such as the request of an inner call, has no answers to leave alone */
+  /** @param mark a mark of another kind, such as the request of a nested call, has no answers to skip */
   skip(mark: string): void {
     const count = mark.startsWith(MARK) ? Number(mark.slice(MARK.length)) : 0;
     if (this.#scratchpad === undefined || count === 0) return;
@@ -136,8 +136,8 @@ export class Interrupts {
     this.#beforeTool = count;
   }
 
-  /** The tool has asked nothing yet: answers that are there were given to `onPending`, and not meant for the tool. */
-  async leaveEarlierAnswers(): Promise<void> {
+  /** Skips the answers to interrupts of `onPending`, which are not meant for the tool. Call it before the tool runs. */
+  async skipEarlierAnswers(): Promise<void> {
     const scratchpad = this.#scratchpad;
     if (scratchpad === undefined || !hasAnswer(scratchpad)) return;
     const { interrupt } = await loadGraphs();
@@ -146,7 +146,7 @@ export class Interrupts {
     this.#beforeTool = this.count;
   }
 
-  /** Runs `work` with the number of this call among those of the pass that have the same id and are in flight. */
+  /** Runs `work` with the index of this call among those with the same id that are in flight. */
   async amongTwins<T>(id: string | undefined, work: (twin: number) => Promise<T>): Promise<T> {
     const ids = this.#scratchpad && (inFlight.get(this.#scratchpad) ?? new Set<string>());
     if (this.#scratchpad === undefined || ids === undefined) return work(0);
@@ -163,8 +163,8 @@ export class Interrupts {
   }
 
   /**
-   * While a task is given answers, its calls follow each other: the order in which they ask must be the same each time,
-   * or a tool would be given the answer that was meant for another.
+   * Runs the calls of a task that receives answers one after the other. The order of their interrupts must be the
+   * same each time, or a tool would receive the answer meant for another.
    */
   async inOrder<T>(work: () => Promise<T>): Promise<T> {
     const scratchpad = this.#scratchpad;
@@ -181,12 +181,12 @@ export class Interrupts {
   }
 }
 
-/** Whether the next `interrupt` of the task returns at once. */
+/** Whether the next `interrupt` of the task returns without stopping. */
 function hasAnswer(scratchpad: Scratchpad): boolean {
   return isStored(scratchpad) || scratchpad.nullResume !== undefined;
 }
 
-/** It was given in an earlier pass. */
+/** Whether the next answer was given in an earlier pass. */
 function isStored({ interruptCounter, resume }: Scratchpad): boolean {
   return interruptCounter + 1 < resume.length;
 }

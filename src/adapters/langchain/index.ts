@@ -1,4 +1,4 @@
-/** `toolwright/langchain`: tools for LangChain and LangGraph. Their own are taken by `fromTool`. */
+/** `toolwright/langchain`: converts tools for LangChain and LangGraph. `fromTool` converts their tools to ours. */
 
 export { toLangChainTool, toLangChainTools } from "./to-langchain-tool.ts";
 export type { LangChainContext } from "./to-langchain-tool.ts";

@@ -1,13 +1,13 @@
 /**
- * Tools as LangChain takes them. Called with a tool call they answer with a tool message, errors included; called with plain
- * arguments they return the plain output and throw. Control flow of LangGraph passes through: what `interrupt` throws, and
- * the commands and messages that a tool returns.
+ * Converts tools for LangChain. Invoked with a tool call, they return a tool message, also for errors. Invoked with
+ * plain arguments, they return the output or throw. LangGraph's control flow passes through: exceptions of
+ * `interrupt`, and commands and messages that a tool returns.
  */
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages/tool";
 import { patchConfig, pickRunnableConfigKeys } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
-import type { DynamicStructuredTool, ToolRuntime } from "@langchain/core/tools";
+import { DynamicStructuredTool, type ToolRuntime } from "@langchain/core/tools";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import { checkOptions } from "../../definition/option-table.ts";
 import type { CallOptions } from "../../invoke/call.ts";
@@ -21,14 +21,13 @@ import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
 import { defaultRegistry } from "../../tool/registry.ts";
 import { type Tool, withOrigin } from "../../tool/tool.ts";
 import { commandIn, isControlFlow, isDirect, packOutput, unpackOutput } from "./graph-objects.ts";
-import { Interrupts, type LoopConfig, placeOf, WAITING } from "./graph-task.ts";
+import { callPosition, Interrupts, type LoopConfig, WAITING } from "./graph-task.ts";
 import { LANGCHAIN_OPTIONS, type LangChainToolOptions } from "./options.ts";
 import { contentAndArtifact, toContent } from "./tool-content.ts";
-import { UncheckedTool } from "./unchecked-tool.ts";
 
 /**
- * What a tool finds in its `ctx` in a loop of LangChain: the configuration that a plain tool is called with. In a graph it
- * also has the state, the context, the store and the writer.
+ * The capabilities of a tool in a loop of LangChain: the configuration that a plain tool receives. In a graph it also
+ * has the state, the context, the store and the writer.
  * @example
  * execute: (args, ctx: ToolContext<LangChainContext<State, { userId: string }>>) => ctx.runnableConfig.context.userId
  */
@@ -66,19 +65,19 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
   ): Promise<unknown> => {
     const { toolCall, signal } = config;
     const id = idOf(config);
-    const how: CallOptions = {
+    const callOptions: CallOptions = {
       toolCallId: id,
       modelName: name,
       signal,
-      ...placeOf(config, { name, args: toolCall?.args ?? input, id }, twin),
+      ...callPosition(config, { name, args: toolCall?.args ?? input, id }, twin),
       retriesErrors: options.errors === "throw",
       hostLoop: hostLoopOf(interrupts),
       onYield: (item) => void manager?.handleToolEvent(item).catch(() => undefined),
       capabilities: { runnableConfig: config },
     };
-    const make = (decision?: CallOptions["messageDecision"]): Promise<Outcome> =>
-      callHere(spec, fromObjectInput(inputJsonSchema, input), { ...how, messageDecision: decision });
-    const outcome = await whenDecided(await make(), make, options, interrupts);
+    const run = (decision?: CallOptions["messageDecision"]): Promise<Outcome> =>
+      callHere(spec, fromObjectInput(inputJsonSchema, input), { ...callOptions, messageDecision: decision });
+    const outcome = await handlePending(await run(), run, options, interrupts);
     signal?.throwIfAborted();
     if (outcome.status === "success" && isDirect(outcome.output)) return outcome.output;
     const isFailure = outcome.status === "error" && options.errors === "throw";
@@ -88,7 +87,7 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
   };
   const toAnswer = (outcome: Outcome, toolCallId: string | undefined): unknown => {
     const output = outcome.status === "success" ? outcome.output : undefined;
-    const isPair = made.responseFormat === "content_and_artifact" && outcome.status === "success";
+    const isPair = converted.responseFormat === "content_and_artifact" && outcome.status === "success";
     const pair = isPair ? contentAndArtifact(name, output) : undefined;
     if (toolCallId === undefined) return pair === undefined ? output : pair[0];
     const shown =
@@ -103,7 +102,7 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
       ...(outcome.status === "pending" ? { additional_kwargs: { [WAITING]: true } } : {}),
     });
   };
-  const made = new UncheckedTool({
+  const converted = new UncheckedTool({
     name,
     description: tool.description,
     schema: toObjectSchema(inputJsonSchema) as object,
@@ -115,7 +114,7 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
         (child === undefined ? config : patchConfig(config, { callbacks: child })) as LoopConfig,
       );
       const own = interrupts.config;
-      // As LangChain's own `tool` does: what the tool calls belongs to its run, and finds the graph around it.
+      // As LangChain's own `tool` does: nested calls belong to this run and find the graph around it.
       return AsyncLocalStorageProviderSingleton.runWithConfig(pickRunnableConfigKeys(own), () =>
         interrupts.amongTwins(idOf(own), (twin) =>
           interrupts.inOrder(() => call(input, manager, own, interrupts, twin)),
@@ -123,7 +122,22 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
       );
     },
   });
-  return withOrigin(made, tool);
+  return withOrigin(converted, tool);
+}
+
+/**
+ * LangChain does not validate the input of this tool, since our pipeline validates and logs it. The model still sees
+ * the schema and the response format; the returned message already contains content and artifact.
+ */
+class UncheckedTool extends DynamicStructuredTool {
+  /** LangChain routes every kind of call through this method. */
+  override call: DynamicStructuredTool["call"] = (input, config, tags) => {
+    const unchecked = Object.create(this, {
+      schema: { value: {} },
+      responseFormat: { value: "content" },
+    }) as this;
+    return super.call.call(unchecked, input, config, tags);
+  };
 }
 
 function idOf({ toolCall, toolCallId }: LoopConfig): string | undefined {
@@ -139,18 +153,18 @@ function hostLoopOf(interrupts: Interrupts): HostLoop {
     onReplay: (mark) => interrupts.skip(mark),
     onEnter: async ({ mark, isApproved }) => {
       if (mark !== undefined) interrupts.skip(mark);
-      else if (isApproved) await interrupts.leaveEarlierAnswers();
+      else if (isApproved) await interrupts.skipEarlierAnswers();
     },
   };
 }
 
 /**
- * Asks the program what to do about a call that waits. A program that was given an answer by `interrupt`, and has not
- * decided the request, is asked again: then the graph stops again.
+ * Passes a pending approval to `onPending`, then makes the call again. If the program answered with `interrupt` but
+ * the request is still pending, `onPending` runs again and stops the graph again.
  */
-async function whenDecided(
+async function handlePending(
   first: Outcome,
-  make: (decision?: CallOptions["messageDecision"]) => Promise<Outcome>,
+  run: (decision?: CallOptions["messageDecision"]) => Promise<Outcome>,
   { onPending }: LangChainToolOptions,
   interrupts: Interrupts,
 ): Promise<Outcome> {
@@ -159,13 +173,13 @@ async function whenDecided(
   while (outcome.status === "pending") {
     const before = interrupts.count;
     const answer = await onPending(outcome.approval);
-    outcome = await make(decisionIn(answer));
+    outcome = await run(decisionIn(answer));
     if (interrupts.count === before) break;
   }
   return outcome;
 }
 
-/** Counts only where the runtime was told to trust the messages of a loop. */
+/** The decision applies only if the runtime is configured to trust the messages of a loop. */
 function decisionIn(answer: unknown): CallOptions["messageDecision"] {
   if (typeof answer !== "object" || answer === null || !("approved" in answer)) return undefined;
   const reason = "comment" in answer && typeof answer.comment === "string" ? answer.comment : undefined;

@@ -1,9 +1,9 @@
-/** The content of a tool message: text, or the blocks that LangChain hands to a model as they are. */
+/** The content of a tool message: text, or content blocks that LangChain passes to the model unchanged. */
 import type { MessageContent } from "@langchain/core/messages";
 import { ToolwrightError } from "../../errors.ts";
 import { type ContentPart, contentPartsOf, isImage } from "../../tool/content-parts.ts";
 
-/** @param text the output as the model reads it, with the note, where it is not a list of content blocks */
+/** @param text the output and the note as the model reads them, for outputs that are not content blocks */
 export function toContent(output: unknown, note: string | undefined, text: string): MessageContent {
   const blocks = isBlocks(output) ? output : contentPartsOf(output)?.map(toBlock);
   if (blocks === undefined) return text;
@@ -12,7 +12,7 @@ export function toContent(output: unknown, note: string | undefined, text: strin
 
 type Blocks = Exclude<MessageContent, string>;
 
-/** As LangChain tells blocks from any other list. An empty list is data, and bytes are no block of its own. */
+/** LangChain's own test for content blocks, except that an empty list and items with bytes are data. */
 function isBlocks(output: unknown): output is Blocks {
   const isBlock = (item: unknown): boolean =>
     typeof item === "object" &&
@@ -27,8 +27,8 @@ function toBlock(part: ContentPart): Blocks[number] {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType, url, data, filename } = part;
   if (isImage(part)) {
-    const known = mediaType.includes("/") ? mediaType : "image/png";
-    return { type: "image_url", image_url: { url: url ?? `data:${known};base64,${data}` } };
+    const fullType = mediaType.includes("/") ? mediaType : "image/png";
+    return { type: "image_url", image_url: { url: url ?? `data:${fullType};base64,${data}` } };
   }
   const type = /^(?:audio|video)\//.exec(mediaType)?.[0].slice(0, -1) ?? "file";
   return {
@@ -39,7 +39,7 @@ function toBlock(part: ContentPart): Blocks[number] {
   };
 }
 
-/** @throws TOOL_OUTPUT_INVALID: the tool ran */
+/** @throws TOOL_OUTPUT_INVALID */
 export function contentAndArtifact(tool: string, output: unknown): readonly [unknown, unknown] {
   if (Array.isArray(output) && output.length === 2) return [output[0], output[1]];
   throw new ToolwrightError(

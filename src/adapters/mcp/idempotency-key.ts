@@ -1,4 +1,2 @@
-/** The key under which a request is one request, however often it is sent. */
-
-/** Where it stands in `_meta`, in requests and in results. */
+/** The field of `_meta`, in requests and results, for the key that identifies a call across repeated requests. */
 export const MCP_IDEMPOTENCY_KEY = "toolwright/idempotency-key";

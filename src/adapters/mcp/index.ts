@@ -1,4 +1,7 @@
-/** `toolwright/mcp`: tools for MCP clients, and the tools of MCP servers. Needs `@modelcontextprotocol/server`. */
+/**
+ * `toolwright/mcp`: serves tools to MCP clients, and imports the tools of MCP servers. Needs
+ * `@modelcontextprotocol/server`.
+ */
 
 export { createMcpServer } from "./server/create-server.ts";
 export type { McpServerOptions } from "./server/create-server.ts";

@@ -1,19 +1,20 @@
 /**
- * An output as the OpenAI Agents SDK takes it: as it is where the SDK shows the model the same text, so that guardrails and
- * extractors see what a plain tool would give them; images and files in the SDK's own form; else text.
+ * Converts an output for the OpenAI Agents SDK. It stays unchanged if the SDK renders the same text, so that
+ * guardrails and extractors receive the same value as from a plain tool. Images and files get the SDK's form; the
+ * rest becomes text.
  */
 import type { ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
 import { type ContentPart, contentPartsOf, describeMedia, isImage } from "../../tool/content-parts.ts";
 
-/** @param text the output as the model reads it, with the note */
+/** @param text the output and the note as the model reads them */
 export function toAgentOutput(output: unknown, note: string | undefined, text: string): unknown {
-  const isOwnForm = isNative(output);
-  const parts = isOwnForm ? [output].flat() : contentPartsOf(output)?.map(toStructured);
+  const isSdkForm = isNative(output);
+  const parts = isSdkForm ? [output].flat() : contentPartsOf(output)?.map(toStructured);
   if (note !== undefined) return parts === undefined ? text : [{ type: "text", text: `[${note}]` }, ...parts];
-  return isOwnForm || (parts === undefined && isPlainJson(output, text)) ? output : (parts ?? text);
+  return isSdkForm || (parts === undefined && isPlainJson(output, text)) ? output : (parts ?? text);
 }
 
-/** Has the fields of the SDK's own images and files, some of which no other form has. */
+/** Whether the output has the fields of the SDK's images and files, some of which no other form has. */
 function isNative(output: unknown): boolean {
   const items: unknown[] = [output].flat();
   const media = items.filter(
@@ -32,9 +33,9 @@ function toStructured(part: ContentPart): ToolOutputText | ToolOutputImage | Too
   const { mediaType, url, data, filename } = part;
   if (REFUSED.test(mediaType)) return { type: "text", text: describeMedia(part) };
   if (isImage(part)) {
-    // Where only "image" is known, the model finds out from the bytes; a data URL has to name one.
-    const known = mediaType.includes("/") ? mediaType : "image/png";
-    return { type: "image", image: url ?? `data:${known};base64,${data}` };
+    // A data URL needs a full type. If only "image" is given, the provider detects the format from the bytes.
+    const fullType = mediaType.includes("/") ? mediaType : "image/png";
+    return { type: "image", image: url ?? `data:${fullType};base64,${data}` };
   }
   if (url !== undefined)
     return { type: "file", file: { url, ...(filename === undefined ? {} : { filename }) } };
@@ -50,13 +51,13 @@ function endingOf(mediaType: string): string {
   return ending === undefined ? "" : `.${ending}`;
 }
 
-/** The SDK writes objects as JSON. Of values beyond JSON, only the text has the form in which they are shown everywhere. */
+/** Whether the SDK's JSON text equals ours. It differs for values that JSON cannot represent. */
 function isPlainJson(output: unknown, text: string): boolean {
   if (typeof output !== "object" || output === null) return false;
   try {
     return JSON.stringify(output) === text;
   } catch {
-    // A big integer, for example.
+    // For example a bigint.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** `toolwright/openai-agents`: tools for the OpenAI Agents SDK. Its own are taken by `fromTool`. */
+/** `toolwright/openai-agents`: converts tools for the OpenAI Agents SDK. `fromTool` converts its tools to ours. */
 
 export { toOpenAIAgentTool, toOpenAIAgentTools } from "./to-openai-agent-tool.ts";
 export type { OpenAIAgentsContext, OpenAIAgentTool } from "./to-openai-agent-tool.ts";

@@ -1,4 +1,4 @@
-/** What `toOpenAIAgentTools` takes: what the SDK's own `tool()` takes beside the definition. */
+/** The options of `toOpenAIAgentTools`: those of the SDK's `tool()` that are not part of the definition. */
 import type { FunctionTool, RunContext, tool } from "@openai/agents";
 import { aBoolean, aFunction, aList, anObject, either } from "../../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../../definition/option-table.ts";
@@ -8,13 +8,13 @@ type SdkOptions = Parameters<typeof tool>[0];
 
 export interface OpenAIAgentToolOptions {
   /**
-   * `true` has the model follow the schema exactly. Every field has to be required, as OpenAI asks: a tool with an optional
-   * one is refused by name. Default `false`.
+   * `true` makes the model follow the schema exactly. OpenAI requires every field to be required; a tool with an
+   * optional field is refused by name. Default `false`.
    */
   readonly strict?: boolean | undefined;
   /**
-   * What the model reads of a failure: by default the one shape of errors. `null` throws it, which ends the loop. Calls that
-   * wait or were denied are always answers.
+   * Returns the text that the model reads after a failure. Default: the standard error shape. `null` throws the
+   * error, which ends the loop. Calls that wait for approval or were denied are always answered.
    */
   readonly errorFunction?:
     | ((runContext: RunContext<never> | undefined, error: ToolwrightError) => string | PromiseLike<string>)

@@ -1,15 +1,15 @@
-/** Calls whose arguments are no JSON object: the SDK pauses for them before any tool hears of them. */
+/** Releases calls whose arguments are not a JSON object. The SDK pauses on them before it calls the tool. */
 
-/** The part of a `RunState` that is used. */
+/** The part of a `RunState` that this file uses. */
 interface PausedState<Interruption> {
   getInterruptions(): Interruption[];
   approve(interruption: Interruption): void;
 }
 
 /**
- * Lets the loop go on from them; nothing is run, and the SDK tells the model. Such a pause has no row in the store, so
- * nobody would ever decide it.
- * @returns how many there were
+ * Lets the loop continue: no tool runs, and the SDK reports the error to the model. Such a pause has no approval in
+ * the store, so it could not be decided otherwise.
+ * @returns the number of released calls
  * @example
  * const paused = await runtime.run({ runId }, () => run(agent, input));
  * if (releaseMalformedCalls(paused.state) > 0) await runtime.run({ runId }, () => run(agent, paused.state));
@@ -27,7 +27,7 @@ function isObject(text: string | undefined): boolean {
     const value: unknown = JSON.parse(text ?? "");
     return typeof value === "object" && value !== null && !Array.isArray(value);
   } catch {
-    // No JSON at all.
+    // Not JSON.
     return false;
   }
 }

@@ -1,9 +1,9 @@
-/** A schema for OpenAI's strict mode: every object is closed, and every field of it is required. */
+/** Converts a schema for OpenAI's strict mode: every object is closed, and all of its fields are required. */
 import { ToolwrightError } from "../../errors.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** @throws TOOL_DEFINITION_INVALID that names the first field that strict mode cannot express */
+/** @throws TOOL_DEFINITION_INVALID with the first field that strict mode cannot express */
 export function toStrictSchema(tool: string, schema: Schema): Schema {
   return strict(tool, schema, "") as Schema;
 }
@@ -20,11 +20,11 @@ function strict(tool: string, schema: unknown, path: string): unknown {
     ]);
     return [name, Object.fromEntries(parts) as unknown];
   });
-  const made = Object.fromEntries(fields) as Record<string, unknown>;
-  return made["type"] === "object" ? closed(tool, made, path) : made;
+  const converted = Object.fromEntries(fields) as Record<string, unknown>;
+  return converted["type"] === "object" ? closed(tool, converted, path) : converted;
 }
 
-/** Values, and not schemas. */
+/** Keywords that contain values instead of schemas. */
 const LITERAL: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "required"]);
 
 function closed(tool: string, schema: Schema, path: string): Schema {
@@ -34,13 +34,16 @@ function closed(tool: string, schema: Schema, path: string): Schema {
   if (optional !== undefined) {
     throw refused(
       tool,
-      `${path}${optional} is optional. Make it required, and nullable where it may be left out`,
+      `field "${path}${optional}" is optional. Make it required, and nullable if it may be missing`,
     );
   }
   const more = schema["additionalProperties"];
-  const takesAny = more === true || (typeof more === "object" && more !== null);
-  if (takesAny) {
-    throw refused(tool, `${path === "" ? "the input" : path.slice(0, -1)} takes any field. Name its fields`);
+  const acceptsAny = more === true || (typeof more === "object" && more !== null);
+  if (acceptsAny) {
+    throw refused(
+      tool,
+      `${path === "" ? "the input" : `field "${path.slice(0, -1)}"`} accepts any field. List its fields`,
+    );
   }
   return { ...schema, additionalProperties: false };
 }
@@ -48,7 +51,7 @@ function closed(tool: string, schema: Schema, path: string): Schema {
 function refused(tool: string, problem: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_DEFINITION_INVALID",
-    `Tool "${tool}" cannot be offered with strict: true: ${problem}, or leave strict out.`,
+    `Tool "${tool}" cannot be used with strict: true: ${problem}, or omit strict.`,
     { details: { tool, field: "strict" } },
   );
 }

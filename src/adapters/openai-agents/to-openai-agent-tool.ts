@@ -1,6 +1,7 @@
 /**
- * Tools as the OpenAI Agents SDK takes them. Not strict by default: in strict mode a model sends `null` for a field that it leaves out,
- * and many schemas cannot be said at all; our own pipeline validates, logs bad input and answers it.
+ * Converts tools for the OpenAI Agents SDK. They are not strict by default: in strict mode a model sends `null` for
+ * an omitted field, and many schemas cannot be expressed. Our pipeline validates the input, and logs and answers an
+ * invalid one.
  */
 import { type Agent, type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
@@ -19,20 +20,22 @@ import { OPENAI_AGENTS_OPTIONS, type OpenAIAgentToolOptions } from "./options.ts
 import { recordRejections } from "./record-rejections.ts";
 import { toStrictSchema } from "./strict-schema.ts";
 
-/** The SDK itself replaces everything else by an underscore, and two tools that become one would hide each other. */
+/** The SDK replaces other characters by underscores, so two tools could get the same name. */
 const NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_]/g, maxLength: 64 };
 
 type InputSchema = Exclude<FunctionTool["parameters"], { additionalProperties: false }>;
 
-type Asked = { readonly runContext: RunContext; readonly agent: Agent };
+type CallbackState = { readonly runContext: RunContext; readonly agent: Agent };
 
 type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 
-/** A function tool, for an agent of any context. The extractor's type refers to one context, and we have none to offer. */
+/**
+ * A function tool for an agent with any context type. The extractor's type is bound to one context, so it is omitted.
+ */
 export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema>, "customDataExtractor">;
 
 /**
- * What a tool finds in its `ctx` in a loop of OpenAI Agents.
+ * The capabilities of a tool in a loop of OpenAI Agents.
  * @example
  * execute: (args, ctx: ToolContext<OpenAIAgentsContext<{ userId: string }>>) => ctx.runContext.context.userId
  */
@@ -61,16 +64,16 @@ export function toOpenAIAgentTools(
 function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): OpenAIAgentTool {
   const spec = specOf(tool);
   const { inputJsonSchema } = spec;
-  const { strict = false, errorFunction, isEnabled, ...passedOn } = options;
+  const { strict = false, errorFunction, isEnabled, ...sdkOptions } = options;
   const schema = toObjectSchema(inputJsonSchema);
-  const made = createFunctionTool({
-    ...(passedOn as object),
+  const converted = createFunctionTool({
+    ...(sdkOptions as object),
     ...(isEnabled === undefined ? {} : { isEnabled: isEnabled as boolean }),
     name,
     description: tool.description,
     parameters: (strict ? toStrictSchema(spec.name, { ...schema }) : schema) as unknown as InputSchema,
     strict: strict as false,
-    // What is thrown from here means that nothing may be reported: the loop has to end.
+    // `execute` returns failures of the tool. It throws only if the loop must end, so the SDK must not catch that.
     errorFunction: null,
     ...(tool.needsApproval === undefined
       ? {}
@@ -84,9 +87,9 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
               capabilities: { runContext },
             });
           },
-          isEnabled: async (asked: Asked) => {
-            await recordRejections(spec, name, asked.runContext);
-            return typeof isEnabled === "function" ? isEnabled(asked) : (isEnabled ?? true);
+          isEnabled: async (state: CallbackState) => {
+            await recordRejections(spec, name, state.runContext);
+            return typeof isEnabled === "function" ? isEnabled(state) : (isEnabled ?? true);
           },
         }),
     execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
@@ -99,7 +102,7 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
         messageDecision: stateDecision(name, runContext, toolCall?.callId),
         capabilities: { runContext },
       });
-      // The SDK ends a call that was aborted in its own way.
+      // The SDK handles an aborted call itself.
       signal?.throwIfAborted();
       if (outcome.status === "error" && errorFunction === null) throw outcome.error;
       if (outcome.status === "error" && errorFunction !== undefined && errorFunction !== null) {
@@ -109,10 +112,10 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
       return outcome.status === "success" ? toAgentOutput(outcome.output, outcome.note, text) : text;
     },
   });
-  return withOrigin(made, tool);
+  return withOrigin(converted, tool);
 }
 
-/** What the state of the loop says about this call. It decides nothing unless the runtime was told to trust it. */
+/** The decision in the state of the loop. It applies only if the runtime is configured to trust it. */
 function stateDecision(
   toolName: string,
   runContext: RunContext | undefined,

@@ -1,4 +1,7 @@
-/** The loop that is killed: it orders at a shop, as a model on another server tells it. One argument, in JSON; prints JSON. */
+/**
+ * The loop that is killed: it orders at a shop, driven by a model on another server. One argument in JSON; prints
+ * JSON.
+ */
 import Anthropic from "@anthropic-ai/sdk";
 import { runAgentLoop } from "../../../src/index.ts";
 import { createCrashableRuntime } from "../../../src/testing/index.ts";

@@ -1,6 +1,6 @@
 /**
- * The client that the official conformance suite starts: the official client, whose tools are imported and called as any
- * program does it. The suite's server is the last argument; the scenario and the protocol are in the environment.
+ * The client that the official conformance suite starts: the official client, whose tools are imported and called as
+ * any program does it. The suite's server is the last argument; the scenario and the protocol are in the environment.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { importMcpTools } from "../../../src/adapters/mcp/index.ts";

@@ -1,4 +1,7 @@
-/** The tools that the official conformance suite calls, served as any program would serve its tools. Prints its address. */
+/**
+ * The tools that the official conformance suite calls, served as any program would serve its tools. Prints its
+ * address.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRuntime, defineTool } from "../../../src/index.ts";
 import { importMcpTools, serveMcpHttp } from "../../../src/adapters/mcp/index.ts";

@@ -1,5 +1,5 @@
 /**
- * A server that follows the protocol by hand, and breaks it where it is told to. Its tools are listed one to a page.
+ * A server that implements the protocol by hand, and breaks it on command. Its tools are listed one to a page.
  * `CHANGED` in the environment names what is not as it was before.
  */
 import { createInterface } from "node:readline";

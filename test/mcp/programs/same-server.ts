@@ -1,6 +1,6 @@
 /**
- * One program, written twice: with tools of the official server, and with ours. `plain` or `ours`, over `stdio` or `http`,
- * which prints its address.
+ * One program, written twice: with tools of the official server, and with ours. `plain` or `ours`, over `stdio` or
+ * `http`, which prints its address.
  */
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,7 +1,8 @@
 /**
- * The workflow that is killed: agents that place orders side by side, one of them in its second attempt, agents inside
- * of tools, a loop of agents, and tasks that call tools by themselves. Model and shop are services outside of this
- * process. The tree is made by hand: a file without JSX needs no compiler at each of its many starts. Takes one argument, in JSON; prints the result in JSON.
+ * The workflow that is killed: agents that place orders side by side, one of them in its second attempt, agents
+ * inside of tools, a loop of agents, and tasks that call tools by themselves. Model and shop are services outside of
+ * this process. The tree is made by hand: a file without JSX needs no compiler at each of its many starts. Takes one
+ * argument, in JSON; prints the result in JSON.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -24,13 +25,13 @@ export interface OrdersWorkflowInput {
   readonly store: string;
   readonly shopUrl: string;
   readonly modelUrl: string;
-  /** A line for each recorded response that was not used. */
+  /** A line for each logged response that was not used. */
   readonly divergedFile: string;
   readonly runId: string;
   readonly resume: boolean;
   /** By the system's clock: two programs that start at the same moment. */
   readonly startAtMs?: number;
-  /** Dies right after so many commits. */
+  /** Dies right after this many commits. */
   readonly killAtCommit?: number;
 }
 
@@ -39,7 +40,10 @@ const keyed = createOrderTool("keyed", input.shopUrl);
 const business = createOrderTool("business", input.shopUrl);
 const reconciled = createOrderTool("reconciled", input.shopUrl);
 
-/** `TASK <id> <pass>` stands in each prompt; answers so far are counted; a later attempt is told of the earlier ones. */
+/**
+ * Each prompt contains `TASK <id> <pass>`; answers so far are counted; a later attempt is warned about the earlier
+ * ones.
+ */
 function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
   const text = JSON.stringify(prompt);
   const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(text) ?? [];
@@ -53,7 +57,7 @@ const model = createScriptedModel(
       const response = await fetch(input.modelUrl, { method: "POST", body: JSON.stringify(placeOf(prompt)) });
       if (!response.ok) throw new Error("the model is overloaded");
       const answer = (await response.json()) as ModelAnswer;
-      // Models give their calls new ids each time.
+      // Models generate new call ids each time.
       return typeof answer === "string"
         ? answer
         : answer.map((call) => ({ ...call, toolCallId: randomUUID() }));
@@ -118,7 +122,7 @@ const workflow = smithers((ctx) =>
   }),
 );
 
-/** Dies when a commit is done and nobody has heard of it. */
+/** Dies after a commit, before any listener is notified. */
 function killedAt(commit: number, store: Store): Store {
   let commits = 0;
   return {

@@ -1,6 +1,6 @@
 /**
- * A process that runs workflows when it is told to, over its channel, and says what becomes of them. In the middle of
- * each run a tool waits until it is told to go on, or until its signal fires. Arguments: name, store, shop.
+ * A process that runs workflows on command, over its channel, and reports their results. In the middle of each run a
+ * tool waits for a command to continue, or until its signal fires. Arguments: name, store, shop.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
@@ -16,7 +16,7 @@ import { createOrderTool } from "../../crash/programs/shop-tools.ts";
 
 export type SteeringCommand =
   | { readonly type: "run"; readonly runId: string; readonly resume: boolean; readonly atMs?: number }
-  /** Begins a run and lets go of it before its first task. */
+  /** Starts a run and releases it before its first task. */
   | { readonly type: "prepare"; readonly runId: string }
   | { readonly type: "release" }
   | { readonly type: "leave" };
@@ -46,7 +46,7 @@ const hold = defineTool({
     });
     say({ type: "held", runId: ctx.runId });
     await Promise.race([released.promise, signalled]);
-    // Whatever it was told, its request goes out, as one does that was on its way.
+    // The request is sent in any case, like one that was already on its way.
     await fetch(shopUrl, { method: "POST", body: JSON.stringify({ sku, key: ctx.idempotencyKey }) });
     return { by: name };
   },

@@ -1,4 +1,4 @@
-/** One call of a server's tool: our key goes with it, its progress comes back, and what it answers is checked. */
+/** Calls a tool of a server: sends our idempotency key, forwards its progress, and validates its answer. */
 import { isDeepStrictEqual } from "node:util";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
@@ -13,8 +13,8 @@ import {
   type RemoteTool,
 } from "./mcp-client.ts";
 
-const LONGEST_MESSAGE = 10_000;
-/** The pipeline has its own, which ends the call through the signal. */
+const MAX_MESSAGE_LENGTH = 10_000;
+/** The pipeline has its own timeout, which aborts the signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export async function callRemoteTool(
@@ -46,14 +46,14 @@ export async function callRemoteTool(
   }
   if (bytesOf(answer, maxAnswerBytes) > maxAnswerBytes) throw tooLarge(tool, maxAnswerBytes);
   const parsed = callResult.safeParse(answer);
-  if (!parsed.success) throw unanswered(tool, new Error("its answer is no result of a tool"));
+  if (!parsed.success) throw unanswered(tool, new Error("its answer is not a tool result"));
   if (parsed.data.isError === true) throw failed(tool, parsed.data);
   return outputOf(parsed.data);
 }
 
 /**
- * The structured content alone where the content only repeats it, else both. Without structured content, the text, or all
- * blocks where there are others.
+ * Returns the structured content alone if the content only repeats it, else both. Without structured content, returns
+ * the text, or all blocks if some are not text.
  */
 function outputOf({ structuredContent, content }: CallResult): unknown {
   if (structuredContent === undefined) return content.every(isText) ? textOf(content) : { content };
@@ -61,7 +61,7 @@ function outputOf({ structuredContent, content }: CallResult): unknown {
   return repeats ? structuredContent : { content, structuredContent };
 }
 
-/** What of an output the server's schema of the output is about. */
+/** The part of an output that the server's output schema describes. */
 export function structuredIn(output: unknown): unknown {
   const isBoth =
     typeof output === "object" &&
@@ -95,10 +95,10 @@ function textOf(content: CallResult["content"]): string {
 function unanswered(tool: RemoteTool, cause: unknown): ToolwrightError {
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
-    `The MCP server did not answer the call of "${tool.name}": ${messageOf(cause).slice(0, LONGEST_MESSAGE)}`,
+    `The MCP server did not answer the call of "${tool.name}": ${messageOf(cause).slice(0, MAX_MESSAGE_LENGTH)}`,
     {
       details: { tool: tool.name },
-      hint: "The call may have had its effect all the same: check before you repeat it.",
+      hint: "The effect may have happened: check before you repeat the call.",
       cause,
     },
   );
@@ -107,10 +107,10 @@ function unanswered(tool: RemoteTool, cause: unknown): ToolwrightError {
 function tooLarge(tool: RemoteTool, maxAnswerBytes: number): ToolwrightError {
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
-    `The MCP server answered the call of "${tool.name}" with more than ${maxAnswerBytes} bytes (maxAnswerBytes), which was not taken.`,
+    `The MCP server answered the call of "${tool.name}" with more than ${maxAnswerBytes} bytes (maxAnswerBytes), so the answer was dropped.`,
     {
       details: { tool: tool.name, maxAnswerBytes },
-      hint: "The call has had its effect. Ask for less, for example for one page, and do not repeat a side effect.",
+      hint: "The effect has happened. Request less, for example one page, and do not repeat a side effect.",
       effect: "happened",
     },
   );
@@ -120,21 +120,25 @@ function unsent(tool: RemoteTool): ToolwrightError {
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
     `"${tool.name}" was not called: the client of its MCP server is not connected.`,
-    { details: { tool: tool.name }, hint: "Continue with other tools; this server is gone.", effect: "none" },
+    {
+      details: { tool: tool.name },
+      hint: "Continue with other tools; this server is disconnected.",
+      effect: "none",
+    },
   );
 }
 
-/** In the server's own words, and with its hint, where it has one in our shape. What it says of effects is not believed. */
+/** Uses the server's message, and its hint if the error has our shape. Its claims about effects are not trusted. */
 function failed(tool: RemoteTool, { structuredContent, content }: CallResult): ToolwrightError {
-  const told = (structuredContent ?? parsedText(content)) as Record<string, unknown> | null | undefined;
-  const message = typeof told?.["message"] === "string" ? told["message"] : textOf(content);
-  const hint = told?.["next_action_hint"];
+  const error = (structuredContent ?? parsedText(content)) as Record<string, unknown> | null | undefined;
+  const message = typeof error?.["message"] === "string" ? error["message"] : textOf(content);
+  const hint = error?.["next_action_hint"];
   return new ToolwrightError(
     "TOOL_EXECUTION_FAILED",
-    message === "" ? `Tool "${tool.name}" failed and did not say why.` : message.slice(0, LONGEST_MESSAGE),
+    message === "" ? `Tool "${tool.name}" failed without a message.` : message.slice(0, MAX_MESSAGE_LENGTH),
     {
-      details: { tool: tool.name, errorType: told?.["error_type"] },
-      ...(typeof hint === "string" ? { hint: hint.slice(0, LONGEST_MESSAGE) } : {}),
+      details: { tool: tool.name, errorType: error?.["error_type"] },
+      ...(typeof hint === "string" ? { hint: hint.slice(0, MAX_MESSAGE_LENGTH) } : {}),
     },
   );
 }
@@ -143,7 +147,7 @@ function parsedText(content: CallResult["content"]): unknown {
   try {
     return JSON.parse(textOf(content));
   } catch {
-    // Words of its own: they are the message.
+    // Plain text, which is the message.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A server's tools as tools of ours. The server is not trusted: its hints change nothing, its schemas are checked here
- * before and after a call, and what it says nothing about is a side effect that must not be repeated.
+ * Imports the tools of a server. The server is not trusted: its hints have no effect, inputs and outputs are
+ * validated here, and a tool without a policy counts as a non-idempotent side effect.
  */
 import { z } from "zod";
 import { POLICIES } from "../../../definition/check-options.ts";
@@ -28,19 +28,19 @@ import type { McpClient, RemoteTool } from "./mcp-client.ts";
 import { changeOf } from "./pins.ts";
 import { toZod } from "./remote-schema.ts";
 
-/** Policies for all tools of a server, and for single ones, by the names that the server gives them. */
+/** Policies for all tools of a server, and for single ones by the server's names. */
 export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description" | "inputJsonSchema"> & {
-  /** `false` leaves a tool out. */
+  /** `false` excludes a tool. */
   readonly tools?: Readonly<Record<string, Omit<ForeignPolicy, "inputJsonSchema"> | false>> | undefined;
-  /** From `pinMcpTools`. A tool that has changed since, or is new, is refused at each call. */
+  /** From `pinMcpTools`. Calls of a tool that has changed since then, or is new, are refused. */
   readonly pins?: Readonly<Record<string, string>> | undefined;
-  /** Put before every name, to keep the tools of several servers apart. */
+  /** Prepended to every name, to distinguish the tools of several servers. */
   readonly prefix?: string | undefined;
   /** How long the server may take to list its tools. Default 30,000. */
   readonly listTimeoutMs?: number | undefined;
-  /** How many tools the server may list. Default 1,000. */
+  /** The maximum number of tools that the server may list. Default 1,000. */
   readonly maxTools?: number | undefined;
-  /** How many bytes one answer of the server may have: a result, or its whole list. Default 16 MiB. */
+  /** The maximum size of an answer of the server: a result, or its whole list. Default 16 MiB. */
   readonly maxAnswerBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -48,7 +48,7 @@ export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description" | "inpu
 const CALL_TIMEOUT_MS = 60_000;
 
 /**
- * @throws TOOL_EXECUTION_FAILED where the server's tools cannot be listed
+ * @throws TOOL_EXECUTION_FAILED if the server's tools cannot be listed
  *
  * @example
  * const tools = await importMcpTools(client, { tools: { get_weather: { sideEffect: false } } });
@@ -66,14 +66,14 @@ export async function importMcpTools(client: McpClient, policy: McpImportPolicy 
     try {
       return importTool(client, tool, policy) ?? [];
     } catch (error) {
-      // One that cannot be used keeps no other from being used.
+      // One invalid tool must not affect the others.
       warn(`"${tool.name}" cannot be used: ${messageOf(error)}`);
       return [];
     }
   });
 }
 
-/** `undefined` where the policy leaves it out. */
+/** `undefined` if the policy excludes the tool. */
 export function importTool(client: McpClient, tool: RemoteTool, policy: McpImportPolicy): Tool | undefined {
   const { tools, pins, prefix = "", maxAnswerBytes, ...others } = policy;
   const { listTimeoutMs: _timeout, maxTools: _tools, signal: _signal, ...forAll } = others;
@@ -98,12 +98,12 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
       },
       {
         sideEffect: true,
-        // Our key is sent; whether the server honours it is for its users to say.
+        // The key is sent, but only the user can tell whether the server honours it.
         acceptsIdempotencyKey: false,
         timeoutMs: CALL_TIMEOUT_MS,
         ...forAll,
         ...forThis,
-        // Nobody is asked about what is refused anyway.
+        // A call that is refused anyway needs no approval.
         ...(change === undefined ? {} : { needsApproval: false, retry: {} }),
       },
     ),
@@ -112,7 +112,7 @@ export function importTool(client: McpClient, tool: RemoteTool, policy: McpImpor
 
 const ofOneTool: Check = fields({ ...POLICIES, name: aFullText, description: aText });
 
-/** Checked as a whole: a wrong policy must not cost single tools, or their gates. */
+/** Validated as a whole: an invalid policy must not drop single tools or their approvals. */
 export const MCP_IMPORT_POLICY: OptionTable = optionTable<McpImportPolicy>("importMcpTools", {
   ...POLICIES,
   tools: valuesOf((value, field) => {
@@ -126,18 +126,18 @@ export const MCP_IMPORT_POLICY: OptionTable = optionTable<McpImportPolicy>("impo
   signal: aSignal,
 });
 
-/** An output that cannot be checked is still only somebody's word. */
+/** Without a usable schema, the output is not validated. */
 function outputPartsOf({ outputSchema }: RemoteTool): Pick<ToolParts, "outputSchema" | "outputJsonSchema"> {
   if (outputSchema === undefined) return {};
   try {
-    return { outputSchema: checkingStructured(toZod(outputSchema)), outputJsonSchema: outputSchema };
+    return { outputSchema: validateStructured(toZod(outputSchema)), outputJsonSchema: outputSchema };
   } catch {
     return {};
   }
 }
 
-/** The schema is about the structured content; other content may stand beside it. */
-function checkingStructured(schema: z.ZodType): z.ZodType {
+/** The schema describes the structured content; an output may contain other content besides. */
+function validateStructured(schema: z.ZodType): z.ZodType {
   return z.unknown().transform(async (output, ctx) => {
     const structured = structuredIn(output);
     const { success, data, error } = await schema.safeParseAsync(structured);
@@ -149,7 +149,7 @@ function checkingStructured(schema: z.ZodType): z.ZodType {
   });
 }
 
-/** As the server says it; where the policy says something else about effects, the policy counts. */
+/** The server's metadata, except that hints about effects give way to the policy. */
 function mcpPartsOf(tool: RemoteTool, { sideEffect, idempotent }: ForeignPolicy): McpParts {
   const { title, icons, _meta, annotations = {} } = tool;
   const { readOnlyHint, destructiveHint, idempotentHint, ...others } = annotations;

@@ -1,8 +1,11 @@
-/** What is needed of a client: the official one has it, and so have others. Everything it answers is somebody else's word. */
+/**
+ * The part of an MCP client that we use; the official client and others have it. Its answers are untrusted and
+ * parsed.
+ */
 import { z } from "zod";
 
 export interface McpClient {
-  /** The official client has one while it is connected. */
+  /** Set on the official client while it is connected. */
   readonly transport?: unknown;
   listTools(params?: { cursor: string }, options?: object): Promise<unknown>;
   callTool(
@@ -15,7 +18,7 @@ export interface McpClient {
   ): Promise<unknown>;
 }
 
-/** The official client's list is empty when it is not connected, which is something else than a server without tools. */
+/** A disconnected official client returns an empty list, which must not be mistaken for a server without tools. */
 export function isDisconnected(client: McpClient): boolean {
   return "transport" in client && client.transport === undefined;
 }
@@ -28,7 +31,7 @@ export const remoteTool = z.object({
   inputSchema: jsonSchema,
   outputSchema: jsonSchema.optional(),
   title: z.string().optional(),
-  /** Hints, which are passed on and decide nothing. */
+  /** Hints that are passed on and have no effect here. */
   annotations: jsonSchema.optional(),
   icons: z.array(jsonSchema).optional(),
   _meta: jsonSchema.optional(),

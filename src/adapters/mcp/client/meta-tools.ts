@@ -1,6 +1,6 @@
 /**
- * Four tools in the place of hundreds: a model looks for a server's tool, reads its schema and calls it. The call inside
- * is one of the imported tool, with its validation, its policies and its own record: nothing is passed by.
+ * Four tools instead of hundreds: a model searches for a server's tool, reads its schema and calls it. The nested
+ * call is a call of the imported tool, with its validation, its policies and its own log entry.
  */
 import { z } from "zod";
 import { anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
@@ -25,7 +25,7 @@ export interface McpTools {
 const server = z.string().describe("Name of the MCP server");
 const tool = z.string().describe("Name of the tool, as mcp_list_tools and mcp_search give it");
 
-/** @param policies how each server's tools may be used, by the server's name */
+/** @param policies the import policies, by the name of the server */
 export function mcpTools(
   clients: Readonly<Record<string, McpClient>>,
   policies: Readonly<Record<string, McpImportPolicy>> = {},
@@ -79,7 +79,7 @@ export function mcpTools(
       schema: () => z.object({ server, tool, args: z.record(z.string(), z.unknown()).default({}) }),
       sideEffect: true,
       idempotent: false,
-      // The call inside is on record by itself: entering again finds it there, and its own policy decides.
+      // The nested call is logged separately: running this again finds it, and its own policy applies.
       acceptsIdempotencyKey: false,
       onUnknown: "run",
       replay: "run",
@@ -109,7 +109,7 @@ class Servers {
     this.#policies = new Map(Object.entries(policies));
   }
 
-  /** A server that cannot be asked is shown as such, beside the others. */
+  /** A server that does not answer is listed with its error. */
   async list(only: string | undefined, signal: AbortSignal): Promise<Listed[]> {
     const names = only === undefined ? [...this.#clients.keys()] : [only];
     const clients = names.map((name) => ({ name, client: this.#client(name) }));
@@ -139,7 +139,10 @@ class Servers {
     const { prefix = `${named.server}.`, ...policy } = this.#policies.get(named.server) ?? {};
     const imported = importTool(this.#client(named.server), found, { ...policy, prefix });
     if (imported !== undefined) return imported;
-    throw notFound(`The tool "${named.tool}" of the MCP server "${named.server}" may not be used.`, []);
+    throw notFound(
+      `The tool "${named.tool}" of the MCP server "${named.server}" is excluded by its policy.`,
+      [],
+    );
   }
 
   async #tools(name: string, client: McpClient, signal: AbortSignal): Promise<readonly RemoteTool[]> {
@@ -163,6 +166,8 @@ function describe({ name, description = "" }: RemoteTool): { name: string; descr
 
 function notFound(message: string, others: readonly string[]): ToolwrightError {
   const hint =
-    others.length === 0 ? "Use mcp_list_tools to see what there is." : `Use one of: ${others.join(", ")}.`;
+    others.length === 0
+      ? "Use mcp_list_tools to list the available tools."
+      : `Use one of: ${others.join(", ")}.`;
   return new ToolwrightError("TOOL_NOT_FOUND", message, { hint, effect: "none" });
 }

@@ -1,4 +1,4 @@
-/** What a server's tools looked like when somebody agreed to use them: a tool that has changed since is refused. */
+/** Pins record the reviewed definitions of a server's tools: a tool that has changed since then is refused. */
 import { anInteger, aSignal } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { canonicalText } from "../../../util/canonical.ts";
@@ -13,10 +13,10 @@ export const PIN_OPTIONS: OptionTable = optionTable<ListOptions>("pinMcpTools", 
   signal: aSignal,
 });
 
-/** In the order in which they stand in a pin. */
+/** In the order of their digests in a pin. */
 const PARTS = ["description", "inputSchema", "outputSchema"] as const;
 
-/** One digest for each part, so that a change can be named. */
+/** One digest per part, so that an error can name the part that changed. */
 export function pinOf(tool: RemoteTool): string {
   return PARTS.map((part) =>
     digest(["mcp pin", tool.name, part, canonicalText(tool[part])]).slice(0, 22),
@@ -24,7 +24,8 @@ export function pinOf(tool: RemoteTool): string {
 }
 
 /**
- * The pins of all tools that a server offers now, for `importMcpTools(client, { pins })`. Keep them with the program.
+ * Returns the pins of all current tools of a server, for `importMcpTools(client, { pins })`. Store them with the
+ * program.
  */
 export async function pinMcpTools(
   client: McpClient,
@@ -35,10 +36,10 @@ export async function pinMcpTools(
   return Object.fromEntries(tools.map((tool) => [tool.name, pinOf(tool)]));
 }
 
-/** What is not as it was pinned, in words; `undefined` where all is. */
+/** Describes what changed since the tool was pinned; `undefined` if nothing did. */
 export function changeOf(tool: RemoteTool, pins: Readonly<Record<string, string>>): string | undefined {
   const pin = Object.hasOwn(pins, tool.name) ? pins[tool.name] : undefined;
-  if (pin === undefined) return "it was not pinned at all";
+  if (pin === undefined) return "it is not pinned";
   const now = pinOf(tool).split(".");
   const before = pin.split(".");
   const changed = PARTS.filter((_part, index) => now[index] !== before[index]);

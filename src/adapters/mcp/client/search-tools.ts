@@ -1,4 +1,4 @@
-/** Which tools fit some words: those that have most of them, and those that have them in their name first. */
+/** Ranks tools by the number of query words that they contain; words in the name count more. */
 
 export interface Searchable {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** One request of a client, from its key to its result. Whatever goes wrong is this request's result and nobody else's. */
+/** Handles one request of a client, from its key to its result. An error is the result of this request only. */
 import { randomUUID } from "node:crypto";
 import type {
   CallToolResult,
@@ -23,7 +23,6 @@ import { runIdOf, runKeyed } from "./keyed-run.ts";
 import { reportCall } from "./report-call.ts";
 import { toRequestState } from "./request-state.ts";
 import { type Promised, toFailure, toSuccess } from "./to-result.ts";
-import { clientOf } from "./client-of.ts";
 import type { SharedRequests } from "./shared-requests.ts";
 import type { RepeatableCall, WaitingCalls } from "./waiting-calls.ts";
 
@@ -34,7 +33,7 @@ export interface CallDesk {
   readonly shared: SharedRequests;
   /** Identifies `server` among those of the same tools. */
   readonly connection: string;
-  /** `elicit`: the client's person may decide. `wait`: only the store's other users may. */
+  /** `elicit`: the user of the client may decide. `wait`: only other users of the store may. */
   readonly approvals: "elicit" | "wait";
 }
 
@@ -53,7 +52,7 @@ export async function answerCall(
     const key = await keyOf(desk, request);
     const report = reportCall(desk.runtime, runIdOf(key), request.ctx);
     try {
-      return await answerUnder(desk, request, key);
+      return await answerWithKey(desk, request, key);
     } finally {
       desk.waiting.release(repeatable(desk, request), key);
       await report.end();
@@ -63,7 +62,7 @@ export async function answerCall(
   }
 }
 
-async function answerUnder(
+async function answerWithKey(
   desk: CallDesk,
   request: ToolRequest,
   key: string,
@@ -75,7 +74,7 @@ async function answerUnder(
       runKeyed(desk.runtime, { tool, args, key, signal }),
     );
     if (outcome.status !== "pending") {
-      desk.waiting.forget(repeatable(desk, request), key);
+      desk.waiting.remove(repeatable(desk, request), key);
       if (outcome.status === "success") return toSuccess(outcome, key, promised);
       return toFailure(outcome.error, { [MCP_IDEMPOTENCY_KEY]: key });
     }
@@ -86,7 +85,7 @@ async function answerUnder(
   }
 }
 
-/** `undefined` where the client cannot ask, or its person will not say. */
+/** `undefined` if the client cannot ask its user, or the user does not decide. */
 async function ask(
   { runtime, server, approvals }: CallDesk,
   ctx: ServerContext,
@@ -105,6 +104,16 @@ function repeatable({ connection }: CallDesk, { tool, args, ctx }: ToolRequest):
   return { client: clientOf(ctx, connection), tool, args };
 }
 
+/**
+ * Identifies the client: by its connection, or over HTTP by the session id of its handshake. `undefined` for a single
+ * HTTP request without a session.
+ */
+function clientOf({ sessionId, http }: ServerContext, connection: string): string | undefined {
+  const session = sessionId ?? http?.req?.headers.get("mcp-session-id") ?? undefined;
+  if (session !== undefined) return `session ${session}`;
+  return http === undefined ? `connection ${connection}` : undefined;
+}
+
 async function wait(
   desk: CallDesk,
   request: ToolRequest,
@@ -112,8 +121,7 @@ async function wait(
   { approval }: Extract<Outcome, { status: "pending" }>,
 ): Promise<CallToolResult> {
   const { tool, ctx } = request;
-  if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined)
-    desk.waiting.keep(repeatable(desk, request), key);
+  if (ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] === undefined) desk.waiting.add(repeatable(desk, request), key);
   return toFailure(await pending(desk.runtime, tool, approval, key), {
     [MCP_IDEMPOTENCY_KEY]: key,
     "toolwright/approval-id": approval.id,
@@ -126,17 +134,17 @@ async function pending(
   approval: Approval,
   key: string,
 ): Promise<ToolwrightError> {
-  const decide = await decisions(runtime, approval);
+  const decide = await decisionCommands(runtime, approval);
   return pendingError(
     specOf(tool),
     approval,
-    `${decide} After that make the same call again, with the same arguments and ` +
-      `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}: it continues with the decision.`,
+    `${decide} Then make the same call again, with the same arguments and ` +
+      `_meta {"${MCP_IDEMPOTENCY_KEY}": ${JSON.stringify(key)}}, to continue with the decision.`,
   );
 }
 
-/** The person who reads it is in no particular folder. */
-async function decisions(runtime: Runtime, approval: Approval): Promise<string> {
+/** The commands work in any folder, since the reader's folder is unknown. */
+async function decisionCommands(runtime: Runtime, approval: Approval): Promise<string> {
   const isReplay = approval.kind === "replay";
   const commands = await Promise.all(
     answersTo(approval).map(async ({ label, words }) => {
@@ -145,13 +153,13 @@ async function decisions(runtime: Runtime, approval: Approval): Promise<string> 
     }),
   );
   return commands.includes(undefined)
-    ? "Only the program that serves this tool can decide: its store is in memory."
-    : `A person decides with: ${commands.join(isReplay ? "; or " : ", or ")}.`;
+    ? "Only the program that serves this tool can decide, since its store is in memory."
+    : `An approver decides with: ${commands.join(isReplay ? "; or " : ", or ")}.`;
 }
 
-const LONGEST_KEY = 500;
+const MAX_KEY_LENGTH = 500;
 
-/** The client's own key, or that of the call that this request continues, or a new one. */
+/** The key of the client, else that of the call that this request continues, else a new one. */
 async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
   const { tool, ctx } = request;
   const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();
@@ -160,10 +168,10 @@ async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
       (await desk.runtime.approvals({ status: "pending", runId: runIdOf(key) })).length === 0;
     return (await desk.waiting.take(repeatable(desk, request), isDecided)) ?? randomUUID();
   }
-  if (typeof given === "string" && given !== "" && given.length <= LONGEST_KEY) return given;
+  if (typeof given === "string" && given !== "" && given.length <= MAX_KEY_LENGTH) return given;
   throw new ToolwrightError(
     "TOOL_OPTION_INVALID",
-    `_meta["${MCP_IDEMPOTENCY_KEY}"] must be a text of 1 to ${LONGEST_KEY} characters, not ${typeof given === "string" ? `one of ${given.length}` : typeof given}.`,
+    `_meta["${MCP_IDEMPOTENCY_KEY}"] must be a string of 1 to ${MAX_KEY_LENGTH} characters, not ${typeof given === "string" ? `one of ${given.length}` : typeof given}.`,
     { details: { tool: tool.name }, effect: "none" },
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Approvals by the client's own person, where the client can ask one. The answer is written to the store like any other
- * decision, and only what stands there counts. Questions are named by the id of their request, so that an answer
- * never settles another one.
+ * Asks the user of the client for approvals, if the client supports elicitation. The answer is stored like any other
+ * decision, and only the stored decision counts. Each question has the id of its approval, so that an answer cannot
+ * decide another one.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -21,12 +21,12 @@ import type { ApprovalDecision } from "../../../runtime/approvals.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { toShownJson } from "../../../util/shown-value.ts";
 
-const LONGEST_SHOWN = 4_000;
+const MAX_SHOWN_LENGTH = 4_000;
 
 export function canAsk(server: McpServer, ctx: ServerContext): boolean {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
-  // Newer clients say with each request what they can do, older ones when they connect.
+  // Newer clients send their capabilities with each request, older ones when they connect.
   const elicitation = (declared ?? server.server.getClientCapabilities())?.elicitation;
   if (elicitation === undefined) return false;
   return elicitation.form !== undefined || Object.keys(elicitation).length === 0;
@@ -37,7 +37,7 @@ export async function questionsOf(runtime: Runtime, runId: string): Promise<Appr
   return open.filter(({ kind }) => kind !== "task");
 }
 
-/** @param requestState comes back with the answer, so that the request continues the same call */
+/** @param requestState returned with the answer, so that the request continues the same call */
 export function askClient(questions: readonly Approval[], requestState: string): InputRequiredResult {
   return inputRequired({
     inputRequests: Object.fromEntries(
@@ -63,7 +63,7 @@ function approvalForm(approval: Approval) {
   };
 }
 
-/** A yes could mean "it happened" or "run it again", so the answer is chosen by name and has no default. */
+/** "Yes" could mean "it happened" or "run it again", so the user selects a named answer, without a default. */
 function interruptedForm(approval: Approval) {
   const answers = APPROVAL_RESOLUTIONS.map((name) => `${name}: ${RESOLUTION_LABELS[name]}`);
   return {
@@ -80,7 +80,7 @@ function interruptedForm(approval: Approval) {
         output: {
           type: "string" as const,
           title: "Output as JSON",
-          description: "Only if it happened: what the call returned.",
+          description: "Only if it happened: the output of the call.",
         },
         comment: COMMENT,
       },
@@ -96,7 +96,7 @@ function messageOf({ prompt, toolName, args }: Approval): string {
 
 export type Answers = "none" | "settled" | "put off";
 
-/** Writes down what the client's person has answered. */
+/** Stores the decisions of the client's user. */
 export async function takeAnswers(
   runtime: Runtime,
   questions: readonly Approval[],
@@ -114,7 +114,7 @@ export async function takeAnswers(
       kind === "replay"
         ? resolutionIn(isAccepted ? answer.content : undefined)
         : { approved: isAccepted && isApproved(answer.content) };
-    // Whoever names none of the three answers has decided nothing.
+    // An unknown answer decides nothing.
     if (decision === undefined) return "put off";
     await settle(runtime, id, {
       ...decision,
@@ -129,13 +129,13 @@ export async function takeAnswers(
 
 type Content = Readonly<Record<string, unknown>> | undefined;
 
-/** The form's field may be left as it was; whatever is no yes in it is a no. */
+/** The field may keep its default, true. Any other value than true is a denial. */
 function isApproved(content: Content): boolean {
   const approved = content?.["approved"];
   return approved === undefined || approved === true;
 }
 
-/** @throws TOOL_OUTPUT_INVALID where the output is not JSON */
+/** @throws TOOL_OUTPUT_INVALID if the output is not JSON */
 function resolutionIn(content: Content): Pick<ApprovalDecision, "resolution" | "output"> | undefined {
   const resolution = APPROVAL_RESOLUTIONS.find((name) => name === content?.["resolution"]);
   if (resolution === undefined) return undefined;
@@ -146,7 +146,7 @@ function resolutionIn(content: Content): Pick<ApprovalDecision, "resolution" | "
   } catch (cause) {
     throw new ToolwrightError(
       "TOOL_OUTPUT_INVALID",
-      "The output of the answer is not JSON. The request stays open.",
+      "The output in the answer is not JSON. The request is still pending.",
       { hint: 'Make the same call again and answer with JSON, such as {"id": 7}.', cause },
     );
   }
@@ -160,7 +160,7 @@ async function settle(
   try {
     await runtime.resolveToolApproval(id, decision);
   } catch (error) {
-    // Somebody else was faster, or the time is over: the call itself says what became of it.
+    // Decided elsewhere or expired: the call reports the outcome.
     if (ToolwrightError.is(error) && LATE.has(error.code)) return;
     throw error;
   }
@@ -178,5 +178,5 @@ function clientName(server: McpServer, ctx: ServerContext): string {
 
 function shown(args: unknown): string {
   const text = toShownJson(args);
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
 }

@@ -1,13 +1,13 @@
-/** Who may talk to a server on this machine: no page of the web, and nobody without the token. */
+/** Refuses requests from web pages and requests without the token. */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import { sha256 } from "../../../util/hash.ts";
 
 export interface RequestRules {
-  /** `undefined`: none is asked for. */
+  /** `undefined`: no token is required. */
   readonly token: string | undefined;
-  /** Names without ports. */
+  /** Host names without ports. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
 }
@@ -18,7 +18,10 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `undefined` lets it in. Names come first: a page that was led here by a changed name learns nothing of the token. */
+/**
+ * `undefined` accepts the request. Host and origin are checked first: DNS rebinding must not reveal whether a token
+ * is valid.
+ */
 export function refusalOf({ headers }: IncomingMessage, rules: RequestRules): Refusal | undefined {
   const host = validateHostHeader(headers.host, [...rules.hosts]);
   if (!host.ok) return { status: 403, message: host.message };
@@ -27,12 +30,12 @@ export function refusalOf({ headers }: IncomingMessage, rules: RequestRules): Re
   if (rules.token === undefined || isToken(headers.authorization, rules.token)) return undefined;
   return {
     status: 401,
-    message: "A bearer token is needed: Authorization: Bearer <token>.",
+    message: "A bearer token is required: Authorization: Bearer <token>.",
     headers: { "WWW-Authenticate": 'Bearer realm="toolwright"' },
   };
 }
 
-/** Takes the same time for every wrong token: digests are compared, so that lengths do not matter either. */
+/** Constant time: compares digests, so that the length of the token does not matter either. */
 function isToken(header: string | undefined, token: string): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? "")?.[1] ?? "";
   return timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)));

@@ -1,6 +1,6 @@
 /**
- * The content of an output that is content already. What a tool returns in the shape of an MCP result, as imported tools
- * do, is passed on block by block; images and other media in the shapes of other SDKs become blocks of MCP.
+ * Extracts content blocks from an output. An output in the shape of an MCP result, as imported tools return, is
+ * passed on block by block. Images and other media in the shapes of other SDKs become MCP blocks.
  */
 import { type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
 import { type ContentPart, contentPartsOf, type MediaPart } from "../../../tool/content-parts.ts";
@@ -11,7 +11,7 @@ export interface OutputContent {
   readonly isError?: boolean | undefined;
 }
 
-/** `undefined` for an output that is a value, which is shown as text and as structured content. */
+/** `undefined` for any other value, which is sent as text and as structured content. */
 export function contentOf(output: unknown): OutputContent | undefined {
   return resultOf(output) ?? mediaOf(output);
 }

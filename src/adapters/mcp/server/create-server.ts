@@ -1,4 +1,4 @@
-/** Serves tools to MCP clients, through the official server and over any of its transports. */
+/** Serves tools to MCP clients with the official server, over any of its transports. */
 import { randomUUID } from "node:crypto";
 import { type SdkSchema, toSdkSchema } from "../../../definition/sdk-schema.ts";
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
@@ -28,22 +28,22 @@ import { WaitingCalls } from "./waiting-calls.ts";
 export interface McpServerOptions {
   /** A list, an object keyed by name, or a registry. */
   readonly tools?: ToolSource | undefined;
-  /** Default: the global one. */
+  /** Default: the global registry. */
   readonly registry?: Pick<Registry, "all"> | undefined;
-  /** Default: one on `toolwright.db`, opened and closed by each request. */
+  /** Default: a runtime on `toolwright.db`, opened and closed by each request. */
   readonly runtime?: Runtime | undefined;
-  /** What the server calls itself. */
+  /** The name that the server reports to clients. */
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly instructions?: string | undefined;
   /**
-   * Who decides what needs approval. `"elicit"` (the default): the person at the client, where the client can ask one.
-   * `"wait"`: only those who have the store, for clients that are not trusted with it.
+   * Who may approve calls. `"elicit"` (the default): the user of the client, if the client supports elicitation.
+   * `"wait"`: only users of the store, for clients that are not trusted to approve.
    */
   readonly approvals?: "elicit" | "wait" | undefined;
 }
 
-/** Those that every way to serve tools takes. */
+/** The options that every transport shares. */
 export const MCP_SERVER_CHECKS = {
   tools: aToolSource,
   registry: withMethods("a registry made by createRegistry", "all"),
@@ -61,8 +61,8 @@ export const MCP_SERVER_OPTIONS: OptionTable = optionTable<McpServerOptions>(
 );
 
 /**
- * A server of the official package with these tools; connect it to a transport, or return it from the factory of
- * `serveStdio` or `createMcpHandler`.
+ * Creates a server of the official package with these tools. Connect it to a transport, or return it from the factory
+ * of `serveStdio` or `createMcpHandler`.
  *
  * @example
  * const server = createMcpServer({ tools: [placeOrder], runtime });
@@ -74,8 +74,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 }
 
 /**
- * Servers for many connections, or many requests, that are one to their clients.
- * @param listChanged whether the program has the server, and may add tools to it that clients hear of
+ * Creates servers for many connections or requests that share their waiting calls.
+ * @param listChanged whether the program has access to the server and may add tools, which clients are notified of
  */
 export function createServerFactory(options: McpServerOptions, listChanged = false): () => McpServer {
   const { registry, tools } = options;
@@ -86,8 +86,8 @@ export function createServerFactory(options: McpServerOptions, listChanged = fal
       { details: { option: "registry" }, hint: "Pass tools, or a registry that has all of them." },
     );
   }
-  // Two tools of one name are refused here, when the program starts.
-  const offered = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(tools);
+  // Duplicate names are refused here, when the program starts.
+  const served = tools === undefined ? (registry ?? defaultRegistry) : createRegistry(tools);
   const waiting = new WaitingCalls();
   const shared = new SharedRequests();
   const warned = new Set<string>();
@@ -110,9 +110,9 @@ export function createServerFactory(options: McpServerOptions, listChanged = fal
           request,
         ),
       );
-    for (const tool of offered.all()) {
+    for (const tool of served.all()) {
       const reason = unservable(tool);
-      if (reason === undefined) offer(server, tool, answer);
+      if (reason === undefined) registerTool(server, tool, answer);
       else if (!warned.has(tool.name)) {
         warned.add(tool.name);
         console.warn(toTerminalLine(`toolwright: tool "${tool.name}" is not served over MCP: ${reason}.`));
@@ -122,7 +122,7 @@ export function createServerFactory(options: McpServerOptions, listChanged = fal
   };
 }
 
-function offer(
+function registerTool(
   server: McpServer,
   tool: Tool,
   answer: (request: ToolRequest) => ReturnType<typeof answerCall>,
@@ -136,7 +136,7 @@ function offer(
       description,
       annotations,
       ...(icons === undefined ? {} : { icons }),
-      // Both accept every value: our own pipeline validates, logs bad input and answers it in our words.
+      // Both accept every value: our pipeline validates, and logs and answers invalid input.
       inputSchema: listed(tool.inputSchema),
       ...(outputSchema === undefined ? {} : { outputSchema: listed(outputSchema) }),
       ...(_meta === undefined ? {} : { _meta }),
@@ -145,7 +145,7 @@ function offer(
   );
 }
 
-/** The dialect of our own schemas, and what MCP takes a schema for that names none. */
+/** The dialect of our schemas, and MCP's default for a schema without one. */
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 function listed<Value>({ jsonSchema }: SdkSchema<Value>): SdkSchema<Value> {

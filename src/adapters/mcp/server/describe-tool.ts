@@ -1,10 +1,10 @@
-/** A tool as MCP clients are shown it. */
+/** Describes a tool to MCP clients. */
 import type { Icon, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "../../../definition/json-schema.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { digest } from "../../../util/hash.ts";
 import type { Promised } from "./to-result.ts";
-import { toMcpName } from "./tool-names.ts";
 
 export interface McpToolDescription {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface McpToolDescription {
   readonly title: string | undefined;
   readonly annotations: ToolAnnotations;
   readonly icons: Icon[] | undefined;
-  /** Shown and promised to the client; `undefined` where nothing can be promised. */
+  /** The schema that results are guaranteed to match; `undefined` if there is no guarantee. */
   readonly outputSchema: Tool["outputSchema"];
   readonly _meta: Readonly<Record<string, unknown>> | undefined;
 }
@@ -27,28 +27,40 @@ export function describeTool(tool: Tool): McpToolDescription {
     icons: mcp.icons as Icon[] | undefined,
     annotations: {
       readOnlyHint: !sideEffect,
-      // Nothing in a definition says that an effect only adds, or that a tool stays at home: the protocol's defaults hold.
+      // A definition does not tell whether an effect is additive or the tool is local, so the protocol's defaults
+      // apply.
       destructiveHint: sideEffect,
       idempotentHint: idempotent,
       openWorldHint: true,
       ...mcp.annotations,
     },
-    // A replayed output has marks where it is redacted, which would break the promise.
+    // A replayed output contains redaction marks, which may not match the schema.
     outputSchema: redactOutput.length === 0 ? tool.outputSchema : undefined,
     _meta: name === tool.name ? mcp._meta : { ...mcp._meta, "toolwright/name": tool.name },
   };
 }
 
-/** The schema of an imported tool is that of its structured content. */
+/** The output schema of an imported tool describes its structured content. */
 export function promisedBy(tool: Tool, { outputSchema }: McpToolDescription): Promised {
   if (outputSchema === undefined) return "nothing";
   return specOf(tool).outputJsonSchema === undefined ? "output" : "structured-content";
 }
 
-/** Why MCP cannot offer the tool; `undefined` where it can. Arguments are always an object there. */
+/** Why the tool cannot be served over MCP, where arguments are always an object; `undefined` if it can. */
 export function unservable(tool: Tool): string | undefined {
   const { type }: JsonSchema = tool.inputSchema.jsonSchema;
   return type === undefined || type === "object"
     ? undefined
-    : `its schema is of type ${JSON.stringify(type)}, and the arguments of MCP are an object`;
+    : `its input schema has the type ${JSON.stringify(type)}, but MCP requires an object`;
+}
+
+const ACCEPTED_NAME = /^[A-Za-z0-9._-]{1,128}$/;
+const MAX_STEM_LENGTH = 100;
+
+/** A unique name that MCP accepts, the same in every process. The log has the original name. */
+function toMcpName(name: string): string {
+  // The official server looks names up in a plain object, so names of its prototype would match.
+  if (ACCEPTED_NAME.test(name) && !(name in Object.prototype)) return name;
+  const stem = name.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, MAX_STEM_LENGTH);
+  return `${stem}_${digest(["mcp tool", name]).slice(0, 8)}`;
 }

@@ -1,12 +1,12 @@
 /**
- * What the streams of one session have sent, so that a client that lost its connection receives the rest. In memory and
- * bounded: what a client may have to find again for longer is in the log, under its idempotency key.
+ * The messages that the streams of one session have sent, so that a client that reconnects receives the rest. It is
+ * in memory and bounded; results that must survive longer are in the log, under their idempotency key.
  */
 import { randomUUID } from "node:crypto";
 import type { EventStore, JSONRPCMessage } from "@modelcontextprotocol/server";
 
-const MOST_EVENTS = 1_000;
-const MOST_CHARS = 16_000_000;
+const MAX_EVENTS = 1_000;
+const MAX_CHARS = 16_000_000;
 
 interface StoredEvent {
   readonly id: string;
@@ -23,7 +23,7 @@ export function createEventStore(): EventStore {
       const event = { id: randomUUID(), streamId, message, chars: JSON.stringify(message).length };
       events.push(event);
       chars += event.chars;
-      while (events.length > 1 && (events.length > MOST_EVENTS || chars > MOST_CHARS)) {
+      while (events.length > 1 && (events.length > MAX_EVENTS || chars > MAX_CHARS)) {
         chars -= events.shift()?.chars ?? 0;
       }
       return Promise.resolve(event.id);

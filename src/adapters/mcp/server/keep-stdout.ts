@@ -1,9 +1,9 @@
-/** Keeps stdout for the protocol: what a tool, a config or a library prints there goes to stderr. */
+/** Reserves stdout for the protocol: output of tools, configs and libraries goes to stderr. */
 import { Writable } from "node:stream";
 import { keepOutputApart } from "../../../terminal/keep-output-apart.ts";
 
 export interface KeptStdout extends Disposable {
-  /** Where the protocol is written. */
+  /** The stream for the protocol. */
   readonly stream: Writable;
 }
 

@@ -1,6 +1,7 @@
 /**
- * One request is one run, named by the request's key: sent again, after a restart or to another server on the same
- * store, it is found on record. One process has a run at a time, so that a key never stands for two sets of arguments.
+ * Each request is a run whose id is derived from the request's key. A repeated request finds the logged run, also
+ * after a restart or on another server with the same store. One process owns a run at a time, so a key never has two
+ * sets of arguments.
  */
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";
@@ -26,14 +27,14 @@ export function runIdOf(key: string): string {
   return `mcp-${digest(["mcp request", key])}`;
 }
 
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 250;
+const FIRST_DELAY_MS = 20;
+const MAX_DELAY_MS = 250;
 
-/** @throws TOOL_IDEMPOTENCY_CONFLICT where the key was used for another call */
+/** @throws TOOL_IDEMPOTENCY_CONFLICT if the key was used for another call */
 export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise<Outcome> {
   const { key, signal } = request;
   const runId = runIdOf(key);
-  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+  for (let ms = FIRST_DELAY_MS; ; ms = Math.min(ms * 2, MAX_DELAY_MS)) {
     try {
       return await runtime.run({ runId }, async () => {
         await refuseOtherCall(runtime, runId, request);
@@ -42,15 +43,15 @@ export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise
     } catch (error) {
       if (!ToolwrightError.is(error) || error.code !== "TOOL_RUN_CONFLICT") throw error;
     }
-    // The same request is at work elsewhere: its answer is waited for.
+    // Another process handles the same request: wait for its result.
     await systemClock.sleep(ms, signal);
   }
 }
 
-/** What comes back is read by the client's model, which can find out what became of an interrupted call. */
+/** The client's model reads the result, so it can verify the effect of an interrupted call. */
 async function callForModel(runtime: Runtime, { tool, args, key, signal }: KeyedRequest): Promise<Outcome> {
   const scope = scopeHere();
-  // A runtime of another kind runs calls in its own way.
+  // A custom runtime has no scope here.
   if (scope === undefined) return runtime.call(tool, args, { callKey: key, signal });
   return invoke(scope, specOf(tool), args, { callKey: key, signal, readByModel: true });
 }
@@ -68,10 +69,10 @@ async function refuseOtherCall(
   if (earlier.key === callKey(scope, key, textOfCall(specOf(tool), args, store.secret))) return;
   throw new ToolwrightError(
     "TOOL_IDEMPOTENCY_CONFLICT",
-    `The idempotency key "${key}" was used before for a call of "${earlier.toolName}" with other arguments (that call is "${earlier.status}").`,
+    `The idempotency key "${key}" was already used for a call of "${earlier.toolName}" with other arguments (status "${earlier.status}").`,
     {
       details: { tool: tool.name, earlier: { tool: earlier.toolName, status: earlier.status } },
-      hint: "Send another key for another call, or the same arguments for the same call.",
+      hint: "Use a new key for another call, or repeat the call with the same arguments.",
       effect: "none",
     },
   );

@@ -1,9 +1,9 @@
-/** Node's requests and responses as those of the web, which the official server speaks. */
+/** Converts Node's requests and responses to web ones, which the official server uses. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** @param signal fires when the client has gone */
+/** @param signal fires when the client disconnects */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {

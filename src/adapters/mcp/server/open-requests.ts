@@ -1,15 +1,15 @@
 /**
- * Requests of a session that have no answer yet, and the connections on which it is awaited. A client that hangs up may
- * come back for the answer; if it does not, what it asked for is cancelled.
+ * Unanswered requests of a session, and the connections that wait for the answers. A client that disconnects may
+ * reconnect for the answer; otherwise its request is cancelled.
  */
 import type { RequestId, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 
-/** A client that resumes does so within the interval that it was given, and some time for the network. */
+/** Longer than the retry interval that is sent to clients, to allow for network delays. */
 const GRACE_MS = 3_000;
 
 export class OpenRequests {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
-  /** How many connections wait for each answer. */
+  /** The number of connections that wait for each answer. */
   readonly #waiting = new Map<RequestId, number>();
 
   constructor(transport: WebStandardStreamableHTTPServerTransport) {
@@ -20,13 +20,13 @@ export class OpenRequests {
     return this.#waiting.size;
   }
 
-  /** From now on requests and answers are noticed. The server must be connected. */
+  /** Starts tracking requests and answers. The server must be connected. */
   watch(): void {
     const transport = this.#transport;
     const { onmessage } = transport;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is not an event target
     transport.onmessage = (message, extra) => {
-      if ("method" in message && "id" in message) this.#begin(message.id, extra?.request?.signal);
+      if ("method" in message && "id" in message) this.#track(message.id, extra?.request?.signal);
       onmessage?.(message, extra);
     };
     const send = transport.send.bind(transport);
@@ -36,15 +36,15 @@ export class OpenRequests {
     };
   }
 
-  /** A client that connects again waits for everything that no other connection waits for. */
+  /** A client that reconnects waits for all answers without a connection. */
   connect(request: Request): void {
     if (!request.headers.has("last-event-id")) return;
     for (const [id, connections] of this.#waiting) {
-      if (connections === 0) this.#begin(id, request.signal);
+      if (connections === 0) this.#track(id, request.signal);
     }
   }
 
-  #begin(id: RequestId, signal: AbortSignal | undefined): void {
+  #track(id: RequestId, signal: AbortSignal | undefined): void {
     this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
     signal?.addEventListener("abort", () => this.#leave(id), { once: true });
   }
@@ -62,7 +62,7 @@ export class OpenRequests {
     this.#transport.onmessage?.({
       jsonrpc: "2.0",
       method: "notifications/cancelled",
-      params: { requestId: id, reason: "The client is gone." },
+      params: { requestId: id, reason: "The client disconnected." },
     });
   }
 }

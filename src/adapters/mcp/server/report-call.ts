@@ -1,10 +1,10 @@
-/** Passes what a tool reports while it runs on to the client: its progress, where the client asked for it, and its log. */
+/** Forwards the progress of a tool, if the client requested it, and its log messages to the client. */
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { RuntimeEvent } from "../../../invoke/events.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 
 export interface CallReport {
-  /** Nothing is sent after this: the result follows. */
+  /** Stops forwarding: the result follows. */
   end(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export function reportCall(runtime: Runtime, runId: string, ctx: ServerContext):
   let last: number | undefined;
   let sent = Promise.resolve();
   const send = (notify: () => Promise<void>): void => {
-    // A client that is gone receives nothing; the call continues, and so must its result.
+    // A failed notification must not fail the call: the client may have disconnected.
     sent = sent.then(notify).catch(() => undefined);
   };
   const stop = runtime.subscribe((event) => {
@@ -38,16 +38,16 @@ export function reportCall(runtime: Runtime, runId: string, ctx: ServerContext):
   };
 }
 
-/** The protocol wants numbers that grow, whatever the tool says. One that does not is moved by next to nothing. */
-function nextProgress(last: number | undefined, said: number | undefined): number {
-  if (last === undefined) return said ?? 1;
-  if (said === undefined) return last + 1;
-  return said > last ? said : last + Math.max(Math.abs(last), 1) * 1e-9;
+/** The protocol requires increasing numbers. A value that does not increase is replaced by the smallest step up. */
+function nextProgress(last: number | undefined, reported: number | undefined): number {
+  if (last === undefined) return reported ?? 1;
+  if (reported === undefined) return last + 1;
+  return reported > last ? reported : last + Math.max(Math.abs(last), 1) * 1e-9;
 }
 
 const LEVELS = { debug: "debug", info: "info", warn: "warning", error: "error" } as const;
 
-/** The client says which levels it wants. */
+/** The SDK filters by the log level of the client. */
 function log(ctx: ServerContext, event: Extract<RuntimeEvent, { type: "call-logged" }>): Promise<void> {
   const { level, message, data, toolName } = event;
   const text = data === undefined ? message : { message, data };

@@ -1,4 +1,4 @@
-/** Serves tools over HTTP: on this machine only and with a token, unless told otherwise. */
+/** Serves tools over HTTP: by default on the loopback interface only, with a token. */
 import { randomBytes } from "node:crypto";
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { once } from "node:events";
@@ -17,31 +17,34 @@ import { withSessions } from "./sessions.ts";
 import { sendWebResponse, toWebRequest } from "./node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. */
   readonly host?: string | undefined;
-  /** Default: a new one. `false` lets everybody in who can reach the port. */
+  /** Default: a random token. `false` disables authentication: every client that can reach the port has access. */
   readonly token?: string | false | undefined;
-  /** Names by which clients may call this server. Default: those of this machine, and `host`. */
+  /** Accepted values of the `Host` header. Default: those of the local machine, and `host`. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Names of pages that may call it. Default: those of this machine. */
+  /** Accepted values of the `Origin` header. Default: those of the local machine. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 export interface McpHttpServer extends AsyncDisposable {
   readonly url: string;
-  /** What clients send as `Authorization: Bearer <token>`. */
+  /** Clients send it as `Authorization: Bearer <token>`. */
   readonly token: string | undefined;
   close(): Promise<void>;
 }
 
 const PATH = "/mcp";
 
-/** Other characters do not get through a header as they are: nobody could ever come in. */
+/** A header cannot carry other characters unchanged, so no client could authenticate. */
 const aToken: Check = (value, field) => {
   if (value === false || (typeof value === "string" && /^[\x21-\x7e]+$/.test(value))) return;
-  throw new Problem(field, "must be a text of ASCII characters without spaces, or false to ask for none.");
+  throw new Problem(
+    field,
+    "must be a string of ASCII characters without spaces, or false to require no token.",
+  );
 };
 
 const aPort: Check = (value, field) => {
@@ -58,27 +61,27 @@ export const MCP_HTTP_OPTIONS: OptionTable = optionTable<McpHttpOptions>("serveM
   allowedOrigins: listOf(aFullText),
 });
 
-/** @throws where the port cannot be had */
+/** @throws if the port is not available */
 export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
   checkOptions(MCP_HTTP_OPTIONS, options);
   const { host = "127.0.0.1", port = 0 } = options;
   const rules = rulesOf(options, host);
   const factory = createServerFactory(options);
-  const handler = withSessions(factory, createMcpHandler(factory, { onerror: complain }), complain);
+  const handler = withSessions(factory, createMcpHandler(factory, { onerror: logError }), logError);
   const server = createServer((request, response) => {
     void serve(handler, rules, request, response);
   });
   server.listen(port, host);
   await once(server, "listening");
   const address = server.address();
-  const { port: taken } = address as Exclude<typeof address, string | null>;
+  const { port: actualPort } = address as Exclude<typeof address, string | null>;
   const close = async (): Promise<void> => {
     await handler.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}${PATH}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}${PATH}`,
     token: rules.token,
     close,
     [Symbol.asyncDispose]: close,
@@ -100,26 +103,26 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A client that hangs up cancels what it asked for.
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  // A client that disconnects cancels its request.
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort());
   try {
     const refusal = refusalOf(request, rules) ?? refusalOfPath(request);
     if (refusal === undefined) {
-      await sendWebResponse(await handler.fetch(toWebRequest(request, gone.signal)), response);
+      await sendWebResponse(await handler.fetch(toWebRequest(request, disconnected.signal)), response);
     }
     if (refusal !== undefined) refuse(response, refusal);
   } catch (error) {
-    if (gone.signal.aborted) return;
-    complain(error instanceof Error ? error : new Error(String(error)));
+    if (disconnected.signal.aborted) return;
+    logError(error instanceof Error ? error : new Error(String(error)));
     if (response.headersSent) response.destroy();
-    else refuse(response, { status: 500, message: "The server failed at this request." });
+    else refuse(response, { status: 500, message: "Internal server error." });
   }
 }
 
 function refusalOfPath({ url = "/" }: IncomingMessage): Refusal | undefined {
   const [path] = url.split("?");
-  return path === PATH ? undefined : { status: 404, message: `There is nothing here; use ${PATH}.` };
+  return path === PATH ? undefined : { status: 404, message: `Not found. Use ${PATH}.` };
 }
 
 function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
@@ -128,6 +131,6 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
   response.end(JSON.stringify(body));
 }
 
-function complain(error: Error): void {
+function logError(error: Error): void {
   console.error(`toolwright: MCP: ${toTerminalLine(error.message)}`);
 }

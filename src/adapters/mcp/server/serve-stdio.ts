@@ -1,4 +1,4 @@
-/** Serves tools to the one client that started this process, over its stdin and stdout. */
+/** Serves tools over stdin and stdout to the client that started this process. */
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import type { Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
@@ -8,12 +8,12 @@ import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from ".
 import { keepStdout } from "./keep-stdout.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
-  /** Where the protocol is written. Default: stdout, which nothing else can write to from then on. */
+  /** The stream for the protocol. Default: stdout, which other writers can no longer use then. */
   readonly output?: Writable | undefined;
 }
 
 export interface McpStdioServer extends AsyncDisposable {
-  /** Resolves when the client has gone; what was in flight is cut off. */
+  /** Resolves when the client has disconnected. Calls in flight are aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -24,17 +24,17 @@ export const MCP_STDIO_OPTIONS: OptionTable = optionTable<McpStdioOptions>("serv
 });
 
 export function serveMcpStdio(options: McpStdioOptions): McpStdioServer {
-  // Before stdout is taken: a refused call leaves it as it was.
+  // Before stdout is redirected: invalid options must leave it unchanged.
   checkOptions(MCP_STDIO_OPTIONS, options);
-  const kept = options.output === undefined ? keepStdout() : undefined;
-  const transport = new WatchedTransport(process.stdin, options.output ?? kept?.stream);
-  const handle = serveStdio(createServerFactory(options), { transport, onerror: complain });
-  const closed = transport.closed.promise.then(() => kept?.[Symbol.dispose]());
+  const stdout = options.output === undefined ? keepStdout() : undefined;
+  const transport = new WatchedTransport(process.stdin, options.output ?? stdout?.stream);
+  const handle = serveStdio(createServerFactory(options), { transport, onerror: logError });
+  const closed = transport.closed.promise.then(() => stdout?.[Symbol.dispose]());
   const close = (): Promise<void> => handle.close();
   return { closed, close, [Symbol.asyncDispose]: close };
 }
 
-/** Closes itself when the client has gone, and says so. */
+/** Closes when the client disconnects, and resolves `closed`. */
 class WatchedTransport extends StdioServerTransport {
   readonly closed = Promise.withResolvers<void>();
 
@@ -44,7 +44,7 @@ class WatchedTransport extends StdioServerTransport {
   }
 }
 
-/** For the person who reads the server's log; a client that sends nonsense is not answered with more. */
-function complain(error: Error): void {
+/** Protocol errors go to the server's log, not to the client. */
+function logError(error: Error): void {
   console.error(`toolwright: MCP: ${toTerminalLine(error.message)}`);
 }

@@ -1,6 +1,7 @@
 /**
- * Sessions for clients of the 2025 protocol, over HTTP: one server object for each, so that it can be asked, can cancel by
- * a notification and can set the level of its log. Streams can be resumed. Other requests go to the stateless handler.
+ * HTTP sessions for clients of the 2025 protocol. Each has a server object, so that the client can be asked for
+ * approval, can cancel with a notification and can set its log level. Streams can be resumed. Other requests go to
+ * the stateless handler.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -11,10 +12,10 @@ import {
 import { createEventStore } from "./event-store.ts";
 import { OpenRequests } from "./open-requests.ts";
 
-const MOST_SESSIONS = 1_000;
-/** An `initialize` request is small; whatever is larger is none. */
-const LONGEST_HANDSHAKE = 65_536;
-/** What clients are told: how long to wait before they connect again. */
+const MAX_SESSIONS = 1_000;
+/** A larger request is not an `initialize` request. */
+const MAX_HANDSHAKE_BYTES = 65_536;
+/** Sent to clients: how long to wait before they reconnect. */
 const RETRY_MS = 500;
 
 interface Session {
@@ -27,7 +28,7 @@ export function withSessions(
   stateless: McpHttpHandler,
   onError: (error: Error) => void,
 ): Pick<McpHttpHandler, "fetch" | "close"> {
-  // The least recently used one first.
+  // In the order of use, the least recently used first.
   const sessions = new Map<string, Session>();
 
   const start = async (request: Request, body: unknown): Promise<Response> => {
@@ -63,7 +64,7 @@ export function withSessions(
       const id = request.headers.get("mcp-session-id");
       const session = id === null ? undefined : sessions.get(id);
       if (id !== null && session !== undefined) return resume(session, id, request);
-      // The client starts a new session when it reads this.
+      // A 404 makes the client start a new session.
       if (id !== null) return notFound();
       const handshake = await handshakeIn(request);
       return handshake === undefined ? stateless.fetch(request) : start(request, handshake);
@@ -76,17 +77,17 @@ export function withSessions(
 }
 
 async function closeIdle(sessions: Map<string, Session>): Promise<void> {
-  const surplus = sessions.size - MOST_SESSIONS;
+  const surplus = sessions.size - MAX_SESSIONS;
   if (surplus <= 0) return;
   const idle = Array.from(sessions.values()).filter(({ open }) => open.size === 0);
   await Promise.all(idle.slice(0, surplus).map(({ transport }) => transport.close()));
 }
 
-/** The body of a request that starts a session; `undefined` for every other request, whose body is left unread. */
+/** The body of an `initialize` request; `undefined` for other requests, whose body stays unread. */
 async function handshakeIn(request: Request): Promise<unknown> {
   const { method, headers } = request;
   const length = Number(headers.get("content-length") ?? Infinity);
-  if (method !== "POST" || headers.has("mcp-protocol-version") || length > LONGEST_HANDSHAKE)
+  if (method !== "POST" || headers.has("mcp-protocol-version") || length > MAX_HANDSHAKE_BYTES)
     return undefined;
   try {
     const body: unknown = await request.clone().json();
@@ -94,7 +95,7 @@ async function handshakeIn(request: Request): Promise<unknown> {
       typeof body === "object" && body !== null && "method" in body && body.method === "initialize";
     return isHandshake ? body : undefined;
   } catch {
-    // Not JSON: the handler answers that.
+    // Not JSON: the stateless handler reports it.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Several requests with one key are one call, which serves all clients that wait for it. It is cancelled when the last of
- * them is gone, not when the first one hangs up.
+ * Concurrent requests with the same key share one call. It is cancelled when the last client disconnects, not when
+ * the first one does.
  */
 import { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
@@ -17,14 +17,14 @@ export class SharedRequests {
 
   /**
    * @param name equal for requests with an equal key, tool and arguments
-   * @param signal fires when this client is gone
+   * @param signal fires when this client disconnects
    */
   async join(
     name: string,
     signal: AbortSignal,
-    begin: (signal: AbortSignal) => Promise<Outcome>,
+    start: (signal: AbortSignal) => Promise<Outcome>,
   ): Promise<Outcome> {
-    const call = this.#calls.get(name) ?? this.#begin(name, begin);
+    const call = this.#calls.get(name) ?? this.#start(name, start);
     call.clients += 1;
     await untilAborted(call.outcome, signal);
     call.clients -= 1;
@@ -32,21 +32,21 @@ export class SharedRequests {
     if (call.clients > 0) {
       throw new ToolwrightError(
         "TOOL_ABORTED",
-        "The client is gone. The call continues for the other clients.",
+        "The client disconnected. The call continues for the other clients.",
         {
           cause: signal.reason,
         },
       );
     }
-    // A request that comes from now on is not served by a call that is being cancelled.
+    // A new request must not join a call that is being cancelled.
     if (this.#calls.get(name) === call) this.#calls.delete(name);
     call.cancel.abort(signal.reason);
     return call.outcome;
   }
 
-  #begin(name: string, begin: (signal: AbortSignal) => Promise<Outcome>): SharedCall {
+  #start(name: string, start: (signal: AbortSignal) => Promise<Outcome>): SharedCall {
     const cancel = new AbortController();
-    const call: SharedCall = { outcome: begin(cancel.signal), cancel, clients: 0 };
+    const call: SharedCall = { outcome: start(cancel.signal), cancel, clients: 0 };
     this.#calls.set(name, call);
     const end = (): void => {
       if (this.#calls.get(name) === call) this.#calls.delete(name);

@@ -1,4 +1,4 @@
-/** How a call ended, as a result of MCP. Errors have the one shape that models read everywhere. */
+/** Converts the outcome of a call to an MCP result. Errors have the standard shape. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
@@ -9,8 +9,8 @@ import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 type Success = Extract<Outcome, { status: "success" }>;
 
 /**
- * What the client was shown a schema of, and expects as structured content: the output of a tool of ours, or the structured
- * content in the output of an imported one.
+ * What the output schema shown to the client describes, and so what the client expects as structured content: the
+ * output of one of our tools, or the structured content in the output of an imported one.
  */
 export type Promised = "nothing" | "output" | "structured-content";
 
@@ -29,7 +29,7 @@ export function toSuccess(outcome: Success, key: string, promised: Promised): Ca
   };
 }
 
-/** A text as it is, another value as JSON in both forms. */
+/** Text unchanged; any other value as JSON text and as structured content. */
 function plainContent(output: unknown): OutputContent {
   const structuredContent = toShownValue(output);
   const text = typeof output === "string" ? output : (JSON.stringify(structuredContent) ?? "");
@@ -41,14 +41,14 @@ export function toFailure(
   meta: Readonly<Record<string, unknown>> = {},
 ): CallToolResult {
   return {
-    // As text only: clients check structured content against the schema of the output, also in an error.
+    // Text only: clients validate structured content against the output schema, even in an error.
     content: [{ type: "text", text: JSON.stringify(error.toModel()) }],
     isError: true,
     _meta: meta,
   };
 }
 
-/** Tools may answer in the shape of an error instead of throwing one. */
+/** Tools may return an error in the standard shape instead of throwing it. */
 function saysItFailed(output: unknown): boolean {
   return typeof output === "object" && output !== null && "is_error" in output && output["is_error"] === true;
 }

@@ -1,24 +1,24 @@
 /**
- * Calls that wait for approval and came without a key. A client that cannot send one repeats the call as it was. Where the
- * client is known, that is the same call until it has ended. Where it is not, two equal calls may be those of two clients,
- * so a repeat continues a call only once that was decided, and each decision is used by one request.
+ * Calls without a key that wait for approval. A client that cannot send keys repeats the call unchanged. If the
+ * client is identified, a repeat continues the call until it has ended. Otherwise equal calls may come from two
+ * clients, so a repeat continues a call only after its decision, and one request uses each decision.
  */
 import { textOfCall } from "../../../invoke/call.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { sha256 } from "../../../util/hash.ts";
 
-const MOST_KEPT = 1_000;
+const MAX_CALLS = 1_000;
 
 interface WaitingCall {
   readonly key: string;
-  /** A request is at work on it: another one at the same time is another call. */
+  /** A request is processing it; a concurrent one is another call. */
   isTaken: boolean;
 }
 
-/** What a client repeats. */
+/** The call that a client repeats. */
 export interface RepeatableCall {
-  /** `undefined` where requests do not show which client sent them. */
+  /** `undefined` if the transport does not identify the client. */
   readonly client: string | undefined;
   readonly tool: Tool;
   readonly args: unknown;
@@ -28,14 +28,14 @@ export class WaitingCalls {
   readonly #calls = new Map<string, WaitingCall[]>();
   #count = 0;
 
-  /** The key of the call that this request continues, which is then taken until `release`. */
+  /** Returns the key of the call that this request continues. It is taken until `release`. */
   async take(
     call: RepeatableCall,
     isDecided: (key: string) => Promise<boolean>,
   ): Promise<string | undefined> {
     const name = nameOf(call);
     const free = (this.#calls.get(name) ?? []).filter(({ isTaken }) => !isTaken);
-    // Before anything is awaited: a request that comes meanwhile must not take the same ones.
+    // Before the first await: a concurrent request must not take the same ones.
     for (const waiting of free) waiting.isTaken = true;
     let taken: WaitingCall | undefined;
     try {
@@ -49,25 +49,25 @@ export class WaitingCalls {
     return taken?.key;
   }
 
-  /** The request is over, whatever came of it: a repeat may continue the call if that still waits. */
+  /** The request has ended: a repeat may continue the call if it still waits. */
   release(call: RepeatableCall, key: string): void {
-    const known = this.#calls.get(nameOf(call))?.find((waiting) => waiting.key === key);
-    if (known !== undefined) known.isTaken = false;
+    const waiting = this.#calls.get(nameOf(call))?.find((one) => one.key === key);
+    if (waiting !== undefined) waiting.isTaken = false;
   }
 
-  /** The call waits: a repeat may continue it. */
-  keep(call: RepeatableCall, key: string): void {
+  /** The call waits for approval: a repeat may continue it. */
+  add(call: RepeatableCall, key: string): void {
     const name = nameOf(call);
     const calls = this.#calls.get(name) ?? [];
     if (calls.some((waiting) => waiting.key === key)) return;
     this.#calls.set(name, [...calls, { key, isTaken: false }]);
     this.#count += 1;
     const [oldest] = this.#calls.keys();
-    if (this.#count > MOST_KEPT && oldest !== undefined) this.#drop(oldest, 0);
+    if (this.#count > MAX_CALLS && oldest !== undefined) this.#drop(oldest, 0);
   }
 
   /** The call has ended. */
-  forget(call: RepeatableCall, key: string): void {
+  remove(call: RepeatableCall, key: string): void {
     const name = nameOf(call);
     const index = this.#calls.get(name)?.findIndex((waiting) => waiting.key === key) ?? -1;
     if (index >= 0) this.#drop(name, index);
