@@ -7,17 +7,16 @@ import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
 import {
   deleteExpiredCache,
-  deleteOwner,
   deleteRun,
   forgetReplayOfRun,
   giveUpTurns,
   listBareRunsBefore,
   listOpenTurnsBefore,
-  listPastOwners,
   listWorkflowRunsBefore,
   readRunAge,
   type RunAge,
 } from "../store/tables/retention.ts";
+import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "../util/process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";

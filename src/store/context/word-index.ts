@@ -2,7 +2,7 @@
  * The index of words of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest versions of Node that are
  * supported have a SQLite without FTS5: there the words are scanned, and the first process that has it indexes what is not.
  */
-import { integer } from "../tables/columns.ts";
+import { readInteger } from "../tables/columns.ts";
 import { change, first } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import type { QueryWord } from "./words.ts";
@@ -12,7 +12,7 @@ export type WordIndex = "fts5" | "scan" | "tsvector";
 export function* findWordIndex(dialect: Store["dialect"]): Transaction<WordIndex> {
   if (dialect === "postgres") return "tsvector";
   const row = yield* first("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS fts5");
-  return row !== undefined && integer(row, "fts5") === 1 ? "fts5" : "scan";
+  return row !== undefined && readInteger(row, "fts5") === 1 ? "fts5" : "scan";
 }
 
 /** Words as a chunk's row holds them. */

@@ -1,5 +1,5 @@
 /** Views of outputs: one column per field, so that any client can ask what was stored. */
-import { text } from "./columns.ts";
+import { readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 
@@ -62,7 +62,7 @@ function pathName(columns: readonly Column[]): string {
 
 function* columnsOfView(name: string): Transaction<Column[] | undefined> {
   const row = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
-  return row === undefined ? undefined : (JSON.parse(text(row, "value")) as Column[]);
+  return row === undefined ? undefined : (JSON.parse(readText(row, "value")) as Column[]);
 }
 
 /** A table or view of somebody else's is never replaced. */

@@ -1,5 +1,5 @@
 /** Values that the log shows truncated, in full. */
-import { text } from "./columns.ts";
+import { readText } from "./columns.ts";
 import { all, change } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
@@ -33,5 +33,5 @@ export function* readPayload(
     attempt,
   );
   const row = rows[0];
-  return row === undefined ? undefined : text(row, "body");
+  return row === undefined ? undefined : readText(row, "body");
 }

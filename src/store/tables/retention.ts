@@ -2,7 +2,7 @@
  * What is deleted, and what stays. A run goes in one transaction, and leaves its id and its business keys behind, so that
  * neither can be used as if it were new.
  */
-import { integer, integerOrNull, text, textOrNull } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { buryRun } from "./tombstones.ts";
@@ -113,20 +113,20 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     runId,
   );
   const owners = [run, ...scopes].flatMap((row) =>
-    row === undefined ? [] : (textOrNull(row, "owner_id") ?? []),
+    row === undefined ? [] : (readTextOrNull(row, "owner_id") ?? []),
   );
   return {
-    status: run === undefined ? undefined : (text(run, "status") as RunStatus),
+    status: run === undefined ? undefined : (readText(run, "status") as RunStatus),
     lastActiveMs: Math.max(
-      run === undefined ? 0 : integer(run, "updated_at_ms"),
-      bare === undefined ? 0 : integer(bare, "updated_at_ms"),
-      (calls && integerOrNull(calls, "last")) ?? 0,
-      (tasks && integerOrNull(tasks, "last")) ?? 0,
-      (turns && integerOrNull(turns, "last")) ?? 0,
+      run === undefined ? 0 : readInteger(run, "updated_at_ms"),
+      bare === undefined ? 0 : readInteger(bare, "updated_at_ms"),
+      (calls && readIntegerOrNull(calls, "last")) ?? 0,
+      (tasks && readIntegerOrNull(tasks, "last")) ?? 0,
+      (turns && readIntegerOrNull(turns, "last")) ?? 0,
     ),
-    calls: calls === undefined ? 0 : integer(calls, "calls"),
-    openCalls: calls === undefined ? 0 : integer(calls, "open"),
-    openTurns: turns === undefined ? 0 : integer(turns, "open"),
+    calls: calls === undefined ? 0 : readInteger(calls, "calls"),
+    openCalls: calls === undefined ? 0 : readInteger(calls, "open"),
+    openTurns: turns === undefined ? 0 : readInteger(turns, "open"),
     waitsForPerson: request !== undefined,
     ownerIds: [...new Set(owners)].sort(),
   };
@@ -147,7 +147,7 @@ export function* listWorkflowRunsBefore(
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "run_id"));
+  return rows.map((row) => readText(row, "run_id"));
 }
 
 /** The same for runs that are no workflow's, by when they were made. */
@@ -159,7 +159,7 @@ export function* listBareRunsBefore(beforeMs: number, after: string): Transactio
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "id"));
+  return rows.map((row) => readText(row, "id"));
 }
 
 /** Ids of runs with a turn that has not ended, begun before. */
@@ -170,7 +170,7 @@ export function* listOpenTurnsBefore(beforeMs: number, after: string): Transacti
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "run_id"));
+  return rows.map((row) => readText(row, "run_id"));
 }
 
 /** Deletes a run and leaves a tombstone. The number of calls that went with it. */
@@ -227,42 +227,4 @@ const TABLES_OF_RUN = [
 
 export function deleteExpiredCache(nowMs: number): Transaction<number> {
   return change("DELETE FROM toolwright_cache WHERE expires_at_ms <= ?1", nowMs);
-}
-
-export interface PastOwner {
-  readonly id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly processStart: string;
-  /** It said so itself. */
-  readonly ended: boolean;
-  /** Since it ended, or since its lease ran out: then the process may be stopped and still be alive. */
-  readonly pastMs: number;
-}
-
-export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
-  const rows = yield* all(
-    `SELECT id, host, pid, process_start, ended_at_ms, {now} - ${PAST} AS past_ms
-     FROM toolwright_owners WHERE ${PAST} < {now} - CAST(?1 AS BIGINT)`,
-    olderThanMs,
-  );
-  return rows.map((row) => ({
-    id: text(row, "id"),
-    host: text(row, "host"),
-    pid: integer(row, "pid"),
-    processStart: text(row, "process_start"),
-    ended: row["ended_at_ms"] !== null,
-    pastMs: integer(row, "past_ms"),
-  }));
-}
-
-const PAST = "COALESCE(ended_at_ms, lease_until_ms)";
-
-/** 0 when it has renewed its lease in the meantime. */
-export function deleteOwner(id: string, olderThanMs: number): Transaction<number> {
-  return change(
-    `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} < {now} - CAST(?2 AS BIGINT)`,
-    id,
-    olderThanMs,
-  );
 }

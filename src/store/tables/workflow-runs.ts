@@ -1,50 +1,44 @@
 /** Runs of workflows: what they were started with, how they stand, who owns them. */
 import { voidApprovalsOfRun } from "./approvals.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
-import { change, first, type Row } from "../statement.ts";
+import { readInteger } from "./columns.ts";
+import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export interface WorkflowRunRow {
-  readonly runId: string;
-  readonly workflow: string;
-  readonly file: string | null;
-  readonly shape: string;
-  readonly status: RunStatus;
-  readonly inputJson: string;
-  readonly optionsJson: string;
-  readonly errorJson: string | null;
-  readonly epoch: number;
-  readonly ownerId: string | null;
-  readonly isCancelRequested: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly finishedAtMs: number | null;
-}
+const NEW_RUN = columns({
+  runId: text("run_id"),
+  workflow: text("workflow"),
+  file: textOrNull("file"),
+  shape: text("shape"),
+  inputJson: text("input_json"),
+  optionsJson: text("options_json"),
+  ownerId: textOrNull("owner_id"),
+  createdAtMs: integer("created_at_ms"),
+});
 
-export type NewWorkflowRun = Pick<
-  WorkflowRunRow,
-  "runId" | "workflow" | "file" | "shape" | "inputJson" | "optionsJson" | "ownerId" | "createdAtMs"
->;
+export const WORKFLOW_RUNS = columns({
+  ...NEW_RUN.map,
+  status: oneOf("status", RUN_STATUSES),
+  errorJson: textOrNull("error_json"),
+  epoch: integer("epoch"),
+  isCancelRequested: flag("cancel_requested"),
+  updatedAtMs: integer("updated_at_ms"),
+  finishedAtMs: integerOrNull("finished_at_ms"),
+});
 
-/** 0 when the id is taken. The new run belongs to its maker, in epoch 1. */
+export type NewWorkflowRun = RowOf<(typeof NEW_RUN)["map"]>;
+export type WorkflowRunRow = RowOf<(typeof WORKFLOW_RUNS)["map"]>;
+
+const INSERT = `INSERT INTO toolwright_workflow_runs (updated_at_ms, status, epoch, ${NEW_RUN.list()})
+VALUES (?1, 'running', 1, ${NEW_RUN.parameters(2)}) ON CONFLICT DO NOTHING`;
+
+/** 0 when the id is taken. The process that inserts the run owns it, in epoch 1. */
 export function insertRun(run: NewWorkflowRun): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_workflow_runs (run_id, workflow, file, shape, status, input_json, options_json, epoch,
-       owner_id, created_at_ms, updated_at_ms)
-     VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, 1, ?7, ?8, ?8) ON CONFLICT DO NOTHING`,
-    run.runId,
-    run.workflow,
-    run.file,
-    run.shape,
-    run.inputJson,
-    run.optionsJson,
-    run.ownerId,
-    run.createdAtMs,
-  );
+  return change(INSERT, run.createdAtMs, ...NEW_RUN.values(run));
 }
 
 export function* isWorkflowRun(runId: string): Transaction<boolean> {
@@ -52,21 +46,24 @@ export function* isWorkflowRun(runId: string): Transaction<boolean> {
   return row !== undefined;
 }
 
+const SELECT = `SELECT ${WORKFLOW_RUNS.list()} FROM toolwright_workflow_runs WHERE run_id = ?1`;
+const SELECT_LOCKED = `${SELECT} {update}`;
+
 export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined> {
-  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
-  return row === undefined ? undefined : toRunRow(row);
+  const row = yield* first(SELECT, runId);
+  return row === undefined ? undefined : WORKFLOW_RUNS.parse(row);
 }
 
 /** The same, locked: nothing else decides about it until the transaction ends. */
 export function* lockRun(runId: string): Transaction<WorkflowRunRow | undefined> {
-  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1 {update}", runId);
-  return row === undefined ? undefined : toRunRow(row);
+  const row = yield* first(SELECT_LOCKED, runId);
+  return row === undefined ? undefined : WORKFLOW_RUNS.parse(row);
 }
 
 /** Whether the run still has this epoch, which it then keeps until the transaction ends. */
 export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
   const row = yield* first("SELECT epoch FROM toolwright_workflow_runs WHERE run_id = ?1 {share}", runId);
-  return row !== undefined && integer(row, "epoch") === epoch;
+  return row !== undefined && readInteger(row, "epoch") === epoch;
 }
 
 export type TakenRun =
@@ -213,23 +210,4 @@ function saveEnd(run: WorkflowRunRow): Transaction<number> {
 
 function isOpen(status: RunStatus): boolean {
   return status === "running" || status === "waiting-approval";
-}
-
-export function toRunRow(row: Row): WorkflowRunRow {
-  return {
-    runId: text(row, "run_id"),
-    workflow: text(row, "workflow"),
-    file: textOrNull(row, "file"),
-    shape: text(row, "shape"),
-    status: oneOf(row, "status", RUN_STATUSES),
-    inputJson: text(row, "input_json"),
-    optionsJson: text(row, "options_json"),
-    errorJson: textOrNull(row, "error_json"),
-    epoch: integer(row, "epoch"),
-    ownerId: textOrNull(row, "owner_id"),
-    isCancelRequested: integer(row, "cancel_requested") === 1,
-    createdAtMs: integer(row, "created_at_ms"),
-    updatedAtMs: integer(row, "updated_at_ms"),
-    finishedAtMs: integerOrNull(row, "finished_at_ms"),
-  };
 }

@@ -2,120 +2,52 @@
  * Writes rows of calls. Every write names the epoch and the attempt that it is made for and touches nothing when they are
  * not the current ones; the callers read the number of changed rows.
  */
-import type { CallRow, CallStatus, NewCall } from "./calls.ts";
+import {
+  CALL_END,
+  CALL_START,
+  type CallEnd,
+  type CallRow,
+  type CallStart,
+  NEW_CALL,
+  type NewCall,
+} from "./calls.ts";
 import { change } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
-/** Who writes. `epoch` is `null` for a bare call, which owns no scope. */
+/** The owner that writes. `epoch` is `null` for a call outside a task, which owns no scope. */
 export interface Writer {
   readonly rootScopeId: number;
   readonly epoch: number | null;
   readonly attempt: number;
 }
 
-/** Where a row is found. */
+/** Identifies a row. */
 export interface RowKey {
   readonly scopeId: number;
   readonly key: string;
   readonly attempt: number;
 }
 
-export interface CallEnd {
-  readonly status: CallStatus;
-  readonly effect: "none" | "happened" | null;
-  readonly outputJson: string | null;
-  readonly errorJson: string | null;
-  readonly finishedAtMs: number;
-  readonly tries: number;
-  readonly keyRead: boolean | null;
-  readonly isolation: string | null;
-  readonly waitsFor: string | null;
-  readonly note: string | null;
-  /** A try that was cut off is still at work. */
-  readonly executing: true | null;
-}
+/** Selects one row while the writer (attempt ?1, root scope ?2, epoch ?3) is the current one, and locks it. */
+export const FROM_CURRENT_SCOPE = `FROM toolwright_scopes
+WHERE id = ?2 AND attempt = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR epoch = ?3) {share}`;
 
-const INSERT = `INSERT INTO toolwright_calls (
-  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status, effect,
-  input_json, output_json, error_json, started_at_ms, finished_at_ms, replayed_from, from_cache, approval_id, owner_id,
-  tries, isolation, waits_for, late_json, note, reruns, model_name)
-SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ?9, ?10,
-  ?11, ?12, ?13, CAST(?14 AS BIGINT), CAST(?15 AS BIGINT), CAST(?16 AS BIGINT), CAST(?17 AS BIGINT), ?18, ?19,
-  CAST(?20 AS BIGINT), ?21, ?22, ?23, ?26, CAST(?27 AS BIGINT), ?28
-FROM toolwright_scopes WHERE id = ?24 AND attempt = ?2 AND (CAST(?25 AS BIGINT) IS NULL OR epoch = ?25) {share}
-ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO toolwright_calls (attempt, ${NEW_CALL.list()})
+SELECT CAST(?1 AS BIGINT), ${NEW_CALL.parameters(4)}
+${FROM_CURRENT_SCOPE} ON CONFLICT DO NOTHING`;
 
-const INSERT_STARTED = `INSERT INTO toolwright_calls (
-  scope_id, attempt, seq, key, idempotency_key, tool_name, tool_call_id, unrepeatable, status,
-  input_json, started_at_ms, approval_id, owner_id, tries, reruns, model_name)
-SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), 'started',
-  ?9, CAST(?10 AS BIGINT), ?11, ?12, 1, CAST(?15 AS BIGINT), ?16
-FROM toolwright_scopes WHERE id = ?13 AND attempt = ?2 AND (CAST(?14 AS BIGINT) IS NULL OR epoch = ?14) {share}
-ON CONFLICT DO NOTHING`;
+const INSERT_STARTED = `INSERT INTO toolwright_calls (attempt, status, tries, ${CALL_START.list()})
+SELECT CAST(?1 AS BIGINT), 'started', 1, ${CALL_START.parameters(4)}
+${FROM_CURRENT_SCOPE} ON CONFLICT DO NOTHING`;
 
-/** The intent: the same as `insertCall`, with only what is known then, since every call pays for it. */
-export function insertStarted(
-  call: Omit<NewCall, keyof CallEnd | "replayedFrom" | "fromCache" | "lateJson">,
-  writer: Writer,
-): Transaction<number> {
-  return change(
-    INSERT_STARTED,
-    call.scopeId,
-    writer.attempt,
-    call.seq,
-    call.key,
-    call.idempotencyKey,
-    call.toolName,
-    call.toolCallId,
-    call.unrepeatable ? 1 : 0,
-    call.inputJson,
-    call.startedAtMs,
-    call.approvalId,
-    call.ownerId,
-    writer.rootScopeId,
-    writer.epoch,
-    bit(call.reruns),
-    call.modelName,
-  );
+/** The intent: like `insertCall`, with the columns that are known at the start, since every call pays for it. */
+export function insertStarted(call: CallStart, writer: Writer): Transaction<number> {
+  return change(INSERT_STARTED, writer.attempt, writer.rootScopeId, writer.epoch, ...CALL_START.values(call));
 }
 
 /** 0 when the key is taken, or the writer is no longer the current one. */
 export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
-  return change(
-    INSERT,
-    call.scopeId,
-    writer.attempt,
-    call.seq,
-    call.key,
-    call.idempotencyKey,
-    call.toolName,
-    call.toolCallId,
-    call.unrepeatable ? 1 : 0,
-    call.status,
-    call.effect,
-    call.inputJson,
-    call.outputJson,
-    call.errorJson,
-    call.startedAtMs,
-    call.finishedAtMs,
-    call.replayedFrom,
-    call.fromCache ? 1 : 0,
-    call.approvalId,
-    call.ownerId,
-    call.tries,
-    call.isolation,
-    call.waitsFor,
-    call.lateJson,
-    writer.rootScopeId,
-    writer.epoch,
-    call.note,
-    bit(call.reruns),
-    call.modelName,
-  );
-}
-
-function bit(value: boolean | null): 0 | 1 | null {
-  return value === null ? null : value ? 1 : 0;
+  return change(INSERT, writer.attempt, writer.rootScopeId, writer.epoch, ...NEW_CALL.values(call));
 }
 
 /** Before the call ends: its process may die, and then this is the only trace that it passed its key on. */
@@ -134,7 +66,7 @@ export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transact
 export function* startAgain(
   row: CallRow,
   call: Pick<
-    NewCall,
+    CallStart,
     "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId"
   >,
   writer: Writer,
@@ -160,30 +92,12 @@ export function* startAgain(
   );
 }
 
-const FINISH = `UPDATE toolwright_calls SET status = ?5, effect = ?6, output_json = ?7, error_json = ?8,
-  finished_at_ms = ?9, tries = ?10, key_read = ?11, isolation = ?12, waits_for = ?13, note = ?14, executing = ?15
+const FINISH = `UPDATE toolwright_calls SET ${CALL_END.assignments(5)}
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
-/** 0 when the call is no longer this owner's: it was taken for dead, and somebody else decides about it. */
+/** 0 when this owner no longer holds the call: another process took it for dead and took the call over. */
 export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Transaction<number> {
-  return change(
-    FINISH,
-    at.scopeId,
-    at.attempt,
-    at.key,
-    at.ownerId,
-    end.status,
-    end.effect,
-    end.outputJson,
-    end.errorJson,
-    end.finishedAtMs,
-    end.tries,
-    bit(end.keyRead),
-    end.isolation,
-    end.waitsFor,
-    end.note,
-    end.executing ? 1 : null,
-  );
+  return change(FINISH, at.scopeId, at.attempt, at.key, at.ownerId, ...CALL_END.values(end));
 }
 
 /** The row of a call that was made in attempt ?3. One that waited may have moved to a later attempt meanwhile. */

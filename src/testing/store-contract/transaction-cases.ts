@@ -1,7 +1,7 @@
 /** All of a transaction or nothing of it, whoever else is writing. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
-import { integer } from "../../store/tables/columns.ts";
+import { readInteger } from "../../store/tables/columns.ts";
 import { all, change, first } from "../../store/statement.ts";
 import type { Store, Transaction } from "../../store/store.ts";
 import { addUsage, peekUsage, readUsage } from "../../store/tables/usage.ts";
@@ -217,7 +217,7 @@ export const transactionCases: readonly StoreCase[] = [
     name: "tells the time in milliseconds",
     run: async ({ store }) => {
       const row = await store.read(() => first("SELECT {now} AS now"));
-      assert.ok(row !== undefined && Math.abs(integer(row, "now") - Date.now()) < 60_000);
+      assert.ok(row !== undefined && Math.abs(readInteger(row, "now") - Date.now()) < 60_000);
     },
   },
 ];
