@@ -1,6 +1,7 @@
 /** Asks the model, again where it was only busy. An abort ends it at once, whatever the model does. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { assertNotAborted } from "../loop/call-results.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../invoke/retry-after.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
@@ -13,14 +14,14 @@ const BACKOFF_MS = 1_000;
 export async function askModel(model: AgentModel, options: AskOptions, clock: Clock): Promise<ModelAnswer> {
   const { signal } = options;
   for (let retries = 0; ; retries += 1) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     try {
       const asked = model.ask(options);
       await untilAborted(asked, signal);
-      assertNotAborted(signal);
+      assertNotAborted(signal, "agent");
       return await asked;
     } catch (error) {
-      assertNotAborted(signal);
+      assertNotAborted(signal, "agent");
       if (retries >= MOST_RETRIES || !isRetryable(error)) throw failed(error);
       const waitMs = retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries;
       if (waitMs > LONGEST_WAIT_MS) throw failed(error);
@@ -33,7 +34,7 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   try {
     await clock.sleep(ms, signal);
   } catch (error) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     throw error;
   }
 }
@@ -45,14 +46,6 @@ function isRetryable(error: unknown): boolean {
   if (typeof said === "boolean") return said;
   const code = typeof statusCode === "number" ? statusCode : status;
   return typeof code === "number" && (code === 408 || code === 409 || code === 429 || code >= 500);
-}
-
-export function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new ToolwrightError("TOOL_ABORTED", `The agent was aborted: ${messageOf(signal.reason)}.`, {
-    hint: "The same run id goes on with it.",
-    cause: signal.reason,
-  });
 }
 
 function failed(cause: unknown): ToolwrightError {

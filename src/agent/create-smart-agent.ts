@@ -19,11 +19,11 @@ import {
   type SmartAgentOptions,
 } from "./options.ts";
 import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
-import type { InvokePlace } from "./start-invoke.ts";
+import type { InvokeLocation } from "./invoke-agent.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
 
-const parts = lazyModule(() => Promise.all([import("./make-agent.ts"), import("./start-invoke.ts")]));
+const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
 const generating = lazyModule(() => import("./generate.ts"));
 
 export interface AgentSnapshot {
@@ -61,11 +61,11 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
   const made = new Lazy(async () => {
-    const [{ makeAgent }, { startInvoke }] = await parts.get();
-    return { agent: makeAgent(options), startInvoke };
+    const [{ createAgentResources }, { invokeAgent }] = await parts.get();
+    return { agent: createAgentResources(options), invokeAgent };
   });
   const invokeAs = async (
-    place: InvokePlace,
+    place: InvokeLocation,
     input: AgentInput,
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
@@ -73,8 +73,8 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     const given = asGiven(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
-      const { agent, startInvoke } = await made.get();
-      return (await startInvoke(agent, given, invoked, opened, place)) as InvokeResult<never>;
+      const { agent, invokeAgent } = await made.get();
+      return (await invokeAgent(agent, given, invoked, opened, place)) as InvokeResult<never>;
     };
     // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);

@@ -3,10 +3,11 @@
  * It is driven from the start each time; what is on record is handed back in its place, and from the first thing that is
  * not, it is live.
  */
+import { assertNotAborted } from "../loop/call-results.ts";
 import type { RecordedResponses } from "../loop/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { sha256 } from "../util/hash.ts";
-import { askModel, assertNotAborted } from "./ask-model.ts";
+import { askModel } from "./ask-model.ts";
 import { type AgentBudget, costOfAnswer } from "./budget.ts";
 import { fitWindow } from "./context/fit-window.ts";
 import type { ContextWindow } from "./context/context-window.ts";
@@ -17,7 +18,7 @@ import type { AgentMessage } from "../model/messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
 import { outputInText } from "./output-in-text.ts";
-import { runAnswer } from "./run-answer.ts";
+import { runToolCalls } from "./run-tool-calls.ts";
 import type { AgentUsage, ContextState } from "./state.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
@@ -50,13 +51,13 @@ export interface AgentEnd {
   readonly output?: { readonly value: unknown } | undefined;
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
-  /** The calls of the answer that waits, in the order in which it asks for them. */
-  readonly asked?: readonly string[] | undefined;
+  /** The executionIds of the response whose calls wait for approval, in its order. */
+  readonly waitingCalls?: readonly string[] | undefined;
   readonly usage: AgentUsage;
 }
 
 /** What stands on record for one request: first how it was made to fit, then the answer as well. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly context?: ContextState | undefined;
   /** What a summary for it used. */
   readonly summaryUsage?: ModelUsage | undefined;
@@ -76,7 +77,7 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
   let misses = 0;
   let cuts = 0;
   for (;;) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     const { answer, withdrawn, costUsd, usage: answerUsage } = await nextAnswer(setup);
     usage = addAnswer(usage, answerUsage, costUsd);
     const end = (stop: AgentStop, more: Partial<AgentEnd> = {}): AgentEnd => ({
@@ -86,10 +87,10 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
       ...(withdrawn === undefined ? {} : { budget: withdrawn }),
       ...more,
     });
-    const ran = await runAnswer(setup, answer, withdrawn);
-    assertNotAborted(signal);
+    const ran = await runToolCalls(setup, answer, withdrawn);
+    assertNotAborted(signal, "agent");
     // What waits is not said yet: it is run and said when it is decided.
-    if (ran.isWaiting) return end("approval", { asked: ran.asked });
+    if (ran.isWaiting) return end("approval", { waitingCalls: ran.executionIds });
     history.answer(answer);
     history.results(ran.results);
     if (answer.finish === "refused") return end("refused", { outputError: outputErrorOf(options) });
@@ -129,7 +130,7 @@ interface NextAnswer {
 async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   const { responses, requestHash, history, window, budget, model, options, emit } = setup;
   const slot = await responses.next(sha256(`${requestHash} ${history.hash}`));
-  const kept = slot.recorded?.value as KeptAnswer | undefined;
+  const kept = slot.recorded?.value as StoredAnswer | undefined;
   const before = kept ?? (await prepare(setup));
   if (kept?.context !== undefined) window.apply(kept.context);
   if (kept === undefined && before.context !== undefined) {
@@ -146,7 +147,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   window.correct(answer.usage.inputTokens);
   const saved = isReplayed
     ? before
-    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as KeptAnswer);
+    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as StoredAnswer);
   emit({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
   // Not before it is on record: it was paid for.
   if (problem !== undefined) throw problem;
@@ -154,7 +155,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
 }
 
 /** What is decided before a request: which budget is spent, and what is left out. */
-async function prepare(setup: AgentSetup): Promise<KeptAnswer> {
+async function prepare(setup: AgentSetup): Promise<StoredAnswer> {
   const withdrawn = await setup.budget.spent();
   const fitted = await fitWindow(setup, withdrawn !== undefined);
   return {

@@ -2,12 +2,11 @@
  * What was said so far. Of what is added there are two forms: as it is sent, and as it is kept, without what must not be
  * stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
  */
-import { fromObjectInput, withArguments } from "../definition/object-schema.ts";
-import { hidesInput, keptInput, LEFT_OUT } from "../invoke/storable.ts";
+import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
+import { type CallResult, storedArguments } from "../loop/call-results.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
 import { parseInput } from "../util/parse-input.ts";
-import type { CallResult } from "./call-results.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage, ToolCallMessage } from "../model/messages.ts";
 import type { ModelAnswer } from "../model/agent-model.ts";
@@ -79,8 +78,8 @@ export class History {
     this.#add({ ...common, tool_calls: calls }, { ...common, tool_calls: kept });
   }
 
-  results(results: readonly CallResult[]): void {
-    for (const { sent, kept } of results) this.#add(sent, kept);
+  results(results: readonly CallResult<AgentMessage>[]): void {
+    for (const { sent, stored } of results) this.#add(sent, stored);
   }
 
   #add(sent: AgentMessage, kept: AgentMessage): void {
@@ -95,14 +94,11 @@ export class History {
     const spec = tool === undefined ? undefined : specOf(tool);
     if (spec === undefined || !hidesInput(spec)) return call;
     const input = parseInput(call.function.arguments);
-    // Nobody knows where in it the fields are that must not be stored.
+    // In text that is not JSON, the fields that must not be stored cannot be found.
     if (input === undefined)
       return { ...call, function: { ...call.function, arguments: JSON.stringify(LEFT_OUT) } };
-    const args = fromObjectInput(spec.inputJsonSchema, input.value);
-    const covered = JSON.stringify(
-      withArguments(spec.inputJsonSchema, input.value, keptInput(spec, args, this.#secret)),
-    );
-    return { ...call, function: { ...call.function, arguments: covered } };
+    const stored = JSON.stringify(storedArguments(spec, input.value, this.#secret));
+    return { ...call, function: { ...call.function, arguments: stored } };
   }
 }
 

@@ -3,10 +3,9 @@
  * the start each time; what is on record is handed back in its place, and from the first thing that is not, it is live.
  */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
-import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { messageOf } from "../../invoke/error-record.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
+import { assertNotAborted, errorResult, type TerminalCall, truncatedCall } from "../../loop/call-results.ts";
 import type { RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -17,8 +16,8 @@ import { estimateTokens } from "../../util/estimate-tokens.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";
 import { type AgentLoopOptions, checkMessages, DEFAULTS, type LoopNews, type LoopStop } from "./options.ts";
-import { type FinishedCalls, type RequestedBlock, runBlocks, type TerminalCall } from "./run-calls.ts";
-import { errorResult } from "./tool-result.ts";
+import { type FinishedCalls, type RequestedBlock, runBlocks } from "./run-calls.ts";
+import { resultFormat } from "./tool-result.ts";
 import { createTrimmer } from "./trim-history.ts";
 
 export interface LoopSetup {
@@ -66,7 +65,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const trimmer = createTrimmer((dropped, left) => emit(turn, { type: "history-trimmed", dropped, left }));
   while (turn < maxTurns) {
     turn += 1;
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     const slot = await setup.responses.next(history.hash);
     hasDiverged ||= slot.hasDiverged;
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
@@ -87,7 +86,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     const calls = callsIn(response);
     const ended = CUT_OFF.has(message.stop_reason) ? leave(calls) : await runAll(setup, calls);
     for (const key of ended.keys) claimed.add(key);
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     if (ended.pending.length > 0) return { stop: "approval", history, container, pending: ended.pending };
     history.answer(message);
     if (calls.length > 0) history.results(ended.results);
@@ -145,7 +144,7 @@ async function ask(
     });
   } catch (error) {
     if (hasEmitted) emit(turn, { type: "response-discarded" });
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     return { error };
   }
 }
@@ -168,18 +167,8 @@ const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
   ["model_context_window_exceeded", "context-window"],
 ]);
 
-/** The last call of a response that was cut off may be half a call, and nobody can tell. */
 function leave(calls: readonly RequestedBlock[]): FinishedCalls {
-  const results = calls.map(({ block }) =>
-    errorResult(
-      block.id,
-      new ToolwrightError(
-        "TOOL_INPUT_INVALID",
-        `The response was cut off before it was complete, so "${block.name}" was not run.`,
-        { hint: "Make the call again, with less text around it or a shorter input.", effect: "none" },
-      ),
-    ),
-  );
+  const results = calls.map(({ block }) => errorResult(truncatedCall(block.name), resultFormat(block.id)));
   return { results, pending: [], keys: [], terminal: undefined };
 }
 
@@ -192,12 +181,4 @@ function stopOf(
   if (reason === "model_context_window_exceeded") return "context-window";
   if (hasCalls || reason === "pause_turn") return undefined;
   return CUT_OFF.get(reason) ?? "end-turn";
-}
-
-function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new ToolwrightError("TOOL_ABORTED", `The loop was aborted: ${messageOf(signal.reason)}.`, {
-    hint: "The same run id goes on with it.",
-    cause: signal.reason,
-  });
 }

@@ -8,7 +8,7 @@ import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { lastTurn } from "../../store/tables/turns.ts";
-import { capabilitiesOf, keptCapabilities } from "../../loop/capabilities-part.ts";
+import { capabilitiesOf, recordedCapabilities } from "../../loop/capabilities.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../loop/run-turn.ts";
@@ -61,7 +61,7 @@ async function runInside(
     // No loop gets to its last place.
     system: withInventory(
       options.system,
-      await keptCapabilities(scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
+      await recordedCapabilities(scope, rootDir, firstPlace + RESPONSES_PER_LOOP - 1),
     ),
     firstPlace,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),

@@ -50,7 +50,7 @@ export interface Columns<C extends ColumnMap> {
   excluded(): string;
   /** The parameters, in the order of the columns. */
   values(row: NewRowOf<C>): SqlValue[];
-  parse(row: Row): RowOf<C>;
+  readonly parse: (row: Row) => RowOf<C>;
   /** A parser for a list with this prefix. */
   parser(prefix: string): (row: Row) => RowOf<C>;
   pick<P extends keyof C & string>(...properties: readonly P[]): Columns<Pick<C, P>>;

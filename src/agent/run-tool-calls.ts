@@ -1,22 +1,33 @@
 /** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
+import type { ToolwrightError } from "../errors.ts";
 import { keptInput, storableOutput } from "../invoke/storable.ts";
-import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
+import { type EndedCall, type RequestedCall, runCalls } from "../loop/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
 import { parseInput } from "../util/parse-input.ts";
-import { type CallResult, cutOff, resultOf, unrun, withdrawn as refusedBy } from "./call-results.ts";
+import {
+  type CallResult,
+  errorResult,
+  keysOf,
+  pendingApprovals,
+  resultOf,
+  terminalCallIn,
+  truncatedCall,
+} from "../loop/call-results.ts";
+import type { AgentMessage } from "../model/messages.ts";
+import { overBudget, resultFormat } from "./call-results.ts";
 import type { AgentSetup } from "./drive-agent.ts";
 import type { AgentEventDetails } from "../invoke/events.ts";
 import type { ModelAnswer, ModelCall } from "../model/agent-model.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
-export interface RanAnswer {
+export interface FinishedCalls {
   /** In the order of the calls. Without those that wait. */
-  readonly results: readonly CallResult[];
+  readonly results: readonly CallResult<AgentMessage>[];
   readonly isWaiting: boolean;
-  /** The executionIds of all calls, in the order in which they were asked for. */
-  readonly asked: readonly string[];
+  /** Of all calls, in the order of the response. */
+  readonly executionIds: readonly string[];
   /** The first that is valid. */
   readonly output: { readonly value: unknown } | undefined;
   readonly isTerminal: boolean;
@@ -29,21 +40,24 @@ export interface RanAnswer {
 const PARALLEL = 8;
 
 /** @param withdrawn the budget that is spent: nothing but the output is taken */
-export async function runAnswer(
+export async function runToolCalls(
   setup: AgentSetup,
   answer: ModelAnswer,
   withdrawn: string | undefined,
-): Promise<RanAnswer> {
+): Promise<FinishedCalls> {
   const { scope, tools, budget, signal, emit } = setup;
   const requested = answer.calls.map((call) => toRequested(call, tools));
-  const refused = new Map<RequestedCall, CallResult>();
+  const refused = new Map<RequestedCall, CallResult<AgentMessage>>();
+  const refuse = (call: RequestedCall, error: ToolwrightError): void => {
+    refused.set(call, errorResult(error, resultFormat(call, Infinity)));
+  };
   let left = budget.callsLeft;
   for (const call of requested) {
     const isExempt = tools.isResponse(call.name);
-    if (answer.finish !== "done") refused.set(call, unrun(call, cutOff(call)));
-    else if (withdrawn !== undefined && !isExempt) refused.set(call, unrun(call, refusedBy(call, withdrawn)));
+    if (answer.finish !== "done") refuse(call, truncatedCall(call.name));
+    else if (withdrawn !== undefined && !isExempt) refuse(call, overBudget(call, withdrawn));
     else if (!isExempt && tools.byName.has(call.name) && (left -= 1) < 0) {
-      refused.set(call, unrun(call, refusedBy(call, "maxToolCalls")));
+      refuse(call, overBudget(call, "maxToolCalls"));
     }
   }
   const running = requested.filter((call) => !refused.has(call));
@@ -74,12 +88,12 @@ export async function runAnswer(
       if (one === undefined) return refused.get(call) ?? [];
       // Pages are as long as they may be already.
       const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
-      return resultOf(one, secret, isOwn ? Infinity : maxChars) ?? [];
+      return resultOf(one, secret, resultFormat(call, isOwn ? Infinity : maxChars)) ?? [];
     }),
-    isWaiting: ended.some((one) => one.spec !== undefined && one.outcome.status === "pending"),
-    asked: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
+    isWaiting: pendingApprovals(ended).length > 0,
+    executionIds: keysOf(ended),
     output: ended.map((one) => outputOf(one, tools)).find((found) => found !== undefined),
-    isTerminal: ended.some(isTerminal),
+    isTerminal: terminalCallIn(ended) !== undefined,
     ...missOf(ended, tools),
   };
 }
@@ -120,11 +134,6 @@ function missOf(ended: readonly EndedCall[], tools: AgentTools): { hasMissed: bo
     if (one.outcome.status === "error") return { hasMissed: true, problem: one.outcome.error.message };
   }
   return { hasMissed: false, problem: "" };
-}
-
-function isTerminal(ended: EndedCall): boolean {
-  if (ended.spec === undefined || ended.spec.terminal === false) return false;
-  return ended.outcome.status === "success" && !saysError(ended.outcome.output);
 }
 
 function startOf(call: RequestedCall, { tools, scope }: AgentSetup): AgentEventDetails {

@@ -8,7 +8,7 @@ import type { AgentModel } from "../model/agent-model.ts";
 import type { SmartAgentOptions } from "./options.ts";
 import { createToolSet, type ToolSet } from "./tools/agent-tools.ts";
 
-export interface Agent {
+export interface AgentResources {
   readonly options: SmartAgentOptions;
   readonly model: AgentModel;
   readonly tools: ToolSet;
@@ -17,7 +17,7 @@ export interface Agent {
   readonly sizeOf: Promise<(message: AgentMessage) => number>;
 }
 
-export function makeAgent(options: SmartAgentOptions): Agent {
+export function createAgentResources(options: SmartAgentOptions): AgentResources {
   const model = resolveModel(options.model);
   return {
     options,

@@ -5,7 +5,7 @@ import type { AgentStop } from "./options.ts";
 import type { AgentState, AgentUsage, ContextState } from "./state.ts";
 import type { Plan } from "../invoke/events.ts";
 
-export interface KeptResult {
+export interface StoredResult {
   readonly status: AgentState["status"];
   readonly stop: AgentStop;
   readonly content: string;
@@ -21,7 +21,7 @@ export interface KeptResult {
   readonly usage: AgentUsage;
 }
 
-export function toKept(end: AgentEnd, { history, tools, window }: AgentSetup): KeptResult {
+export function toStoredResult(end: AgentEnd, { history, tools, window }: AgentSetup): StoredResult {
   const { stop, content, output, outputError, budget, usage } = end;
   return {
     status: statusOf(end),
@@ -38,7 +38,7 @@ export function toKept(end: AgentEnd, { history, tools, window }: AgentSetup): K
   };
 }
 
-function statusOf({ stop, outputError }: AgentEnd): KeptResult["status"] {
+function statusOf({ stop, outputError }: AgentEnd): StoredResult["status"] {
   if (stop === "approval") return "waiting";
   const isFailure = stop === "cut" || stop === "refused" || stop === "no-output";
   return isFailure || outputError !== undefined ? "failed" : "finished";
