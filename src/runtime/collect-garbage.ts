@@ -115,12 +115,12 @@ async function clearRuns(
   for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after))) {
     if (deletedRuns.has(runId)) continue;
     const mayGo = (age: RunAge): boolean =>
-      age.status === undefined && age.openTurns === 0 && !age.waitsForPerson;
+      age.status === undefined && age.openTurns === 0 && !age.waitsForApproval;
     const rows = await sweep.changeRun(runId, before, mayGo, () => forgetReplayOfRun(runId, FORGOTTEN));
     if (rows !== undefined && rows > 0) cleared += 1;
   }
   for await (const runId of sweep.pages((after) => listOpenTurnsBefore(before, after))) {
-    const mayGo = (age: RunAge): boolean => !age.waitsForPerson;
+    const mayGo = (age: RunAge): boolean => !age.waitsForApproval;
     const turns = await sweep.changeRun(runId, before, mayGo, () => giveUpTurns(runId, now));
     if (turns !== undefined && turns > 0) cleared += 1;
   }

@@ -1,4 +1,4 @@
-/** Vectors of chunks, one for each, by the model that made them. */
+/** Embeddings: one vector for each chunk, with the model that computed it. */
 import { readInteger, readText } from "../tables/columns.ts";
 import { columns, integer, type RowOf, text } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
@@ -16,7 +16,7 @@ const NOT_EMBEDDED = `FROM toolwright_context_chunks p JOIN toolwright_context_i
   LEFT JOIN toolwright_context_embeddings e ON e.chunk_id = p.id AND e.model = ?1
   WHERE e.chunk_id IS NULL`;
 
-/** Chunks that this model has not seen as they are now, in pages. */
+/** Chunks without a vector of this model, in pages. */
 export function* listNotEmbedded(
   model: string,
   place: Place,
@@ -69,7 +69,7 @@ export interface PlacedVector {
   readonly vector: string;
 }
 
-/** The vectors of a place, in pages. */
+/** The vectors below a location, in pages. */
 export function* listVectors(
   model: string,
   dimensions: number,

@@ -1,4 +1,4 @@
-/** Context items: one row each, with its chunks, changed together. */
+/** Context items and their chunks, which change together. */
 import { readInteger } from "../tables/columns.ts";
 import { columns, flag, integer, type RowOf, text, textOrNull } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
@@ -38,9 +38,9 @@ export interface ItemWrite extends RowOf<(typeof CONTENT)["map"]> {
   readonly drive: string;
   readonly path: string;
   readonly chunks: readonly Chunk[];
-  /** What to do where there is one: replace it, only if it has this version, or nothing. */
+  /** For an existing item: `true` replaces it, a number only that version, `false` never. */
   readonly replace: boolean | number;
-  /** The call that writes, so that it does so once. */
+  /** The idempotency key of the writing call, so that it writes once. */
   readonly key: string | undefined;
   readonly nowMs: number;
 }
@@ -138,7 +138,7 @@ ORDER BY path LIMIT ?4`;
 
 export type ListedItem = RowOf<(typeof LISTED)["map"]>;
 
-/** Items of a drive from one path on, up to another that is left out. */
+/** Items of a drive with `from <= path < to`. */
 export function* listItems(
   drive: string,
   from: string,

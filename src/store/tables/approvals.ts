@@ -1,4 +1,4 @@
-/** Requests for a person's decision, as rows. What stands here is the decision; nothing else is. */
+/** Approval requests and their decisions. These rows are the only source of a decision. */
 import { readInteger, readText } from "./columns.ts";
 import { all, change, first, type Row, type SqlValue } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -19,7 +19,7 @@ export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "v
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export const APPROVAL_KINDS = ["call", "replay", "task"] as const;
-/** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? `task`: may it begin? */
+/** `call`: may it run? `replay`: did the interrupted call happen, or should it run again? `task`: may it start? */
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
 const REQUEST = columns({
@@ -84,7 +84,7 @@ export interface ApprovalFilter {
   readonly limit?: number | undefined;
 }
 
-/** Oldest first. A pending one whose time is over is shown as expired. */
+/** Oldest first. A pending request past its deadline is shown as expired. */
 export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transaction<ApprovalRow[]> {
   const { where, parameters } = conditionsOf(filter, nowMs);
   const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
@@ -92,7 +92,7 @@ export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transacti
   return rows.map((row) => toApprovalRow(row, nowMs));
 }
 
-/** How many there are, whatever the limit. */
+/** The number of requests, regardless of the limit. */
 export function* countApprovals(filter: ApprovalFilter, nowMs: number): Transaction<number> {
   const { where, parameters } = conditionsOf(filter, nowMs);
   const row = yield* first(
@@ -102,7 +102,7 @@ export function* countApprovals(filter: ApprovalFilter, nowMs: number): Transact
   return row === undefined ? 0 : readInteger(row, "requests");
 }
 
-/** Expiry is a matter of time, not of a write: an expired request is stored as a pending one. */
+/** Expiry follows from the time, without a write: an expired request is stored as pending. */
 function conditionsOf(
   { status, runId }: ApprovalFilter,
   nowMs: number,
@@ -128,7 +128,7 @@ export function* approvalOfCall(callKey: string, nowMs: number): Transaction<App
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** Requests that wait, made by calls under this id of the model's. */
+/** Pending requests of calls with this tool call id. */
 export function* pendingUnderId(
   runId: string,
   nodeId: string,
@@ -164,8 +164,8 @@ export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<
 }
 
 /**
- * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
- * run it again. Giving up is an answer for the call that asked alone.
+ * The latest unused decision about an interrupted call with this business key: it happened, or run it again. A decision to
+ * give up applies only to the call that it was made for.
  */
 export function* answerUnderKey(
   toolName: string,
@@ -186,7 +186,7 @@ export function* answerUnderKey(
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** A denial of an equal call in the same task iteration, wherever in it the call was made. */
+/** A denial of an equal call anywhere in the same task iteration. */
 export function* denialOf(
   task: { readonly runId: string; readonly nodeId: string; readonly path: string },
   toolName: string,
@@ -221,7 +221,7 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
   return change(SETTLE, id, decision.status, decision.approvedHash, ...DECISION.values(decision));
 }
 
-/** A denial answers every equal call of the task iteration: those that wait as well. */
+/** A denial applies to every equal call of the task iteration, also to pending ones. */
 export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7
@@ -239,7 +239,7 @@ export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   );
 }
 
-/** One answer about a business key is enough: the questions of other calls under it have nothing left to decide. */
+/** One decision about a business key is enough: the other calls with that key need none. */
 export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'void'
@@ -254,7 +254,7 @@ export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
   );
 }
 
-/** 0 when the approval was used before: it works once. */
+/** 0 when the approval was used before: it is valid once. */
 export function redeemApproval(id: string, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET redeemed_at_ms = ?2
@@ -264,7 +264,7 @@ export function redeemApproval(id: string, nowMs: number): Transaction<number> {
   );
 }
 
-/** Calls of this scope that ran with these arguments because a person had put them there. */
+/** Calls of this scope that ran with these arguments because the approver edited them. */
 export function* callsWithEditedArguments(
   scopeId: number,
   toolName: string,
@@ -281,13 +281,13 @@ export function* callsWithEditedArguments(
   return rows.map((row) => readText(row, "call_key"));
 }
 
-/** The end of a task voids what its calls, and those inside of them, still waited for. */
+/** The end of a task voids the pending requests of its calls and their nested calls. */
 export function* voidApprovalsOfTask(task: {
   readonly runId: string;
   readonly nodeId: string;
   readonly path: string;
 }): Transaction<void> {
-  // By the calls of the task, which lie together: all that waits in a store may be much.
+  // By the calls of the task, which are stored together: a store may hold many pending requests.
   const rows = yield* all(
     `SELECT a.id AS id FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
        JOIN toolwright_approvals a ON a.call_key = c.key
@@ -299,7 +299,7 @@ export function* voidApprovalsOfTask(task: {
   for (const row of rows) yield* voidPending(readText(row, "id"));
 }
 
-/** A cancelled run waits for no decision: a resume asks again. */
+/** A cancelled run has no pending requests: a resume creates them again. */
 export function voidApprovalsOfRun(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_approvals SET status = 'void' WHERE run_id = ?1 AND status = 'pending'",
@@ -307,7 +307,7 @@ export function voidApprovalsOfRun(runId: string): Transaction<number> {
   );
 }
 
-/** A request that was voided is asked again. */
+/** Makes a void request pending again. */
 export function reopenApproval(id: string, nowMs: number): Transaction<number> {
   return change(
     "UPDATE toolwright_approvals SET status = 'pending', requested_at_ms = ?2 WHERE id = ?1 AND status = 'void'",
@@ -316,7 +316,7 @@ export function reopenApproval(id: string, nowMs: number): Transaction<number> {
   );
 }
 
-/** Changes nothing where somebody has decided. */
+/** Changes nothing after a decision. */
 export function voidPending(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1 AND status = 'pending'", id);
 }

@@ -31,8 +31,8 @@ function toBreakerRow(row: Row | undefined): BreakerRow | undefined {
 }
 
 /**
- * Gives one caller the right to try whether the tool works again. 0 when another one has it. A right that ends later than
- * this one would was given by a clock that was set back since: it counts as over.
+ * Lets one caller probe whether the tool works again. 0 when another caller holds the probe. A probe that ends later than
+ * this one would was granted before the clock was set back: it counts as expired.
  */
 export function takeProbe(
   runId: string,
@@ -72,7 +72,7 @@ export function* countFailure(
   return { opened: row !== undefined && readInteger(row, "failures") >= threshold };
 }
 
-/** An open breaker is closed by the call that probes it, never by one that happened to be on its way. */
+/** Only the probing call closes an open breaker, not a call that was already in flight. */
 export function countSuccess(runId: string, toolName: string, isProbe: boolean): Transaction<number> {
   return change(
     `UPDATE toolwright_breakers SET failures = 0, opened_at_ms = NULL, probe_until_ms = NULL

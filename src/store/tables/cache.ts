@@ -1,4 +1,4 @@
-/** Recorded answers of pure tools. */
+/** Cached outputs of pure tools. */
 import { readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -20,8 +20,8 @@ const CACHE = columns({
 export type CacheKey = RowOf<(typeof CACHE_KEY)["map"]>;
 
 /**
- * @param latestMs an answer that expires later than one that is stored now was stored before the clock was set back, and how
- * old it is cannot be told: it counts as expired
+ * @param latestMs the expiry of an entry that is written now. An entry that expires later was written before the clock was set
+ * back; its age is unknown, so it counts as expired
  */
 export function* readCache(
   key: CacheKey,
@@ -57,7 +57,7 @@ export type CachedAnswer = RowOf<(typeof CACHED_ANSWER)["map"]>;
 const LIST = `SELECT ${CACHED_ANSWER.list()} FROM toolwright_cache
 WHERE run_id = ?1 AND (expires_at_ms IS NULL OR expires_at_ms > ?2) ORDER BY tool_name, cache_key`;
 
-/** The answers that equal calls under this id would get now. */
+/** The outputs that equal calls under this id would get now. */
 export function* listCache(runId: string, nowMs: number): Transaction<CachedAnswer[]> {
   return (yield* all(LIST, runId, nowMs)).map(CACHED_ANSWER.parse);
 }

@@ -1,6 +1,6 @@
 /**
- * The log. Its view shows what is stored; those who read it here get a call whose owner is dead as `unknown`, which is
- * how the next process will find it.
+ * Reads the log. The view shows stored rows; this reader reports a call whose owner is dead as `unknown`, as the next process
+ * will find it.
  */
 import { CALL_STATUSES, type CallStatus } from "./calls.ts";
 import { readInteger, readTextOrNull } from "./columns.ts";
@@ -77,20 +77,22 @@ const LOG = columns<{ readonly [P in keyof LoggedCall]: Column<LoggedCall[P]> }>
 
 const FILTERS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
 
-/** In the order in which they were made. */
+/** In the order of their start. */
 export async function readCallLog(
   store: Store,
   filter: CallFilter,
   isOwnerAlive: IsOwnerAlive,
 ): Promise<LoggedCall[]> {
   const { status, limit, ...rest } = filter;
-  const isJudged = status === "started" || status === "unknown";
-  // Those that count as unknown are known only when their owners are judged.
-  const wanted = isJudged ? { ...rest, status: ["started", "unknown"] as const } : { ...filter, status };
+  const needsOwnerCheck = status === "started" || status === "unknown";
+  // Which calls count as unknown depends on whether their owners are alive.
+  const wanted = needsOwnerCheck
+    ? { ...rest, status: ["started", "unknown"] as const }
+    : { ...filter, status };
   const read = () => store.read(() => selectCalls(wanted));
   const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
   const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
-  return calls.filter((call) => !isJudged || call.status === status).slice(0, limit);
+  return calls.filter((call) => !needsOwnerCheck || call.status === status).slice(0, limit);
 }
 
 /** How many rows a run has. */

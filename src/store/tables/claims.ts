@@ -1,4 +1,4 @@
-/** Business keys: which call holds a key in the whole store. */
+/** Claims: the call that holds a business key. A key is unique in the whole store. */
 import { change, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, flagOrNull, integer, integerOrNull, type RowOf, text } from "./table.ts";
@@ -44,14 +44,14 @@ WHERE toolwright_claims.call_key = ?1 AND toolwright_claims.attempt = CAST(?2 AS
   AND toolwright_claims.deleted_at_ms IS NULL`;
 
 /**
- * Takes the key, or takes it over from the call that the caller has judged. 0 when another call holds it by now, or
- * retention has deleted the call that held it: such a key is never free again.
+ * Takes the key, or takes it over from the call that the caller has checked. 0 when another call holds it by now, or
+ * retention has deleted the call that held it: such a key is never released.
  */
 export function takeClaim(claim: Claim, from: Claim | undefined): Transaction<number> {
   return change(TAKE, from?.callKey ?? null, from?.attempt ?? null, ...NEW_CLAIM.values(claim));
 }
 
-/** Nothing happened: the key is free again. */
+/** The call had no effect: another call may take the key. */
 export function releaseClaim(idempotencyKey: string, callKey: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_claims WHERE idempotency_key = ?1 AND call_key = ?2",

@@ -41,8 +41,8 @@ export function* listEarlierCalls(
 }
 
 /**
- * The same among those that this attempt made before in a scope and in calls of it. Oldest first.
- * @param claimed keys of calls that were made again
+ * The same among earlier calls of this attempt, in a scope and nested in its calls. Oldest first.
+ * @param claimed keys of calls that the resumed loop has made again
  */
 export function* listUnclaimedCalls(
   scope: { readonly id: number; readonly attempt: number; readonly identity: { readonly parentKey: string } },

@@ -1,4 +1,4 @@
-/** Processes that own calls and scopes: who they are, and until when they may be believed to be alive. */
+/** Processes that own calls and scopes, with their leases. */
 import { readInteger } from "./columns.ts";
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -34,7 +34,7 @@ export function* registerOwner(owner: NewOwner): Transaction<void> {
   yield* change(REGISTER, ...NEW_OWNER.values(owner));
 }
 
-/** 0 when the row is gone: retention took this process for dead. */
+/** 0 when the row is gone: retention considered this process dead. */
 export function renewLease(ownerId: string): Transaction<number> {
   return change(`UPDATE toolwright_owners SET lease_until_ms = {now} + ${LEASE_MS} WHERE id = ?1`, ownerId);
 }

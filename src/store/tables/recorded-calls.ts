@@ -1,6 +1,6 @@
 /**
- * Rows of calls together with their whole outputs. A row and its payload are deleted together, so they are read together,
- * in one statement: of two reads, the second could find only the preview that the log shows.
+ * Rows of calls with their full outputs. Retention deletes a row and its payload together, so one statement reads both: the
+ * second of two reads could find only the preview in the log.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { encode } from "../../util/encode.ts";
@@ -40,7 +40,7 @@ export function* recordedAnywhere(key: string): Transaction<RecordedCall[]> {
   return (yield* all(ANYWHERE, key)).map(toRecordedCall);
 }
 
-/** The claim of a business key, with the call that holds it. A call that waited may have moved to a later attempt. */
+/** The claim of a business key, with the call that holds it. A pending call may have moved to a later attempt. */
 export function* readClaimedCall(
   idempotencyKey: string,
 ): Transaction<{ readonly held: HeldClaim; readonly call: RecordedCall | undefined } | undefined> {
@@ -52,7 +52,7 @@ export function* readClaimedCall(
   return { held, call: row["key"] === null ? undefined : toRecordedCall(row) };
 }
 
-/** The whole output, encoded. @throws TOOL_RESULT_DELETED when only its preview is left */
+/** The full output, encoded. @throws TOOL_RESULT_DELETED when only its preview is left */
 export function wholeOutput(call: RecordedCall): string {
   const { payloadJson, outputJson } = call;
   if (payloadJson !== null) return payloadJson;

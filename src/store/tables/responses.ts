@@ -1,4 +1,4 @@
-/** Responses of models, by their place in a scope: what was received is never asked for again. */
+/** Responses of models, by their position in a scope: a received response is never requested again. */
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, type RowOf, text } from "./table.ts";

@@ -1,4 +1,4 @@
-/** Calls of a run, as those see them who go on with it. */
+/** Calls of a run with their full inputs and outputs, for the state of a resumed agent. */
 import { CALLS } from "./calls.ts";
 import { readText, readTextOrNull } from "./columns.ts";
 import type { ScopeKey } from "./scopes.ts";
@@ -34,8 +34,8 @@ const WITH_PAYLOADS = `toolwright_scopes s JOIN toolwright_calls c ON c.scope_id
   LEFT JOIN toolwright_payloads o ON o.key = c.key AND o.attempt = c.attempt AND o.part = 'output'`;
 
 /**
- * The latest, where a model has used an id more than once. Ids are those of one conversation: calls that were made inside of
- * others, or around this one, come after those that were made here.
+ * The latest call, where a model has used an id more than once. Ids belong to one conversation, so calls of this scope come
+ * before nested calls and calls of outer scopes.
  */
 export function* findCallOfRun(
   runId: string,
@@ -56,7 +56,7 @@ export function* findCallOfRun(
   return row === undefined ? undefined : toFoundCall(row);
 }
 
-/** The call of a scope that this one is, or is made inside of. @param parentKey of the scope */
+/** The call of the scope that contains this call, or the call itself. @param parentKey of the scope */
 export function* callOfScopeAround(
   { runId, parentKey }: Pick<ScopeKey, "runId" | "parentKey">,
   key: string,
@@ -75,7 +75,7 @@ export function* callOfScopeAround(
   return undefined;
 }
 
-/** The calls that were made in a scope itself, not inside of others, in the order in which they were made. */
+/** The calls of a scope in their order, without nested calls. */
 export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<FoundCall[]> {
   const rows = yield* all(
     `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}
@@ -88,7 +88,7 @@ export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<F
   return rows.map(toFoundCall);
 }
 
-/** The same for all scopes of a run that are not inside of calls, without what the log shows truncated. */
+/** The same for all top-level scopes of a run, without full values that the log truncates. */
 export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
   const rows = yield* all(
     `SELECT ${FOUND.list("c")} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id

@@ -1,6 +1,6 @@
 /**
- * Scopes: where calls count and who may write there. `attempt` only grows; `epoch` grows with every owner, so that
- * one that was taken over cannot write any more.
+ * Scopes: the tasks and calls that group calls, and their owners. `attempt` only grows; `epoch` grows with every owner, which
+ * fences an owner that was taken over.
  */
 import { CANONICAL_VERSION, type CanonicalVersion } from "../../util/canonical.ts";
 import { readInteger, readText } from "./columns.ts";
@@ -37,22 +37,22 @@ WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`;
 
 const READ = `SELECT ${SCOPES.list()} FROM toolwright_scopes WHERE id = ?1`;
 
-/** Finds or makes the scope. A later attempt becomes the current one; an earlier one changes nothing. */
+/** Finds or creates the scope. A later attempt becomes the current one; an earlier one changes nothing. */
 export function* ensureScope(key: ScopeKey, attempt: number, nowMs: number): Transaction<ScopeRow> {
-  const known = yield* findScope(key);
-  if (known === undefined) {
+  const stored = yield* findScope(key);
+  if (stored === undefined) {
     yield* touchRun(key.runId, nowMs);
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
-    // Another process may have been faster; what is there counts.
+    // Another process may have inserted it first: read it again.
     return yield* ensureScope(key, attempt, nowMs);
   }
-  if (attempt <= known.attempt) return known;
+  if (attempt <= stored.attempt) return stored;
   yield* change(
     "UPDATE toolwright_scopes SET attempt = ?2 WHERE id = ?1 AND attempt < ?2",
-    known.id,
+    stored.id,
     attempt,
   );
-  return { ...known, attempt };
+  return { ...stored, attempt };
 }
 
 export function* findScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
@@ -65,7 +65,7 @@ export function* readScope(id: number): Transaction<ScopeRow | undefined> {
   return row === undefined ? undefined : SCOPES.parse(row);
 }
 
-/** Takes the scope for `ownerId` with a new epoch. The caller has made sure, in this transaction, that it may. */
+/** Takes the scope for `ownerId` with a new epoch. The caller has checked the old owner in this transaction. */
 export function* takeScope(id: number, ownerId: string): Transaction<number> {
   const row = yield* first(
     "UPDATE toolwright_scopes SET owner_id = ?2, epoch = epoch + 1 WHERE id = ?1 RETURNING epoch",
@@ -80,8 +80,8 @@ export function* releaseScope(id: number, epoch: number): Transaction<void> {
 }
 
 /**
- * The task has ended: what of it is still under way cannot begin anything any more. On PostgreSQL this waits for those
- * who are about to write, so that what they write is seen after it.
+ * Fences the scopes of a task that has ended: its running calls cannot start others. On PostgreSQL this waits for
+ * transactions that are about to write, so that later statements see their rows.
  */
 export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): Transaction<number> {
   return change(
@@ -93,7 +93,7 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   );
 }
 
-/** The keys of all calls on record in a scope: what is not among them is new, and needs no look-up. */
+/** The keys of all logged calls of a scope: a call with another key is new and needs no lookup. */
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);
   return new Set(rows.map((row) => readText(row, "key")));

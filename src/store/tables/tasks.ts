@@ -1,4 +1,4 @@
-/** Tasks of a run: one row for each place in the tree, with its latest attempt. Written only by the run's owner. */
+/** Tasks of a run: one row for each node and loop path, with its latest attempt. Only the owner of the run writes them. */
 import { readText } from "./columns.ts";
 import { all, change } from "../statement.ts";
 import type { Transaction } from "../store.ts";

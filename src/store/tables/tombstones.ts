@@ -1,4 +1,4 @@
-/** What stays of a run that retention has deleted: its id, so that it is not taken for a new one. */
+/** Tombstones: the ids of deleted runs, so that none is taken for a new run. */
 import { ToolwrightError } from "../../errors.ts";
 import { readInteger, readText } from "./columns.ts";
 import { change, first } from "../statement.ts";

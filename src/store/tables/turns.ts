@@ -1,4 +1,4 @@
-/** Turns of a chat, and runs of an agent's loop: what they began with, and what they came to. */
+/** Turns of a chat, and invokes of an agent: their inputs and results. */
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, integerOrNull, type RowOf, text, textOrNull } from "./table.ts";
@@ -48,7 +48,7 @@ export function* turnByInput(runId: string, inputHash: string): Transaction<Turn
   return toTurnRow(yield* first(BY_INPUT, runId, inputHash));
 }
 
-/** Whether the run consists of turns: those of agents do. */
+/** Whether the run has turns, as runs of agents do. */
 export function* hasTurns(runId: string): Transaction<boolean> {
   return (
     (yield* first("SELECT 1 AS one FROM toolwright_turns WHERE run_id = ?1 LIMIT 1", runId)) !== undefined

@@ -1,4 +1,4 @@
-/** What a run has used of its budgets, and what its calls in flight hold of them. Kept over restarts. */
+/** The usage of budgets, and the reservations of calls in flight. Both survive restarts. */
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, real, type RowOf, text } from "./table.ts";
@@ -25,7 +25,7 @@ export type Holder = RowOf<(typeof HOLDERS)["map"]>;
 const SELECT = `SELECT ${USAGE.list()} FROM toolwright_usage WHERE run_id = ?1 AND name = ?2`;
 const SELECT_LOCKED = `${SELECT} {update}`;
 
-/** Locks the budget, so that what is decided on it holds until the commit. */
+/** Locks the budget, so that a decision based on it holds until the commit. */
 export function* readUsage(runId: string, name: string): Transaction<Usage> {
   yield* change(
     "INSERT INTO toolwright_usage (run_id, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -36,7 +36,7 @@ export function* readUsage(runId: string, name: string): Transaction<Usage> {
   return row === undefined ? { used: 0, peak: 0 } : USAGE.parse(row);
 }
 
-/** Without a lock, and without making a row. */
+/** Without a lock, and without creating a row. */
 export function* peekUsage(runId: string, name: string): Transaction<Usage | undefined> {
   const row = yield* first(SELECT, runId, name);
   return row === undefined ? undefined : USAGE.parse(row);
@@ -68,7 +68,7 @@ export function reserve(runId: string, name: string, reservation: Reservation): 
   return change(RESERVE, runId, name, ...RESERVATIONS.values(reservation));
 }
 
-/** A part of it was spent, and is counted as used from now on. */
+/** Moves a part of a reservation to the usage. */
 export function spendReservation(
   runId: string,
   name: string,
@@ -95,7 +95,7 @@ export function releaseReservation(runId: string, name: string, callKey: string)
   );
 }
 
-/** Releases all that one call holds: budgets, its place, its part in a breaker. Not what a later owner of that call holds. */
+/** Releases the reservations of one call: budgets, its slot, its breaker probe. Those of a later owner stay. */
 export function releaseReservationsOf(callKey: string, ownerId: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE call_key = ?1 AND owner_id = ?2",

@@ -1,4 +1,4 @@
-/** Runs as those see them who look at a store: newest first, with how far their tasks are. Only reads. */
+/** Lists runs for users: newest first, with the progress of their tasks. Read-only. */
 import { readInteger, readOneOf, readText } from "./columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -10,14 +10,14 @@ export type TaskCounts = Readonly<Record<(typeof TASK_STATUSES)[number], number>
 export interface RunOverview {
   readonly run: WorkflowRunRow;
   readonly tasks: TaskCounts;
-  /** The task that was last heard of among those that run or wait. */
+  /** The most recent task that runs, waits or failed. */
   readonly currentTask: string | null;
 }
 
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly limit: number;
-  /** How many of the newest ones to pass over. */
+  /** How many of the newest runs to skip. */
   readonly offset?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ function* countTasks(runId: string): Transaction<Omit<RunOverview, "run">> {
   return { tasks, currentTask: current === undefined ? null : readText(current, "node_id") };
 }
 
-/** How many runs stand how. */
+/** The number of runs by status. */
 export function* countRuns(): Transaction<Partial<Record<RunStatus, number>>> {
   const rows: readonly Row[] = yield* all(
     "SELECT status, CAST(count(*) AS INTEGER) AS runs FROM toolwright_workflow_runs GROUP BY status",

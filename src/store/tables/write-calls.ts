@@ -1,6 +1,6 @@
 /**
- * Writes rows of calls. Every write names the epoch and the attempt that it is made for and touches nothing when they are
- * not the current ones; the callers read the number of changed rows.
+ * Writes rows of calls. Every write names its epoch and attempt, and changes nothing when they are no longer current; the
+ * callers check the number of changed rows.
  */
 import {
   CALL_END,
@@ -50,7 +50,7 @@ export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
   return change(INSERT, writer.attempt, writer.rootScopeId, writer.epoch, ...NEW_CALL.values(call));
 }
 
-/** Before the call ends: its process may die, and then this is the only trace that it passed its key on. */
+/** Written before the call ends: if the process dies, this is the only trace that the tool read its key. */
 export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET key_read = 1
@@ -62,7 +62,7 @@ export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transact
   );
 }
 
-/** Begins a call that has a row already: one that waited, or whose outcome was unknown. */
+/** Starts a call that already has a row: one that waited for approval, or whose outcome was unknown. */
 export function* startAgain(
   row: CallRow,
   call: Pick<
@@ -100,16 +100,16 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
   return change(FINISH, at.scopeId, at.attempt, at.key, at.ownerId, ...CALL_END.values(end));
 }
 
-/** The row of a call that was made in attempt ?3. One that waited may have moved to a later attempt meanwhile. */
+/** The row of a call that started in attempt ?3. A pending call may have moved to a later attempt since. */
 const ROW_OF_ATTEMPT = `(SELECT MIN(attempt) FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 AND attempt >= ?3)`;
 
-/** What came after nobody waited any more. It is kept, never used as the outcome of this attempt. */
+/** Stores an outcome that arrived after the call had ended. It is never used as the outcome of this attempt. */
 export function* recordLate(
   at: RowKey,
   late: { readonly effect: "none" | "happened" | null; readonly json: string },
 ): Transaction<number> {
   const changes = yield* change(
-    // A success is the last word: what another try says after it is not kept.
+    // A success is final: a later outcome of another try is dropped.
     `UPDATE toolwright_calls SET late_json = ?4, effect = COALESCE(?5, effect)
      WHERE scope_id = ?1 AND key = ?2 AND attempt = ${ROW_OF_ATTEMPT}
        AND (effect IS NULL OR effect <> 'happened' OR status = 'success' OR (?5 = 'happened' AND late_json IS NULL))`,
@@ -119,12 +119,12 @@ export function* recordLate(
     late.json,
     late.effect,
   );
-  if (changes > 0 && late.effect === "happened") yield* voidQuestionsAbout(at);
+  if (changes > 0 && late.effect === "happened") yield* voidReplayRequests(at);
   return changes;
 }
 
-/** It happened: nobody has to be asked any more. */
-function voidQuestionsAbout({ scopeId, key }: RowKey): Transaction<number> {
+/** The effect happened, so no approver has to decide whether it did. */
+function voidReplayRequests({ scopeId, key }: RowKey): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'void'
      WHERE call_key = ?2 AND scope_id = ?1 AND kind = 'replay' AND status = 'pending'`,
@@ -133,7 +133,7 @@ function voidQuestionsAbout({ scopeId, key }: RowKey): Transaction<number> {
   );
 }
 
-/** A try that was cut off has settled: from here on its call can be decided about. */
+/** An interrupted try has settled: from here on another process may decide about its call. */
 export function endExecution(at: RowKey, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET executing = 0, finished_at_ms = ?4
@@ -145,7 +145,7 @@ export function endExecution(at: RowKey, nowMs: number): Transaction<number> {
   );
 }
 
-/** The owner lives and lets go of the call without an outcome. */
+/** The live owner gives the call up without an outcome. */
 export function abandonCall(
   at: RowKey & { readonly ownerId: string },
   effect: "none" | null,
@@ -163,7 +163,7 @@ export function abandonCall(
   );
 }
 
-/** The owner is gone: nobody knows how the call ended. */
+/** The owner is dead, and the outcome of the call unknown. */
 export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET status = 'unknown', finished_at_ms = ?5
@@ -176,7 +176,7 @@ export function markUnknown(row: CallRow, nowMs: number): Transaction<number> {
   );
 }
 
-/** A waiting call is the same call in the next attempt: its row moves on. */
+/** A pending call stays the same call in the next attempt: its row moves there. */
 export function moveToAttempt(row: CallRow, seq: number, writer: Writer): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET attempt = CAST(?4 AS BIGINT), seq = ?5
@@ -191,13 +191,13 @@ export function moveToAttempt(row: CallRow, seq: number, writer: Writer): Transa
   );
 }
 
-/** Whether this is still the owner and the attempt that the scope has, which then stay so until the transaction ends. */
+/** Whether owner and attempt are still current; locks the scope until the transaction ends. */
 function mayWrite(scopeId: string, attempt: string, epoch: string): string {
   return `EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ${scopeId} AND s.attempt = CAST(${attempt} AS BIGINT)
     AND (CAST(${epoch} AS BIGINT) IS NULL OR s.epoch = ${epoch}) {share})`;
 }
 
-/** Ends a row that is not running: a call that waited and was answered, or an interrupted one that was cleared up. */
+/** Ends a row that is not running: a pending call that was decided, or an interrupted one that was resolved. */
 export function closeCall(
   row: CallRow,
   end: Pick<CallEnd, "status" | "effect" | "outputJson" | "errorJson"> & {
