@@ -28,10 +28,11 @@ export function resultFormat(call: RequestedCall, maxChars: number): ResultForma
   };
 }
 
+/** A replay builds this result again, and its text is hashed: do not change it. */
 export function overBudget(call: RequestedCall, budget: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_LIMIT_EXCEEDED",
-    `The run exceeded its limit ${budget}; "${call.name}" was not run.`,
+    `The run has used up its budget ${budget}; "${call.name}" was not run.`,
     { details: { tool: call.name, limit: budget }, effect: "none" },
   );
 }

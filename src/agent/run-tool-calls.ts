@@ -1,4 +1,4 @@
-/** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
+/** Runs the tool calls of one response, and applies them to the agent: its plan, its output, its end. */
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
@@ -23,23 +23,23 @@ import type { ModelAnswer, ModelCall } from "../model/agent-model.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
 export interface FinishedCalls {
-  /** In the order of the calls. Without those that wait. */
+  /** In the order of the calls, without pending ones. */
   readonly results: readonly CallResult<AgentMessage>[];
   readonly isWaiting: boolean;
   /** Of all calls, in the order of the response. */
   readonly executionIds: readonly string[];
-  /** The first that is valid. */
+  /** The first valid output. */
   readonly output: { readonly value: unknown } | undefined;
   readonly isTerminal: boolean;
-  /** An output was given, and is none. */
+  /** The model gave an invalid output. */
   readonly hasMissed: boolean;
   readonly problem: string;
 }
 
-/** With no place said, so many calls of one answer run at once. */
+/** Default number of parallel calls of one response. */
 const PARALLEL = 8;
 
-/** @param withdrawn the budget that is spent: nothing but the output is taken */
+/** @param withdrawn the exceeded budget: only the output tool may run */
 export async function runToolCalls(
   setup: AgentSetup,
   answer: ModelAnswer,
@@ -54,16 +54,16 @@ export async function runToolCalls(
   let left = budget.callsLeft;
   for (const call of requested) {
     const isExempt = tools.isResponse(call.name);
-    if (answer.finish !== "done") refuse(call, truncatedCall(call.name));
+    if (answer.finish !== "done") refuse(call, truncatedCall(call.name, "answer"));
     else if (withdrawn !== undefined && !isExempt) refuse(call, overBudget(call, withdrawn));
     else if (!isExempt && tools.byName.has(call.name) && (left -= 1) < 0) {
       refuse(call, overBudget(call, "maxToolCalls"));
     }
   }
   const running = requested.filter((call) => !refused.has(call));
-  // Several results share the room that there is; a share is never cut shorter than a useful piece, or than the limit itself.
+  // Several results share the limit; each share is at least a useful minimum, or the limit itself where that is less.
   const maxChars = Math.max(
-    Math.min(SHORTEST_CUT, setup.maxResultChars),
+    Math.min(MIN_RESULT_CHARS, setup.maxResultChars),
     Math.floor(setup.maxResultChars / Math.max(1, Math.ceil(running.length / 2))),
   );
   tools.source.maxChars = maxChars;
@@ -77,7 +77,7 @@ export async function runToolCalls(
       emit(endOf(one, setup));
       note(one, setup);
     },
-    // A change of the plan builds on the one before, also where that is on record and not made again.
+    // A change of the plan builds on the one before, also on a replayed one.
     inOrder: tools.todoSpec,
   });
   const byCall = new Map<RequestedCall, EndedCall>(ended.map((one) => [one.call, one]));
@@ -86,7 +86,7 @@ export async function runToolCalls(
     results: requested.flatMap((call) => {
       const one = byCall.get(call);
       if (one === undefined) return refused.get(call) ?? [];
-      // Pages are as long as they may be already.
+      // Pages already respect the limit.
       const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
       return resultOf(one, secret, resultFormat(call, isOwn ? Infinity : maxChars)) ?? [];
     }),
@@ -98,7 +98,7 @@ export async function runToolCalls(
   };
 }
 
-const SHORTEST_CUT = 1_000;
+const MIN_RESULT_CHARS = 1_000;
 
 function toRequested({ id, name, arguments: text }: ModelCall, tools: AgentTools): RequestedCall {
   const input = parseInput(text);
@@ -106,12 +106,12 @@ function toRequested({ id, name, arguments: text }: ModelCall, tools: AgentTools
   return { id, name, input: input.value ?? nothingFor(tools.specOf(name)), malformed: undefined };
 }
 
-/** Models send `null` where there is nothing to say; only where no object is asked for, it can be meant. */
+/** Models send `null` for no arguments; only a tool with a non-object input can mean `null` itself. */
 function nothingFor(spec: ToolSpec | undefined): unknown {
   return spec !== undefined && isWrapped(spec.inputJsonSchema) ? null : {};
 }
 
-/** Counts it, and takes over what it says about the plan. */
+/** Counts the call, and applies its change of the plan. */
 function note(ended: EndedCall, { tools, budget, emit }: AgentSetup): void {
   if (ended.spec === undefined) return;
   const { spec, outcome } = ended;

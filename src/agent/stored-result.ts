@@ -1,4 +1,4 @@
-/** What an invoke came to, as it is kept for those who ask again. Without what must not be stored. */
+/** The result of an invoke as it is stored for repeated invokes. Its field names are part of the stored format. */
 import type { AgentEnd, AgentSetup } from "./drive-agent.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentStop } from "./options.ts";
@@ -12,9 +12,9 @@ export interface StoredResult {
   readonly output?: { readonly value: unknown } | undefined;
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
-  /** The messages that were added. */
+  /** The added messages. */
   readonly added: readonly AgentMessage[];
-  /** How many there are then, and the hash of all of them. */
+  /** The number of messages after it, and their hash. */
   readonly end: { readonly count: number; readonly hash: string };
   readonly plan: Plan;
   readonly context: ContextState | null;
@@ -31,7 +31,7 @@ export function toStoredResult(end: AgentEnd, { history, tools, window }: AgentS
     ...(outputError === undefined ? {} : { outputError }),
     ...(budget === undefined ? {} : { budget }),
     added: history.added,
-    end: { count: history.kept.length, hash: history.hash },
+    end: { count: history.stored.length, hash: history.hash },
     plan: tools.plans.plan,
     context: window.state,
     usage,

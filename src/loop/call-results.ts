@@ -57,11 +57,14 @@ export function storedArguments(
   return withArguments(spec.inputJsonSchema, input, args);
 }
 
-/** The last call of a truncated response may be incomplete, and the loop cannot tell: none of them runs. */
-export function truncatedCall(toolName: string): ToolwrightError {
+/**
+ * The last call of a truncated response may be incomplete, and the loop cannot tell: none of them runs. A replay builds this
+ * result again, and its text is hashed: do not change it.
+ */
+export function truncatedCall(toolName: string, what: "answer" | "response"): ToolwrightError {
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",
-    `The response was cut off before it was complete, so "${toolName}" was not run.`,
+    `The ${what} was cut off before it was complete, so "${toolName}" was not run.`,
     { hint: "Make the call again, with less text around it or a shorter input.", effect: "none" },
   );
 }

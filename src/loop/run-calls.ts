@@ -79,7 +79,7 @@ async function runCall<Call extends RequestedCall>(
   return { call, spec, args, outcome: await callTool(spec, args, call, batch, options) };
 }
 
-/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
+/** Invalid input takes the same path as any other, so that it is logged and reported in the same way. */
 function callTool(
   spec: ToolSpec,
   args: unknown,
@@ -89,7 +89,7 @@ function callTool(
 ): Promise<Outcome> {
   const how = { toolCallId: id, signal, batch, modelName: name, readByModel: true };
   if (malformed === undefined) return invoke(scope, spec, args, how);
-  // Nobody knows where in it the fields are that must not be stored.
+  // In text that is not JSON, the fields that must not be stored cannot be found.
   const shown = hidesInput(spec) ? LEFT_OUT : malformed;
   const refusing = {
     ...spec,

@@ -88,7 +88,7 @@ export async function runTurn<T>(
 function noteRecorded(host: Host, runId: string): void {
   host.warnOnce(
     "recorded answer",
-    `run "${runId}" has ended, so this is its stored answer; neither the model nor any tool was called. ` +
+    `run "${runId}" has ended, so this is its recorded answer; neither the model nor any tool was called. ` +
       "Use another runId to start over.",
   );
 }

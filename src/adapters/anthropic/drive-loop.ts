@@ -168,7 +168,9 @@ const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
 ]);
 
 function leave(calls: readonly RequestedBlock[]): FinishedCalls {
-  const results = calls.map(({ block }) => errorResult(truncatedCall(block.name), resultFormat(block.id)));
+  const results = calls.map(({ block }) =>
+    errorResult(truncatedCall(block.name, "response"), resultFormat(block.id)),
+  );
   return { results, pending: [], keys: [], terminal: undefined };
 }
 

@@ -11,7 +11,7 @@ import {
   NEW_CALL,
   type NewCall,
 } from "./calls.ts";
-import { change } from "../statement.ts";
+import { change, type Statement } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 /** The owner that writes. `epoch` is `null` for a call outside a task, which owns no scope. */
@@ -62,6 +62,12 @@ export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transact
   );
 }
 
+const START_AGAIN = `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
+  owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
+  waits_for = NULL, executing = NULL, tries = tries + 1
+WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND (effect IS NULL OR effect <> 'happened')
+  AND ${mayWrite("?11", "?2", "?12")}`;
+
 /** Starts a call that already has a row: one that waited for approval, or whose outcome was unknown. */
 export function* startAgain(
   row: CallRow,
@@ -72,11 +78,7 @@ export function* startAgain(
   writer: Writer,
 ): Transaction<number> {
   return yield* change(
-    `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
-       owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
-       waits_for = NULL, executing = NULL, tries = tries + 1
-     WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND (effect IS NULL OR effect <> 'happened')
-       AND ${mayWrite("?11", "?2", "?12")}`,
+    START_AGAIN,
     row.scopeId,
     row.attempt,
     row.key,
@@ -227,4 +229,16 @@ export function closeCall(
     writer.attempt,
     writer.epoch,
   );
+}
+
+/** For crash tests: whether the statement starts a call. */
+export function isCallStart({ sql }: Statement): boolean {
+  return sql === INSERT_STARTED || sql === START_AGAIN;
+}
+
+const TRIES = 3 + Object.keys(NEW_CALL.map).indexOf("tries");
+
+/** For crash tests: whether the statement ends a call that ran. A pure call has no intent, so its end is an INSERT. */
+export function isCallEnd({ sql, parameters }: Statement): boolean {
+  return sql === FINISH || (sql === INSERT && Number(parameters[TRIES]) > 0);
 }

@@ -1,4 +1,4 @@
-/** Rows to write, complete and plain; a case names only what it is about. */
+/** Complete sample rows; a case sets only the fields that it is about. */
 import type { NewApproval } from "../../store/tables/approvals.ts";
 import { CALL_END, CALLS, type CallEnd, type CallRow } from "../../store/tables/calls.ts";
 import type { Writer } from "../../store/tables/write-calls.ts";
