@@ -179,7 +179,7 @@ async function ask(setup: AgentSetup, withdrawn: string | undefined): Promise<Mo
 }
 
 function spentPrompt(budget: string): string {
-  return `The budget ${budget} is exceeded: no more tools can be called. Give the final answer now, with what you have.`;
+  return `The budget ${budget} is spent: no more tools can be called. Give the final answer now, with what you have.`;
 }
 
 function addUsages(one: ModelUsage, other: ModelUsage | undefined): ModelUsage {
