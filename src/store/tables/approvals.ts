@@ -160,7 +160,10 @@ export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<
     scopeId,
     toolName,
   );
-  return rows.map((row) => ({ toolCallId: readText(row, "tool_call_id"), argsJson: readText(row, "args_json") }));
+  return rows.map((row) => ({
+    toolCallId: readText(row, "tool_call_id"),
+    argsJson: readText(row, "args_json"),
+  }));
 }
 
 /**
