@@ -1,23 +1,18 @@
 import { expect, test } from "vitest";
 import type { Statement } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { CALL_END, type CallStart } from "./calls.ts";
+import { CALL_END, CALL_START, type CallStart } from "./calls.ts";
 import { finishCall, insertCall, insertStarted, isCallEnd, isCallStart } from "./write-calls.ts";
 
 const CALL: CallStart = {
+  ...CALL_START.defaults,
   scopeId: 1,
   seq: 1,
   key: "key-1",
-  idempotencyKey: null,
   toolName: "order",
-  toolCallId: null,
   unrepeatable: true,
-  inputJson: null,
   startedAtMs: 1,
-  approvalId: null,
   ownerId: "owner-1",
-  reruns: null,
-  modelName: null,
 };
 const WRITER = { rootScopeId: 1, epoch: 3, attempt: 2 };
 
