@@ -1,4 +1,4 @@
-/** Who receives the events of an agent, and of the agents inside its calls. */
+/** Listeners for the events of an agent and of its sub-agents. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import { createEmitter, deliverEvent, type EventSource, sourceOf } from "../invoke/deliver-event.ts";
@@ -10,7 +10,7 @@ import type { InvokeOptions, SmartAgentOptions } from "./options.ts";
 
 type Listener = (event: SmartAgentEvent) => unknown;
 
-/** The listeners of one agent at work. */
+/** The listeners of one running agent. */
 export interface Watched {
   readonly listeners: readonly Listener[];
   readonly isStreamed: boolean;
@@ -29,7 +29,7 @@ export function forward(host: Host, { listeners }: Watched, event: RuntimeEvent)
   deliverEvent(listeners, event, host.warnOnce);
 }
 
-/** The listeners of the agent that is at work, for the agents that are tools of it. */
+/** The listeners of the running agent, for its sub-agents. */
 const watchers = sharedByCopies("agent listeners.2", () => new AsyncLocalStorage<Watched>());
 
 export function whileWatched<T>(watched: Watched, work: () => Promise<T>): Promise<T> {

@@ -1,27 +1,28 @@
-/** Asks the model, again where it was only busy. An abort ends it at once, whatever the model does. */
+/** Requests a response from the model, with retries while it is overloaded. An abort ends the request at once. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { assertNotAborted } from "../loop/call-results.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../invoke/retry-after.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { AgentModel, AskOptions, ModelAnswer } from "../model/agent-model.ts";
 
-const MOST_RETRIES = 2;
+const MAX_RETRIES = 2;
 const BACKOFF_MS = 1_000;
 
 /** @throws TOOL_ABORTED, TOOL_MODEL_FAILED */
 export async function askModel(model: AgentModel, options: AskOptions, clock: Clock): Promise<ModelAnswer> {
   const { signal } = options;
   for (let retries = 0; ; retries += 1) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     try {
-      const asked = model.ask(options);
-      await untilAborted(asked, signal);
-      assertNotAborted(signal);
-      return await asked;
+      const response = model.ask(options);
+      await untilAborted(response, signal);
+      assertNotAborted(signal, "agent");
+      return await response;
     } catch (error) {
-      assertNotAborted(signal);
-      if (retries >= MOST_RETRIES || !isRetryable(error)) throw failed(error);
+      assertNotAborted(signal, "agent");
+      if (retries >= MAX_RETRIES || !isRetryable(error)) throw failed(error);
       const waitMs = retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries;
       if (waitMs > LONGEST_WAIT_MS) throw failed(error);
       await sleep(clock, waitMs, signal);
@@ -33,26 +34,18 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   try {
     await clock.sleep(ms, signal);
   } catch (error) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     throw error;
   }
 }
 
-/** What the errors of the AI SDK and of most clients say. */
+/** By the fields that errors of the AI SDK and of most clients have. */
 function isRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
-  const { isRetryable: said, statusCode, status } = error as Record<string, unknown>;
-  if (typeof said === "boolean") return said;
+  const { isRetryable: declared, statusCode, status } = error as Record<string, unknown>;
+  if (typeof declared === "boolean") return declared;
   const code = typeof statusCode === "number" ? statusCode : status;
   return typeof code === "number" && (code === 408 || code === 409 || code === 429 || code >= 500);
-}
-
-export function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new ToolwrightError("TOOL_ABORTED", `The agent was aborted: ${messageOf(signal.reason)}.`, {
-    hint: "The same run id goes on with it.",
-    cause: signal.reason,
-  });
 }
 
 function failed(cause: unknown): ToolwrightError {

@@ -1,6 +1,6 @@
 /**
- * What a run may use: calls, tokens, cost, time. It stands in the store, where calls are counted as well, so that sub-agents
- * share it and a resume goes on with it. What an answer used is written in the transaction that puts the answer on record.
+ * The budgets of a run: calls, tokens, cost, time. The store counts them, together with the calls, so that sub-agents share
+ * them and a resume continues them. The usage of a response is written in the transaction that stores the response.
  */
 import { describe } from "../definition/option-checks.ts";
 import type { ToolwrightError } from "../errors.ts";
@@ -16,7 +16,7 @@ import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 
 type CostOf = SmartAgentOptions["costOf"];
 
-/** By the names under which they are kept. */
+/** By the names under which they are stored. */
 const KEPT_AS = {
   maxToolCalls: "calls",
   maxTotalOutputTokens: "maxTotalOutputTokens",
@@ -30,7 +30,7 @@ type BudgetName = keyof typeof KEPT_AS;
 export class AgentBudget {
   readonly #scope: Scope;
   readonly #limits: Limits;
-  /** Those of a sub-agent, which are not the run's. Driven from the start each time, it counts them anew. */
+  /** The limits of a sub-agent itself. A resumed sub-agent replays from its start, so it counts them from 0. */
   readonly #own: SmartAgentLimits;
   readonly #began: number;
   #calls = 0;
@@ -49,19 +49,19 @@ export class AgentBudget {
     return stricter(this.#limits, this.#own).maxParallelTools;
   }
 
-  /** How many more calls a sub-agent may make by its own limit. */
+  /** The calls left under the limit of a sub-agent itself. */
   get callsLeft(): number {
     return Math.max(0, (this.#own.maxToolCalls ?? Infinity) - this.#calls);
   }
 
-  /** Of a call that was run, also one on record. @param output `undefined` where there is none */
+  /** Counts a call that ran, also a replayed one. @param output `undefined` after an error */
   countCall(output: unknown): void {
     this.#calls += 1;
     if (this.#own.maxTotalOutputBytes !== undefined && output !== undefined)
       this.#bytes += Buffer.byteLength(encode(output));
   }
 
-  /** The first budget that is spent. */
+  /** The first exceeded budget. */
   async spent(): Promise<string | undefined> {
     return this.#ownSpent() ?? (await this.#runSpent());
   }
@@ -92,17 +92,17 @@ export class AgentBudget {
     });
   }
 
-  /** Of an answer, also one on record. */
+  /** Counts a response, also a replayed one. */
   note(usage: ModelUsage, costUsd: number): void {
     this.#tokens += usage.outputTokens ?? 0;
     this.#costUsd += costUsd;
   }
 
-  /** For the transaction that puts an answer on record. */
+  /** For the transaction that stores a response. */
   account(usage: ModelUsage, costUsd: number): () => Transaction<void> {
     const { host, budgetId } = this.#scope;
     const limits = this.#limits;
-    // Handed out once, however often the transaction is run.
+    // Computed once, even if the transaction runs more than once.
     const activeMs = limits.maxWallClockMs === undefined ? 0 : host.budgets.takeUnrecordedMs(budgetId);
     return function* () {
       if (limits.maxTotalOutputTokens !== undefined && usage.outputTokens !== undefined) {
@@ -115,7 +115,7 @@ export class AgentBudget {
   }
 }
 
-/** What cannot be told is a problem and not 0: a budget that nobody counts for would hold nothing. */
+/** An unknown cost is an error, not 0: otherwise the budget would limit nothing. */
 export function costOfAnswer(
   costOf: CostOf,
   model: string,

@@ -1,4 +1,4 @@
-/** What `invoke` is given, looked at before anything is done with it. */
+/** Validates the input of `invoke`. */
 import { describe, nearestName } from "../definition/option-checks.ts";
 import { refusal } from "../runtime/options.ts";
 import { checkAgentMessages, type KnownMessages } from "../model/messages.ts";
@@ -29,7 +29,7 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
 
 const FIELDS: readonly string[] = ["messages", "runId"];
 
-/** A state may carry fields of its keeper's own; a misspelt `runId` would start another run. */
+/** A state may have extra fields of the user; a misspelled `runId` would start another run. */
 function refuseSlips(input: object): void {
   const isState = "turn" in input || "toolHistory" in input;
   for (const name of Object.keys(input)) {

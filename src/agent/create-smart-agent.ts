@@ -1,4 +1,4 @@
-/** Makes an agent. What it needs to run is loaded when it is first invoked. */
+/** Creates an agent. The modules that run it load on the first invoke. */
 import type { z } from "zod";
 import { toInputJsonSchema } from "../definition/json-schema.ts";
 import { checkOptions } from "../definition/option-table.ts";
@@ -19,11 +19,11 @@ import {
   type SmartAgentOptions,
 } from "./options.ts";
 import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
-import type { InvokePlace } from "./start-invoke.ts";
+import type { InvokeLocation } from "./invoke-agent.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
 import { ownNames } from "./tools/own-names.ts";
 
-const parts = lazyModule(() => Promise.all([import("./make-agent.ts"), import("./start-invoke.ts")]));
+const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
 const generating = lazyModule(() => import("./generate.ts"));
 
 export interface AgentSnapshot {
@@ -33,22 +33,22 @@ export interface AgentSnapshot {
 
 export interface SmartAgent<Output = unknown> {
   readonly name: string | undefined;
-  /** Something to begin with, a run to go on with, or a state that `invoke` returned. */
+  /** Starts from messages, resumes a run by its id, or continues a state that `invoke` returned. */
   invoke(input: AgentInput, options?: InvokeOptions): Promise<InvokeResult<Output>>;
-  /** Returns at once, and can be awaited. `invoke` with what it returns waits until the decision is on record. */
+  /** Returns at once, and can be awaited. `invoke` with the returned state waits until the decision is stored. */
   resolveToolApproval(state: AgentState, resolution: ToolApprovalResolution): DecidedState;
-  /** A copy that nothing changes any more. */
+  /** A copy of the state that later invokes do not change. */
   snapshot(state: AgentState): AgentSnapshot;
   resume(snapshot: AgentSnapshot, options?: InvokeOptions): Promise<InvokeResult<Output>>;
-  /** What `<Task agent>` asks of an agent: it works in the task, and goes on with it. */
+  /** For `<Task agent>`: runs the agent inside the task, and resumes with it. */
   generate(options: GenerateOptions): Promise<GenerateResult<Output>>;
-  /** The agent as a tool of another one. An agent with a name can also be given as it is. */
+  /** The agent as a tool of another one. An agent with a name can also be passed directly. */
   asTool(options?: AgentToolOptions): Tool;
 }
 
 /**
- * An agent that works with tools until it has an answer: with a plan, with budgets, with old results archived, and on
- * record, so that it goes on after a crash or a person's decision.
+ * An agent that calls tools until it has an answer. It keeps a plan, respects budgets, archives old results, and logs every
+ * step, so that it resumes after a crash or an approval.
  *
  * @example
  * const agent = createSmartAgent({ model, tools: [search], runtime });
@@ -60,12 +60,12 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   checkOptions(AGENT_OPTIONS, options);
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
-  const made = new Lazy(async () => {
-    const [{ makeAgent }, { startInvoke }] = await parts.get();
-    return { agent: makeAgent(options), startInvoke };
+  const resources = new Lazy(async () => {
+    const [{ createAgentResources }, { invokeAgent }] = await parts.get();
+    return { agent: createAgentResources(options), invokeAgent };
   });
   const invokeAs = async (
-    place: InvokePlace,
+    location: InvokeLocation,
     input: AgentInput,
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
@@ -73,10 +73,10 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     const given = asGiven(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
-      const { agent, startInvoke } = await made.get();
-      return (await startInvoke(agent, given, invoked, opened, place)) as InvokeResult<never>;
+      const { agent, invokeAgent } = await resources.get();
+      return (await invokeAgent(agent, given, invoked, opened, location)) as InvokeResult<never>;
     };
-    // Taken before anything is awaited: its maker may dispose of it as soon as this function has returned a promise.
+    // Taken before the first await: the caller may dispose of the runtime once this function has returned a promise.
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);
   };
   const invoke = (input: AgentInput, invoked?: InvokeOptions): Promise<InvokeResult<never>> =>
@@ -97,7 +97,7 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     },
     resume: async (snapshot, invoked) => {
       if (snapshot?.state === undefined)
-        throw refusal("snapshot", "must be one that snapshot(state) has returned");
+        throw refusal("snapshot", "must be a value that snapshot(state) returned");
       checkState(snapshot.state);
       return invoke(snapshot.state, invoked);
     },
@@ -107,13 +107,13 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));
 }
 
-/** What makes it one of the tools of another agent. Made when it is asked for. */
+/** Lets another agent use this one as a tool. The tool is created on first use. */
 function asToolNamed<Agent extends object>(agent: Agent, make: () => Tool): Agent {
   let tool: Tool | undefined;
   return withOrigin(agent, () => (tool ??= make()));
 }
 
-/** @throws TOOL_ALREADY_REGISTERED when a tool has the name of one of the agent's own, TOOL_SCHEMA_UNREPRESENTABLE */
+/** @throws TOOL_ALREADY_REGISTERED when a tool has the name of a built-in tool of the agent, TOOL_SCHEMA_UNREPRESENTABLE */
 function checkToolNames(options: SmartAgentOptions): string[] {
   const { tools = [], outputSchema } = options;
   if (outputSchema !== undefined) toInputJsonSchema(outputSchema, "outputSchema");
@@ -121,13 +121,13 @@ function checkToolNames(options: SmartAgentOptions): string[] {
   const own = ownNames(options);
   const taken = own.find((name) => given.has(name));
   if (taken === undefined) return [...given.keys(), ...own];
-  throw new ToolwrightError("TOOL_ALREADY_REGISTERED", `The agent has a tool named "${taken}" of its own.`, {
+  throw new ToolwrightError("TOOL_ALREADY_REGISTERED", `The agent has a built-in tool named "${taken}".`, {
     hint: "Give your tool another name.",
     details: { tool: taken },
   });
 }
 
-/** Only a request of the state's own run is decided: a state that was tampered with reaches no other. */
+/** Decides only requests of the run in the state: a forged state reaches no other run. */
 async function write(
   given: Runtime | undefined,
   runId: string,

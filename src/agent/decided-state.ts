@@ -1,6 +1,6 @@
 /**
- * A state whose approval was just decided. It is there at once, while the decision is on its way into the store, and only
- * the store's word counts: what is written down of the state has no decision in it.
+ * A state whose approval was just decided. It is returned at once, while the decision is being stored. Only the stored
+ * decision counts: the JSON of the state does not contain it.
  */
 import { aFullText } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
@@ -19,13 +19,13 @@ export const TOOL_APPROVAL_RESOLUTION: OptionTable = optionTable<ToolApprovalRes
   { required: ["id"], example: '{ id, approved: true } or { id, resolution: "run-again" }' },
 );
 
-/** The state, and a promise of it: `await` waits until the decision is on record. */
+/** The state, and a promise of it: `await` waits until the decision is stored. */
 export type DecidedState = AgentState & PromiseLike<AgentState>;
 
 export class Decisions {
   readonly #writes = new WeakMap<object, Promise<unknown>>();
 
-  /** @param write is what puts the decision on record */
+  /** @param write stores the decision */
   decide(state: AgentState, resolution: ToolApprovalResolution, write: () => Promise<unknown>): DecidedState {
     checkOptions(TOOL_APPROVAL_RESOLUTION, resolution);
     const { id } = resolution;
@@ -34,7 +34,7 @@ export class Decisions {
       : undefined;
     if (shown === undefined)
       throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
-    // At once, not when the state is used: a bare yes about an interrupted call decides nothing.
+    // Checked now, not when the state is used: a plain `approved` does not decide about an interrupted call.
     const { approved } = verdictOn(shown, resolution);
     const before = this.written(state);
     const pendingApprovals = state.pendingApprovals.map((one) =>
@@ -42,9 +42,9 @@ export class Decisions {
     );
     const decided: AgentState = { ...state, pendingApprovals };
     const writing = before.then(write);
-    // Whoever invokes or awaits hears of a failure; a state that is thrown away has nobody who would.
+    // `invoke` and `await` report a failure; a discarded state must not cause an unhandled rejection.
     writing.catch(() => undefined);
-    // A copy of the state has the same list: the write is waited for with it as well.
+    // A copy of the state has the same list, so it waits for the write as well.
     this.#writes.set(decided, writing);
     this.#writes.set(pendingApprovals, writing);
     return hidden(decided, {
@@ -55,7 +55,7 @@ export class Decisions {
     }) as DecidedState;
   }
 
-  /** Resolves when everything that was decided in this state is on record. @throws what kept it from being */
+  /** Resolves when all decisions of this state are stored. @throws the error that prevented it */
   async written(state: { readonly pendingApprovals?: unknown } | undefined): Promise<void> {
     if (typeof state !== "object" || state === null) return;
     const { pendingApprovals } = state;
@@ -65,7 +65,7 @@ export class Decisions {
   }
 }
 
-/** Not part of what is copied, compared or written down. */
+/** Adds methods that copies, comparisons and JSON ignore. */
 function hidden(state: AgentState, methods: object): object {
   for (const [name, value] of Object.entries(methods)) Object.defineProperty(state, name, { value });
   return state;

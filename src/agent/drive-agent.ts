@@ -1,23 +1,22 @@
 /**
- * The loop: make the request fit, ask, put the answer on record, run its calls, tell the model what came of them, ask again.
- * It is driven from the start each time; what is on record is handed back in its place, and from the first thing that is
- * not, it is live.
+ * The loop: fit the request into the window, call the model, store the response, run its calls, add their results, repeat. A
+ * resumed loop starts from the beginning: it replays stored responses and calls the model from the first missing one.
  */
+import { assertNotAborted } from "../loop/call-results.ts";
 import type { RecordedResponses } from "../loop/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { sha256 } from "../util/hash.ts";
-import { askModel, assertNotAborted } from "./ask-model.ts";
+import { askModel } from "./ask-model.ts";
 import { type AgentBudget, costOfAnswer } from "./budget.ts";
 import { fitWindow } from "./context/fit-window.ts";
 import type { ContextWindow } from "./context/context-window.ts";
-import { countedUsage } from "./estimated-usage.ts";
 import type { Emit } from "./events.ts";
-import type { History } from "./history.ts";
+import { type History, toCallMessage } from "./history.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
 import { outputInText } from "./output-in-text.ts";
-import { runAnswer } from "./run-answer.ts";
+import { runToolCalls } from "./run-tool-calls.ts";
 import type { AgentUsage, ContextState } from "./state.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
@@ -27,16 +26,16 @@ export interface AgentSetup {
   readonly model: AgentModel;
   readonly tools: AgentTools;
   readonly system: string;
-  /** What every request has beside what was said, as a hash. */
+  /** The hash of the parts of a request that do not change: system prompt and tools. */
   readonly requestHash: string;
   readonly responses: RecordedResponses;
   readonly history: History;
   readonly window: ContextWindow;
   readonly sizeOf: (message: AgentMessage) => number;
   readonly budget: AgentBudget;
-  /** From how much on something is left out of requests. */
+  /** The size at which requests are shortened. */
   readonly triggerTokens: number;
-  /** What one result may have at most. */
+  /** The limit for one result. */
   readonly maxResultChars: number;
   readonly isStreamed: boolean;
   readonly signal: AbortSignal | undefined;
@@ -46,37 +45,37 @@ export interface AgentSetup {
 export interface AgentEnd {
   readonly stop: AgentStop;
   readonly content: string;
-  /** There when it is there: any value is one. */
+  /** Wrapped, since `undefined` is a valid output. */
   readonly output?: { readonly value: unknown } | undefined;
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
-  /** The calls of the answer that waits, in the order in which it asks for them. */
-  readonly asked?: readonly string[] | undefined;
+  /** The executionIds of the response whose calls wait for approval, in its order. */
+  readonly waitingCalls?: readonly string[] | undefined;
   readonly usage: AgentUsage;
 }
 
-/** What stands on record for one request: first how it was made to fit, then the answer as well. */
-export interface KeptAnswer {
+/** The stored form of one request: first how it was fitted, then also the response. */
+export interface StoredAnswer {
   readonly context?: ContextState | undefined;
-  /** What a summary for it used. */
+  /** The usage of the summary for this request. */
   readonly summaryUsage?: ModelUsage | undefined;
-  /** The budget that was spent: no tools were offered. */
+  /** The exceeded budget: no tools were offered. */
   readonly withdrawn?: string | undefined;
   readonly answer?: ModelAnswer | undefined;
 }
 
-/** How often an answer that is no output is sent back in a row. */
-const MOST_CORRECTIONS = 3;
-const MOST_CUT = 3;
+/** How often in a row an invalid output is sent back. */
+const MAX_CORRECTIONS = 3;
+const MAX_TRUNCATED = 3;
 
-/** @throws TOOL_ABORTED, TOOL_MODEL_FAILED, and whatever keeps the record from being written */
+/** @throws TOOL_ABORTED, TOOL_MODEL_FAILED, and errors of the store */
 export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
   const { options, history, signal, tools } = setup;
   let usage: AgentUsage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, costUsd: 0 };
   let misses = 0;
   let cuts = 0;
   for (;;) {
-    assertNotAborted(signal);
+    assertNotAborted(signal, "agent");
     const { answer, withdrawn, costUsd, usage: answerUsage } = await nextAnswer(setup);
     usage = addAnswer(usage, answerUsage, costUsd);
     const end = (stop: AgentStop, more: Partial<AgentEnd> = {}): AgentEnd => ({
@@ -86,10 +85,10 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
       ...(withdrawn === undefined ? {} : { budget: withdrawn }),
       ...more,
     });
-    const ran = await runAnswer(setup, answer, withdrawn);
-    assertNotAborted(signal);
-    // What waits is not said yet: it is run and said when it is decided.
-    if (ran.isWaiting) return end("approval", { asked: ran.asked });
+    const ran = await runToolCalls(setup, answer, withdrawn);
+    assertNotAborted(signal, "agent");
+    // A response with pending calls joins the history when a resume has run them.
+    if (ran.isWaiting) return end("approval", { waitingCalls: ran.executionIds });
     history.answer(answer);
     history.results(ran.results);
     if (answer.finish === "refused") return end("refused", { outputError: outputErrorOf(options) });
@@ -97,9 +96,9 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
       if (ran.output !== undefined) return end("output", { output: ran.output });
       if (ran.isTerminal) return end("terminal-tool");
       cuts = answer.finish === "cut" ? cuts + 1 : 0;
-      if (cuts >= MOST_CUT) return end("cut", { outputError: outputErrorOf(options) });
+      if (cuts >= MAX_TRUNCATED) return end("cut", { outputError: outputErrorOf(options) });
       misses = ran.hasMissed ? misses + 1 : 0;
-      if (misses > MOST_CORRECTIONS) return end("no-output", { outputError: ran.problem });
+      if (misses > MAX_CORRECTIONS) return end("no-output", { outputError: ran.problem });
       if (withdrawn !== undefined && !ran.hasMissed)
         return end("budget", { outputError: outputErrorOf(options) });
       continue;
@@ -110,13 +109,13 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
     const found = await outputInText(tools.responseSpec, answer.text);
     if ("value" in found) return end("output", { output: found });
     misses += 1;
-    if (misses > MOST_CORRECTIONS) return end("no-output", { outputError: found.problem });
+    if (misses > MAX_CORRECTIONS) return end("no-output", { outputError: found.problem });
     history.say(`${found.problem} Give the final answer by calling ${tools.responseName}.`);
   }
 }
 
 function outputErrorOf({ outputSchema }: SmartAgentOptions): string | undefined {
-  return outputSchema === undefined ? undefined : "The work ended before there was an output.";
+  return outputSchema === undefined ? undefined : "The agent ended without an output.";
 }
 
 interface NextAnswer {
@@ -129,11 +128,11 @@ interface NextAnswer {
 async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   const { responses, requestHash, history, window, budget, model, options, emit } = setup;
   const slot = await responses.next(sha256(`${requestHash} ${history.hash}`));
-  const kept = slot.recorded?.value as KeptAnswer | undefined;
+  const kept = slot.recorded?.value as StoredAnswer | undefined;
   const before = kept ?? (await prepare(setup));
   if (kept?.context !== undefined) window.apply(kept.context);
   if (kept === undefined && before.context !== undefined) {
-    // What it was made of is gone from the next request on: it must not be made again in other words.
+    // The next request lacks the summarized messages, so another summary could not be made: store this one now.
     await slot.save(before);
   }
   if (before.withdrawn !== undefined) emit({ type: "budget", budget: before.withdrawn });
@@ -146,15 +145,15 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   window.correct(answer.usage.inputTokens);
   const saved = isReplayed
     ? before
-    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as KeptAnswer);
+    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as StoredAnswer);
   emit({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
-  // Not before it is on record: it was paid for.
+  // Thrown after the response is stored: it was paid for.
   if (problem !== undefined) throw problem;
   return { answer: saved.answer ?? answer, withdrawn: before.withdrawn, costUsd, usage };
 }
 
-/** What is decided before a request: which budget is spent, and what is left out. */
-async function prepare(setup: AgentSetup): Promise<KeptAnswer> {
+/** Decisions before a request: which budget is exceeded, and what is left out. */
+async function prepare(setup: AgentSetup): Promise<StoredAnswer> {
   const withdrawn = await setup.budget.spent();
   const fitted = await fitWindow(setup, withdrawn !== undefined);
   return {
@@ -201,5 +200,28 @@ function addAnswer(total: AgentUsage, usage: ModelUsage, costUsd: number): Agent
     outputTokens: total.outputTokens + (usage.outputTokens ?? 0),
     cachedInputTokens: total.cachedInputTokens + (usage.cachedInputTokens ?? 0),
     costUsd: total.costUsd + costUsd,
+  };
+}
+
+/**
+ * Fills in the usage that a model does not report, by the token counter of the agent, so that budgets still hold.
+ * @param reported by the model, for the response and for summaries before it
+ * @param requestTokens the size of the request by the same counter
+ */
+function countedUsage(
+  { text, calls }: ModelAnswer,
+  reported: ModelUsage,
+  requestTokens: number,
+  sizeOf: (message: AgentMessage) => number,
+): ModelUsage {
+  const asMessage = (): AgentMessage => ({
+    role: "assistant",
+    content: text,
+    tool_calls: calls.map((call) => toCallMessage(call)),
+  });
+  return {
+    ...reported,
+    inputTokens: reported.inputTokens ?? requestTokens,
+    outputTokens: reported.outputTokens ?? sizeOf(asMessage()),
   };
 }

@@ -1,4 +1,4 @@
-/** An agent as a task of a workflow asks it. What it does counts in the task, which is what resumes and what waits. */
+/** `agent.generate`, for tasks of a workflow. The agent runs in the task, which resumes it and waits for it. */
 import { ToolwrightError } from "../errors.ts";
 import { aList, aSignal, aText, type Check } from "../definition/option-checks.ts";
 import { asOptionError } from "../definition/option-table.ts";
@@ -18,7 +18,7 @@ export interface GenerateResult<Output = unknown> {
   readonly responseMessages: readonly { readonly role: "assistant"; readonly content: string }[];
 }
 
-/** A loop of another maker may pass options of its own, so only ours are checked. */
+/** Other loops may pass options of their own, so only ours are checked. */
 const GENERATE_CHECKS: Readonly<Record<keyof GenerateOptions, Check>> = {
   prompt: aText,
   messages: aList,

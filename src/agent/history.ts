@@ -1,20 +1,19 @@
 /**
- * What was said so far. Of what is added there are two forms: as it is sent, and as it is kept, without what must not be
- * stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
+ * The messages so far. An added message has two forms: as sent, and as stored, without values that must not be stored. The
+ * hash covers the stored form, so that a resumed loop computes the same hash.
  */
-import { fromObjectInput, withArguments } from "../definition/object-schema.ts";
-import { hidesInput, keptInput, LEFT_OUT } from "../invoke/storable.ts";
+import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
+import { type CallResult, storedArguments } from "../loop/call-results.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
 import { parseInput } from "../util/parse-input.ts";
-import type { CallResult } from "./call-results.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage, ToolCallMessage } from "../model/messages.ts";
 import type { ModelAnswer } from "../model/agent-model.ts";
 
 export interface HistoryListener {
-  /** Told of each message as it is added, in both forms. */
-  onAdded(sent: AgentMessage, kept: AgentMessage): void;
+  /** Called with each added message, in both forms. */
+  onAdded(sent: AgentMessage, stored: AgentMessage): void;
 }
 
 export class History {
@@ -22,12 +21,12 @@ export class History {
   readonly #secret: string;
   readonly #listener: HistoryListener;
   readonly #memory: MessageMemory;
-  readonly #kept: AgentMessage[];
-  readonly #began: number;
+  readonly #stored: AgentMessage[];
+  readonly #inputLength: number;
   #hash: string;
 
   constructor(
-    began: readonly AgentMessage[],
+    messages: readonly AgentMessage[],
     options: {
       tools: ReadonlyMap<string, Tool>;
       secret: string;
@@ -40,18 +39,18 @@ export class History {
     this.#secret = options.secret;
     this.#listener = options.listener;
     this.#memory = options.memory;
-    this.#kept = [...began];
-    this.#began = began.length;
+    this.#stored = [...messages];
+    this.#inputLength = messages.length;
     this.#hash = options.hash;
   }
 
-  /** All of it, as it is kept. */
-  get kept(): readonly AgentMessage[] {
-    return this.#kept;
+  /** All messages, as stored. */
+  get stored(): readonly AgentMessage[] {
+    return this.#stored;
   }
 
   get added(): AgentMessage[] {
-    return this.#kept.slice(this.#began);
+    return this.#stored.slice(this.#inputLength);
   }
 
   get hash(): string {
@@ -75,19 +74,19 @@ export class History {
       this.#add(common, common);
       return;
     }
-    const kept = calls.map((call) => this.#masked(call));
-    this.#add({ ...common, tool_calls: calls }, { ...common, tool_calls: kept });
+    const masked = calls.map((call) => this.#masked(call));
+    this.#add({ ...common, tool_calls: calls }, { ...common, tool_calls: masked });
   }
 
-  results(results: readonly CallResult[]): void {
-    for (const { sent, kept } of results) this.#add(sent, kept);
+  results(results: readonly CallResult<AgentMessage>[]): void {
+    for (const { sent, stored } of results) this.#add(sent, stored);
   }
 
-  #add(sent: AgentMessage, kept: AgentMessage): void {
-    const own = this.#memory.keep(kept);
-    this.#kept.push(own);
+  #add(sent: AgentMessage, stored: AgentMessage): void {
+    const own = this.#memory.keep(stored);
+    this.#stored.push(own);
     this.#hash = this.#memory.hashAfter(this.#hash, own);
-    this.#listener.onAdded(sent === kept ? own : sent, own);
+    this.#listener.onAdded(sent === stored ? own : sent, own);
   }
 
   #masked(call: ToolCallMessage): ToolCallMessage {
@@ -95,14 +94,11 @@ export class History {
     const spec = tool === undefined ? undefined : specOf(tool);
     if (spec === undefined || !hidesInput(spec)) return call;
     const input = parseInput(call.function.arguments);
-    // Nobody knows where in it the fields are that must not be stored.
+    // In text that is not JSON, the fields that must not be stored cannot be found.
     if (input === undefined)
       return { ...call, function: { ...call.function, arguments: JSON.stringify(LEFT_OUT) } };
-    const args = fromObjectInput(spec.inputJsonSchema, input.value);
-    const covered = JSON.stringify(
-      withArguments(spec.inputJsonSchema, input.value, keptInput(spec, args, this.#secret)),
-    );
-    return { ...call, function: { ...call.function, arguments: covered } };
+    const stored = JSON.stringify(storedArguments(spec, input.value, this.#secret));
+    return { ...call, function: { ...call.function, arguments: stored } };
   }
 }
 

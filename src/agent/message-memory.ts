@@ -1,6 +1,6 @@
 /**
- * What an agent remembers about messages, so that each is looked at once however often it is sent or handed in again. Only
- * about messages that cannot change any more: those that were made here, and copies of what came from outside.
+ * Caches hashes of messages, so that each message is processed once, however often it is sent or passed in. Only frozen
+ * messages are cached: those created here, and copies of messages from callers.
  */
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
@@ -12,17 +12,17 @@ export interface Recalled {
 }
 
 export class MessageMemory {
-  /** What came in last: a conversation that goes on hands it in again, with little more. */
+  /** The last input: the next invoke of a conversation repeats it with a few more messages. */
   #last: Recalled = { messages: [], hashes: [NOTHING_SAID] };
   readonly #own = new WeakSet<AgentMessage>();
   readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
 
-  /** Whether it is one of ours: made here, and never changed since. */
+  /** Whether the message is one of ours, and therefore frozen. */
   knows(message: unknown): boolean {
     return this.#own.has(message as AgentMessage);
   }
 
-  /** The message itself if it is one of ours, else a copy that nobody can change. */
+  /** The message itself if it is one of ours, else a frozen copy. */
   keep(message: AgentMessage): AgentMessage {
     if (this.#own.has(message)) return message;
     const kept = copied(message);
@@ -30,7 +30,7 @@ export class MessageMemory {
     return kept;
   }
 
-  /** The hash of what was said up to and with this message. */
+  /** The hash of all messages up to and including this one. */
   hashAfter(before: string, message: AgentMessage): string {
     const known = this.#hashes.get(message);
     if (known?.before === before) return known.after;
@@ -39,7 +39,7 @@ export class MessageMemory {
     return after;
   }
 
-  /** How many of these the last list began with: the very same objects, which cannot have changed. */
+  /** The length of the common prefix with the last input: the same objects, which cannot have changed. */
   knownOf(messages: readonly unknown[]): number {
     const { messages: last } = this.#last;
     const most = Math.min(last.length, messages.length);
@@ -48,7 +48,7 @@ export class MessageMemory {
     return known;
   }
 
-  /** All of them as they are kept, and the hash after each: the one at 0 is of nothing. */
+  /** The frozen messages, and the hash after each; the hash at 0 is that of an empty list. */
   recall(messages: readonly AgentMessage[]): Recalled {
     const known = this.knownOf(messages);
     const kept = this.#last.messages.slice(0, known);
@@ -68,7 +68,7 @@ function copied(message: AgentMessage): AgentMessage {
   try {
     return frozenCopy(withContent(message)) as AgentMessage;
   } catch (error) {
-    throw refusal("messages", `must hold nothing but data, which can be written down: ${messageOf(error)}`);
+    throw refusal("messages", `must contain only data that can be serialized: ${messageOf(error)}`);
   }
 }
 
@@ -77,7 +77,7 @@ function frozenCopy(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Bytes, dates and addresses in the parts of a message: copies of their own kind.
+  // Bytes, dates and URLs in the parts of a message keep their type.
   if (prototype !== Object.prototype && prototype !== null) {
     return value instanceof URL ? new URL(value) : structuredClone(value);
   }

@@ -1,4 +1,4 @@
-/** What `createSmartAgent` takes and gives. A wrong option is refused when the agent is made. */
+/** Options and results of `createSmartAgent`. An invalid option is refused when the agent is created. */
 import type { z } from "zod";
 import {
   aBoolean,
@@ -30,22 +30,22 @@ import type { AgentState, AgentUsage } from "./state.ts";
 export interface SmartAgentLimits {
   readonly maxToolCalls?: number | undefined;
   readonly maxParallelTools?: number | undefined;
-  /** What a request may hold. Default 128,000. */
+  /** The size of the context window, in tokens. Default 128,000. */
   readonly maxContextTokens?: number | undefined;
   readonly maxTotalOutputTokens?: number | undefined;
-  /** What all results of tools together may have. */
+  /** The limit for all results of tools together. */
   readonly maxTotalOutputBytes?: number | undefined;
-  /** Needs `costOf`, or tools that report what they cost. */
+  /** Needs `costOf`, or tools that report their cost. */
   readonly maxCostUsd?: number | undefined;
   readonly maxWallClockMs?: number | undefined;
 }
 
-/** What may happen to the results of a tool when the window fills. */
+/** How results of a tool are shortened when the window fills. */
 export type Retention = "keep_full" | "keep_structured" | "summarize_archive" | "drop";
 
 export interface ToolRetention {
   readonly output?: Retention | undefined;
-  /** `digest`: long texts in the arguments go as well. Default `"digest"`. */
+  /** `digest`: long texts in the arguments are shortened as well. Default `"digest"`. */
   readonly input?: "keep" | "digest" | undefined;
 }
 
@@ -56,12 +56,12 @@ export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
   readonly tools?: ToolSource | undefined;
   readonly systemPrompt?: string | undefined;
   readonly outputSchema?: Output | undefined;
-  /** Default: one on `toolwright.db`, opened and closed by each call. */
+  /** Default: a runtime on `toolwright.db` for each call. */
   readonly runtime?: Runtime | undefined;
   readonly onEvent?: ((event: SmartAgentEvent) => void) | undefined;
   readonly limits?: SmartAgentLimits | undefined;
   readonly planning?: { readonly mode?: "todo" | "off" | undefined } | undefined;
-  /** Whether what does not fit is summarised by the model. Else it is left out, with a list of handles. Default `true`. */
+  /** Whether the model summarizes messages that do not fit. `false` replaces them by a list of handles. Default `true`. */
   readonly summarization?: boolean | { readonly summaryTriggerTokens?: number | undefined } | undefined;
   readonly toolResponses?:
     | {
@@ -71,9 +71,9 @@ export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
         readonly retentionByTool?: Readonly<Record<string, Retention | ToolRetention>> | undefined;
       }
     | undefined;
-  /** How many tokens a text is. Default: a tokenizer where one is installed, else an estimate. */
+  /** Counts the tokens of a text. Default: an installed tokenizer, else an estimate. */
   readonly countTokens?: ((text: string) => number) | undefined;
-  /** What an answer of the model cost, in US dollars. */
+  /** The cost of a response, in US dollars. */
   readonly costOf?:
     | ((answer: { readonly model: string; readonly usage: AgentUsageOfAnswer }) => number)
     | undefined;
@@ -88,11 +88,11 @@ export interface AgentUsageOfAnswer {
 export interface InvokeOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: SmartAgentEvent) => void) | undefined;
-  /** Pieces of answers are told as events. Default `false`. */
+  /** Emits pieces of responses as `stream` events. Default `false`. */
   readonly stream?: boolean | undefined;
 }
 
-/** What made an invoke stop. `approval` leaves it as it is: its state or its run id goes on with it. */
+/** Why an invoke stopped. After `approval`, an invoke with its state or its run id resumes it. */
 export type AgentStop =
   | "answer"
   | "output"
@@ -107,15 +107,15 @@ export interface InvokeResult<Output = unknown> {
   readonly runId: string;
   readonly status: AgentState["status"];
   readonly stop: AgentStop;
-  /** What the model said last. */
+  /** The last text of the model. */
   readonly content: string;
-  /** Those that it began with and those that were added. */
+  /** The input and the added messages. */
   readonly messages: AgentMessage[];
-  /** There when an `outputSchema` was given and met. */
+  /** Present when the answer matches `outputSchema`. */
   readonly output?: Output;
-  /** Why it was not met. */
+  /** Why the answer does not match. */
   readonly outputError?: string;
-  /** The one that was spent. */
+  /** The exceeded budget. */
   readonly budget?: string;
   readonly metadata: { readonly usage: AgentUsage };
   readonly state: AgentState;
@@ -131,7 +131,7 @@ const aRetention: Check = either(
 
 const CHECKS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
   name: aFullText,
-  // What it is in full is seen when it is loaded; what cannot be one at all is refused now.
+  // The model is resolved on first use; a value that cannot be a model is refused now.
   model: (value, field) => {
     const isModel = typeof value === "string" || hasMethod(value, "doGenerate") || hasMethod(value, "invoke");
     if (!isModel)

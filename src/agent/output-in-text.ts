@@ -1,4 +1,7 @@
-/** An output that a model wrote down in place of calling for it. */
+/**
+ * Reads an output that the model wrote as text instead of calling the output tool. A replay builds the problems again, and
+ * their texts are hashed: do not change them.
+ */
 import { z } from "zod";
 import { fromObjectInput } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
@@ -16,11 +19,11 @@ export async function outputInText(
   }
   try {
     const checked = await schema.safeParseAsync(fromObjectInput(inputJsonSchema, parsed.value));
-    // As it is kept: a replay gives the same value.
+    // Encoded and decoded, so that a replay returns the same value.
     if (checked.success) return { value: decode(encode(checked.data)) };
     return misfit(z.prettifyError(checked.error));
   } catch (error) {
-    // The answer is on record: if this ended the run, it would end it again with every resume.
+    // The response is stored: an exception would end the run again with every resume.
     return misfit(messageOf(error));
   }
 }

@@ -1,4 +1,4 @@
-/** The state after an invoke: what was done, from the store, whoever did it and however often it was resumed. */
+/** Reads the state after an invoke from the store, so it includes the calls of every process that worked on the run. */
 import { type Approval, toApproval } from "../invoke/approval.ts";
 import { APPROVAL_RESOLUTIONS } from "../invoke/approvals/decision.ts";
 import { decodeError, messageOf } from "../invoke/error-record.ts";
@@ -12,34 +12,35 @@ import type { Transaction } from "../store/store.ts";
 import { saysError } from "../tool/model-answer.ts";
 import { decode } from "../util/encode.ts";
 import { toShownValue } from "../util/shown-value.ts";
-import type { KeptResult } from "./kept-result.ts";
+import type { StoredResult } from "./stored-result.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentState, PendingToolApproval, ToolHistoryEntry } from "./state.ts";
 import { decoded, wholeText } from "./tools/call-text.ts";
 
-export interface StatePlace {
+/** The run and the scope that the state describes. */
+export interface StateSource {
   readonly host: Host;
   readonly scope: ScopeKey;
   readonly budgetId: string;
   readonly turn: number;
-  /** What the state before says of earlier invokes; what is not known is read. */
+  /** The entries of earlier invokes, from the state before; read from the store where absent. */
   readonly history: readonly ToolHistoryEntry[] | undefined;
   readonly messages: readonly AgentMessage[];
   readonly memory: MessageMemory;
-  /** The executionIds of all calls of an answer that waits, in the order in which it asks for them. */
-  readonly asked: readonly string[];
+  /** The executionIds of the response whose calls wait for approval, in its order. */
+  readonly waitingCalls: readonly string[];
 }
 
-export async function readState(place: StatePlace, kept: KeptResult): Promise<AgentState> {
-  const { host, scope, budgetId, turn, messages } = place;
+export async function readState(source: StateSource, result: StoredResult): Promise<AgentState> {
+  const { host, scope, budgetId, turn, messages } = source;
   const now = host.clock.now();
-  const isWaiting = kept.status === "waiting";
+  const isWaiting = result.status === "waiting";
   const readAll = () =>
     host.store.read(function* () {
       return {
         calls: yield* callsOfScope(scope),
-        earlier: place.history === undefined ? yield* earlierCalls(scope) : [],
+        earlier: source.history === undefined ? yield* earlierCalls(scope) : [],
         requests: isWaiting ? yield* requestsOf(scope, now) : [],
         cache: yield* listCache(budgetId, now),
       };
@@ -51,12 +52,13 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
   );
   const toEntries = (calls: readonly FoundCall[]) => calls.map((call) => toEntry(reported(call)));
   const own = new Set(read.calls.map(({ key }) => key));
-  const before = place.history?.filter(({ executionId }) => !own.has(executionId)) ?? toEntries(read.earlier);
-  const all = [...messages, ...kept.added.map((message) => place.memory.keep(message))];
-  const toolHistory = [...before, ...inOrder(toEntries(read.calls), kept.added, place.asked)];
+  const before =
+    source.history?.filter(({ executionId }) => !own.has(executionId)) ?? toEntries(read.earlier);
+  const all = [...messages, ...result.added.map((message) => source.memory.keep(message))];
+  const toolHistory = [...before, ...inOrder(toEntries(read.calls), result.added, source.waitingCalls)];
   return {
     runId: scope.runId,
-    status: kept.status,
+    status: result.status,
     messages: all,
     turn: { number: turn, began: messages.length, length: all.length },
     toolHistory,
@@ -67,11 +69,13 @@ export async function readState(place: StatePlace, kept: KeptResult): Promise<Ag
       ]),
     ),
     toolCallCount: toolHistory.length,
-    pendingApprovals: asAsked(read.requests, place.asked).map((one) => toPending(one, read.calls)),
-    plan: kept.plan.version === 0 ? null : kept.plan,
-    planVersion: kept.plan.version,
-    usage: kept.usage,
-    context: kept.context,
+    pendingApprovals: inCallOrder(read.requests, source.waitingCalls).map((one) =>
+      toPending(one, read.calls),
+    ),
+    plan: result.plan.version === 0 ? null : result.plan,
+    planVersion: result.plan.version,
+    usage: result.usage,
+    context: result.context,
   };
 }
 
@@ -83,7 +87,7 @@ function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
   return calls;
 }
 
-/** What waits, and the call of the agent that it is, or that it is made inside of. */
+/** A pending approval, and the call of the agent that it belongs to or is nested in. */
 interface Request {
   readonly approval: Approval;
   readonly topKey: string;
@@ -95,27 +99,29 @@ function* requestsOf(scope: ScopeKey, now: number): Transaction<Request[]> {
     if (row.nodeId !== scope.nodeId || row.iteration !== scope.iteration) continue;
     const approval = toApproval(row);
     const topKey = yield* callOfScopeAround(scope, approval.callKey);
-    // Others may wait beside this agent, in calls of its caller.
+    // Calls of the caller may wait beside this agent.
     if (topKey !== undefined) requests.push({ approval, topKey });
   }
   return requests;
 }
 
-function asAsked(requests: readonly Request[], asked: readonly string[]): Request[] {
-  return requests.toSorted((one, other) => asked.indexOf(one.topKey) - asked.indexOf(other.topKey));
+function inCallOrder(requests: readonly Request[], executionIds: readonly string[]): Request[] {
+  return requests.toSorted(
+    (one, other) => executionIds.indexOf(one.topKey) - executionIds.indexOf(other.topKey),
+  );
 }
 
-/** In the order in which the model asked for them. @param asked in the answer that waits, which is not said yet */
+/** In the order of the model's calls. @param waitingCalls of the response that is not in the messages yet */
 function inOrder(
   entries: readonly ToolHistoryEntry[],
   added: readonly AgentMessage[],
-  asked: readonly string[],
+  waitingCalls: readonly string[],
 ): ToolHistoryEntry[] {
   const answered = added.flatMap(({ executionId }) => executionId ?? []);
-  const place = new Map([...answered, ...asked].map((executionId, index) => [executionId, index]));
-  const placeOf = ({ executionId }: ToolHistoryEntry): number => place.get(executionId) ?? Infinity;
+  const indexes = new Map([...answered, ...waitingCalls].map((executionId, index) => [executionId, index]));
+  const indexOf = ({ executionId }: ToolHistoryEntry): number => indexes.get(executionId) ?? Infinity;
   return entries.toSorted((one, other) => {
-    const [a, b] = [placeOf(one), placeOf(other)];
+    const [a, b] = [indexOf(one), indexOf(other)];
     return a === b ? 0 : a - b;
   });
 }
@@ -141,7 +147,7 @@ function toEntry(call: FoundCall): ToolHistoryEntry {
   };
 }
 
-/** A tool that returns `is_error: true` has run, and failed: the model reads it as an error, and so does the history. */
+/** A tool that returns `is_error: true` has run and failed: model and history treat its output as an error. */
 function statusOf({ status }: FoundCall, output: unknown): ToolHistoryEntry["status"] {
   if (status === "denied") return "rejected";
   return status === "success" && saysError(output) ? "error" : status;

@@ -1,6 +1,6 @@
 /**
- * The state of an agent: JSON, to be kept anywhere and sent anywhere. It says where to go on and shows what was done. It
- * decides nothing: what a person decided, what was run and what is spent stand in the store.
+ * The state of an agent: JSON that can be stored and sent anywhere. It names the turn to continue from and shows the calls so
+ * far. It decides nothing: decisions, calls and usage are read from the store.
  */
 import type { ApprovalResolution } from "../invoke/approvals/decision.ts";
 import type { Plan } from "../invoke/events.ts";
@@ -11,23 +11,23 @@ export interface AgentState {
   readonly runId: string;
   readonly status: "finished" | "waiting" | "failed";
   readonly messages: AgentMessage[];
-  /** Which invoke this is the state of, how many messages it began with, and how many it has. */
+  /** The number of the invoke, the number of its input messages, and of all its messages. */
   readonly turn: { readonly number: number; readonly began: number; readonly length: number };
-  /** Every call that this agent made, in order. */
+  /** Every call of this agent, in order. */
   readonly toolHistory: ToolHistoryEntry[];
-  /** Answers that equal calls of this invoke get without running. */
+  /** Cached outputs that equal calls of this invoke get without running. */
   readonly toolCache: Record<string, { readonly toolName: string; readonly output: unknown }>;
   readonly toolCallCount: number;
   readonly pendingApprovals: PendingToolApproval[];
   readonly plan: Plan | null;
   readonly planVersion: number;
   readonly usage: AgentUsage;
-  /** What is left out of requests, and what stands in its place. */
+  /** The messages left out of requests, and their summary. */
   readonly context: ContextState | null;
 }
 
 export interface ToolHistoryEntry {
-  /** What `get_tool_response` finds it by. */
+  /** The handle for `get_tool_response`. */
   readonly executionId: string;
   readonly toolName: string;
   readonly args: unknown;
@@ -44,19 +44,19 @@ export interface ToolHistoryEntry {
 
 export interface PendingToolApproval {
   readonly id: string;
-  /** The model's id of the call, or of the sub-agent's call that it is made inside of. */
+  /** The tool call id of the call, or of the sub-agent call that contains it. */
   readonly toolCallId: string | undefined;
   readonly toolName: string;
   readonly args: unknown;
   readonly status: "pending" | "approved" | "rejected";
-  /** `replay`: it was interrupted. `resolution` answers it: `"happened"`, `"run-again"` or `"give-up"`. */
+  /** `replay`: the call was interrupted. Decide with `resolution`: `"happened"`, `"run-again"` or `"give-up"`. */
   readonly kind: "call" | "replay" | "task";
   readonly prompt: string;
   readonly defaults: unknown;
-  /** The answers by name, where a yes or no is none. */
+  /** The possible resolutions, where `approved` is not enough. */
   readonly resolutions?: readonly ApprovalResolution[];
   readonly executionId: string;
-  /** The call that it is made inside of, such as a sub-agent's. */
+  /** The call that contains it, such as that of a sub-agent. */
   readonly parentExecutionId: string | undefined;
   readonly requestedAt: string;
   readonly expiresAt: string | undefined;
@@ -73,19 +73,19 @@ export interface AgentUsage {
 export interface ContextState {
   /** Results of calls before this message are sent as a summary and a handle. */
   readonly archivedUpTo: number;
-  /** Messages before this one are not sent at all, but for the task. */
+  /** Messages before this one are not sent, except the task. */
   readonly droppedUpTo: number;
-  /** Of those. */
+  /** The summary of the messages left out. */
   readonly summary: string;
 }
 
-/** What `invoke` takes: something to begin with, a run to go on with, or a state. */
+/** The input of `invoke`: messages, the id of a run to resume, or a state. */
 export type AgentInput = Partial<Omit<AgentState, "messages">> & {
   readonly messages?: readonly AgentMessage[] | undefined;
   readonly runId?: string | undefined;
 };
 
-/** Where a state stands, if it is one. @throws TOOL_OPTION_INVALID */
+/** The turn of a state; `undefined` for other inputs. @throws TOOL_OPTION_INVALID */
 export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["turn"] | undefined {
   if (turn === undefined || turn === null) return undefined;
   const { number, began, length } = turn;
@@ -102,7 +102,7 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
-/** What came in, as it is now: its giver may go on with it before it is looked at. Those that cannot change stay. */
+/** A copy of the input: the caller may change it before it is processed. Frozen messages are not copied. */
 export function asGiven(input: AgentInput): AgentInput {
   const messages: unknown = input?.messages;
   if (!Array.isArray(messages)) return input;

@@ -1,6 +1,6 @@
 /**
- * An agent as a tool of another one. What it asks and calls is on record inside of the call, so the call itself can be
- * entered again: after a crash, and when something in it that waited for a person was decided.
+ * An agent as a tool of another one. Its responses and calls are stored inside the call, so the call can be entered again:
+ * after a crash, and after a decision about a pending call in it.
  */
 import { z } from "zod";
 import { aFullText, aText } from "../definition/option-checks.ts";
@@ -14,7 +14,7 @@ import type { AgentInput } from "./state.ts";
 
 export interface AgentToolOptions {
   readonly name?: string | undefined;
-  /** The same, as Cognipeer spells it. */
+  /** The same, as Cognipeer names it. */
   readonly toolName?: string | undefined;
   readonly description?: string | undefined;
   readonly inputDescription?: string | undefined;
@@ -59,7 +59,7 @@ function messageWith(content: string): AgentInput {
 
 function answerOf(name: string, result: InvokeResult): unknown {
   const { status, stop, content, outputError } = result;
-  // Inside a run nobody hears this: the call around what waits does so as well.
+  // Inside a run this is never seen: the enclosing call waits as well.
   if (status === "waiting") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_REQUIRED",

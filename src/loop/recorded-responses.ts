@@ -1,6 +1,6 @@
 /**
- * What a model said, by its place in a scope: committed before anything of it happens, and handed back in its place when
- * the loop is driven again. When the loop asks something else than what is on record, it goes on live from there.
+ * Stored responses of a model, by their position in a scope. A response is committed before its calls run, and replayed when
+ * the loop resumes. When a request differs from the stored one, the loop calls the model from there on.
  */
 import { ToolwrightError } from "../errors.ts";
 import { type RecordedResponse, readResponse, saveResponse } from "../store/tables/responses.ts";
@@ -10,26 +10,26 @@ import { digest } from "../util/hash.ts";
 import type { Scope } from "../invoke/scope.ts";
 
 export interface ResponseSlot {
-  /** What stands on record for this very request. */
+  /** The stored response to an equal request. */
   readonly recorded: { readonly value: unknown } | undefined;
-  /** Something else was asked here before: the record is not used from here on. */
+  /** The stored request at this position differs: no stored response is used from here on. */
   readonly hasDiverged: boolean;
   /**
-   * Commits, and returns what a replay would give. May be called again with more.
-   * @param also what is written in the same transaction
+   * Commits the value and returns what a replay would return. A later call replaces it.
+   * @param also statements for the same transaction
    * @throws TOOL_RUN_FENCED
    */
   save(value: unknown, also?: () => Transaction<void>): Promise<unknown>;
 }
 
 export interface RecordedResponses {
-  /** Takes the next place. */
+  /** Takes the next position. */
   next(requestHash: string): Promise<ResponseSlot>;
 }
 
 /**
- * @param onDiverged told once, with the place from which the record is no longer used
- * @param first the first place, where several loops share a scope
+ * @param onDiverged called once, with the position from which stored responses are no longer used
+ * @param first the first position, where several loops share a scope
  */
 export function recordedResponsesOf(
   scope: Scope,
@@ -57,8 +57,8 @@ export function recordedResponsesOf(
 }
 
 /**
- * For several loops side by side in one scope, whose order nobody knows: a response is found again by what was asked, and by
- * how often that was asked before. Who asks something else finds nothing, and is live.
+ * For loops that run side by side in one scope, in no fixed order: a response is found by its request, and by how often that
+ * request was made before. A request without a stored response goes to the model.
  */
 export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
   return {
@@ -66,7 +66,7 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
       const count = scope.countRequest(requestHash);
       await scope.ready;
       assertRecording(scope);
-      const position = placeOfRequest(requestHash, count);
+      const position = positionOfRequest(requestHash, count);
       const found = await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
       return { ...slotAt(scope, position, requestHash, isSame ? found : undefined), hasDiverged: false };
@@ -74,14 +74,14 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
   };
 }
 
-/** Far behind the places of loops that count theirs. */
-function placeOfRequest(requestHash: string, count: number): number {
+/** Far behind the positions of loops that count theirs. */
+function positionOfRequest(requestHash: string, count: number): number {
   return 2 ** 52 + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
 }
 
 function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
-  const place = { scopeId: scope.id, attempt: scope.attempt, position };
-  return scope.host.store.read(() => readResponse(place));
+  const location = { scopeId: scope.id, attempt: scope.attempt, position };
+  return scope.host.store.read(() => readResponse(location));
 }
 
 function slotAt(
@@ -90,23 +90,23 @@ function slotAt(
   requestHash: string,
   recorded: RecordedResponse | undefined,
 ): Omit<ResponseSlot, "hasDiverged"> {
-  const place = { scopeId: scope.id, attempt: scope.attempt, position };
+  const location = { scopeId: scope.id, attempt: scope.attempt, position };
   return {
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
     async save(value, also) {
       const responseJson = encode(value);
       const changes = await commit(scope, function* () {
-        const saved = yield* saveResponse(place, { requestHash, responseJson }, scope.writer);
+        const saved = yield* saveResponse(location, { requestHash, responseJson }, scope.writer);
         if (saved > 0 && also !== undefined) yield* also();
         return saved;
       });
-      if (changes === 0) throw lost(scope);
+      if (changes === 0) throw fencedScope(scope);
       return decode(responseJson);
     },
   };
 }
 
-/** A loop may swallow the failure; the run that it belongs to ends with it all the same. */
+/** A loop may swallow the error, so the scope fails as well: its run must not continue without the response. */
 async function commit<T>(scope: Scope, write: () => Transaction<T>): Promise<T> {
   try {
     return await scope.host.store.transaction(write, "normal");
@@ -116,13 +116,13 @@ async function commit<T>(scope: Scope, write: () => Transaction<T>): Promise<T> 
   }
 }
 
-/** The model is not asked for what could not take effect any more. */
+/** After a failed write, another request to the model could have no effect. */
 function assertRecording({ root, parent }: Scope): void {
   const failure = root.failure ?? parent?.failure;
   if (failure !== undefined) throw failure;
 }
 
-export function lost(scope: Scope): ToolwrightError {
+export function fencedScope(scope: Scope): ToolwrightError {
   const { runId, nodeId } = scope.identity;
   return new ToolwrightError(
     "TOOL_RUN_FENCED",

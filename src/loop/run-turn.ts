@@ -1,13 +1,13 @@
 /**
- * One turn of a chat, or one run of an agent's loop. It has a number, committed with a hash of its input when it begins,
- * and counts in a scope of its own: what is said again in the next turn is done again. The same input under the same run id
- * is the same turn: it goes on, or, once it has ended, is answered from the record.
+ * One turn of a chat, or one invoke of an agent. It has a number, committed with a hash of its input when it starts, and a
+ * scope of its own: an equal call in the next turn runs again. The same input under the same run id is the same turn: it
+ * resumes, or, once it has ended, returns its stored result.
  */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import type { Host, Limits } from "../invoke/host.ts";
-import { lost } from "./recorded-responses.ts";
+import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { forgetReplayOfTask } from "../store/tables/retention.ts";
@@ -21,14 +21,14 @@ import type { OpenRuntime } from "../runtime/create-runtime.ts";
 
 export interface TurnOptions {
   readonly runId: string;
-  /** What drives it. Turns of different kinds never go on with each other. */
+  /** The loop that runs it. A run holds turns of one kind. */
   readonly kind: string;
   readonly inputHash: string;
-  /** What it resumes with, whatever the caller says then. */
+  /** The input that is stored; a resume uses it instead of the input of the caller. */
   readonly began: unknown;
-  /** Whether this input may come after what is on record. */
+  /** Whether this input may follow the stored turns. */
   readonly follows: (record: { readonly first: PastTurn; readonly last: PastTurn }) => boolean;
-  /** Budgets, cache and breakers start anew with each turn. Default: they are the run's. */
+  /** Each turn has its own budgets, cache and breakers. Default: the turns of a run share them. */
   readonly hasOwnBudget?: boolean | undefined;
   readonly limits?: Limits | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -36,7 +36,7 @@ export interface TurnOptions {
 
 export interface PastTurn {
   readonly began: unknown;
-  /** Of one that has ended. */
+  /** `undefined` until it ends. */
   readonly result: unknown;
 }
 
@@ -45,15 +45,15 @@ export interface Turn {
   /** From 1. */
   readonly number: number;
   readonly began: unknown;
-  /** Keeps what the turn came to; what was needed to resume it is not kept any longer. */
+  /** Stores the result, and deletes what only a resume would need. */
   end(result: unknown): Promise<void>;
 }
 
 const NODE = "main";
 
 /**
- * @param drive is not called for a turn that has ended
- * @param replay makes the result of what was kept
+ * @param drive runs the turn; not called when it has ended
+ * @param replay builds the result from the stored one
  * @throws TOOL_RUN_TAKEN, TOOL_RUN_CONFLICT
  */
 export async function runTurn<T>(
@@ -70,9 +70,9 @@ export async function runTurn<T>(
     return replay(decode(chosen.resultJson), chosen.turn);
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
-  const drivenIn = async (): Promise<T> => {
+  const runInScope = async (): Promise<T> => {
     const scope = scopeHere() as Scope;
-    const row = await begin(host, scope, chosen.turn, options);
+    const row = await startTurn(host, scope, chosen.turn, options);
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({
       scope,
@@ -81,19 +81,19 @@ export async function runTurn<T>(
       end: (result) => end(host, scope, chosen.turn, encode(result)),
     });
   };
-  return runtime.run(task, drivenIn, { budgetId: chosen.budgetId ?? runId });
+  return runtime.run(task, runInScope, { budgetId: chosen.budgetId ?? runId });
 }
 
-/** Whoever has changed the code and starts the program again would wonder why nothing changed. */
+/** After a change of the code, a second start of the program would otherwise seem to ignore it. */
 function noteRecorded(host: Host, runId: string): void {
   host.warnOnce(
     "recorded answer",
-    `run "${runId}" has ended, so this is its recorded answer; the model was not asked, and nothing was run. ` +
+    `run "${runId}" has ended, so this is its recorded answer; neither the model nor any tool was called. ` +
       "Use another runId to start over.",
   );
 }
 
-/** The turn on record that began with this input, or the next one. */
+/** The stored turn with this input, or the next one. */
 function* chooseTurn(options: TurnOptions): Transaction<TurnRow> {
   const { runId, kind, inputHash, began, follows, hasOwnBudget = false } = options;
   const last = yield* lastTurn(runId);
@@ -105,7 +105,7 @@ function* chooseTurn(options: TurnOptions): Transaction<TurnRow> {
     inputHash,
     beganJson: encode(began),
     resultJson: null,
-    // The first one's are the run's: that is where people look for them.
+    // The first turn uses the budgets of the run: that is where users look for them.
     budgetId: hasOwnBudget && turn > 1 ? digest(["budget of a turn", runId, turn]) : null,
     isGivenUp: false,
   };
@@ -114,26 +114,26 @@ function* chooseTurn(options: TurnOptions): Transaction<TurnRow> {
     return next;
   }
   if (last.kind !== kind) throw taken(runId, `belongs to a ${last.kind}`);
-  const known = yield* turnByInput(runId, inputHash);
-  if (known === undefined) {
+  const stored = yield* turnByInput(runId, inputHash);
+  if (stored === undefined) {
     const first = last.turn === 1 ? last : ((yield* turnOf(runId, 1)) ?? last);
-    if (!follows({ first: pastOf(first), last: pastOf(last) })) {
-      throw taken(runId, "was begun with another input");
+    if (!follows({ first: pastTurnOf(first), last: pastTurnOf(last) })) {
+      throw taken(runId, "was started with another input");
     }
     return next;
   }
-  if (known.isGivenUp) throw givenUp(runId, known.turn);
-  if (known.turn !== last.turn && known.resultJson === null) {
-    throw taken(runId, `has left turn ${known.turn} unfinished and is in turn ${last.turn}`);
+  if (stored.isGivenUp) throw deletedReplay(runId, stored.turn);
+  if (stored.turn !== last.turn && stored.resultJson === null) {
+    throw taken(runId, `left turn ${stored.turn} unfinished and is in turn ${last.turn}`);
   }
-  return known;
+  return stored;
 }
 
-function pastOf({ beganJson, resultJson }: TurnRow): PastTurn {
+export function pastTurnOf({ beganJson, resultJson }: TurnRow): PastTurn {
   return { began: decode(beganJson), result: resultJson === null ? undefined : decode(resultJson) };
 }
 
-async function begin(host: Host, scope: Scope, turn: number, options: TurnOptions): Promise<TurnRow> {
+async function startTurn(host: Host, scope: Scope, turn: number, options: TurnOptions): Promise<TurnRow> {
   const { runId } = options;
   const previous = identityOf(runId, turn - 1);
   for (;;) {
@@ -146,10 +146,10 @@ async function begin(host: Host, scope: Scope, turn: number, options: TurnOption
       const chosen = yield* chooseTurn(options);
       if (chosen.turn !== turn) throw busy(runId, turn);
       const before = yield* findScope(previous);
-      // Somebody has gone on with the turn before: judge that one.
+      // Another process has taken over the turn before: check its owner.
       if ((before?.ownerId ?? null) !== holder) return undefined;
       const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
-      // Who says something else does not wait for what was asked before.
+      // A new input replaces the turn that waited: its pending approvals are void.
       if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);
       return chosen;
     }, "normal");
@@ -167,10 +167,10 @@ async function end(host: Host, scope: Scope, turn: number, resultJson: string): 
   }, "normal");
 }
 
-/** Locks the scope, so that it cannot be taken over in the meantime. */
+/** Locks the scope, so that no other process takes it over before the commit. */
 function* assertOwned(scope: Scope): Transaction<void> {
   const row = yield* findScope(scope.identity);
-  if (row?.epoch !== scope.writer.epoch) throw lost(scope);
+  if (row?.epoch !== scope.writer.epoch) throw fencedScope(scope);
 }
 
 function identityOf(runId: string, turn: number): ScopeIdentity {
@@ -181,10 +181,10 @@ function taken(runId: string, how: string): ToolwrightError {
   return new ToolwrightError("TOOL_RUN_TAKEN", `Run "${runId}" ${how}.`, { details: { runId } });
 }
 
-function givenUp(runId: string, turn: number): ToolwrightError {
+function deletedReplay(runId: string, turn: number): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_DELETED",
-    `Turn ${turn} of run "${runId}" was left unfinished, and retention has deleted what it would have gone on with.`,
+    `Turn ${turn} of run "${runId}" did not finish, and retention has deleted the responses that a resume needs.`,
     { details: { runId, turn }, effect: "none" },
   );
 }
@@ -192,7 +192,7 @@ function givenUp(runId: string, turn: number): ToolwrightError {
 function busy(runId: string, turn: number): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_CONFLICT",
-    `Turn ${turn} of run "${runId}" is open already, here or in another process that is alive.`,
+    `Turn ${turn} of run "${runId}" is already running, here or in another live process.`,
     { details: { runId, turn } },
   );
 }

@@ -1,4 +1,4 @@
-/** A model as the agent's loop sees it, whoever made it. */
+/** The model interface of the agent loop, for models of any library. */
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { AgentMessage } from "./messages.ts";
 
@@ -9,16 +9,16 @@ export interface OfferedTool {
 }
 
 export interface AskOptions {
-  /** The same list grows from request to request as long as nothing in it changes. Not to be kept or changed. */
+  /** The same array grows from request to request until a message in it changes. Do not store or change it. */
   readonly messages: readonly AgentMessage[];
   readonly system: string;
   readonly tools: readonly OfferedTool[];
-  /** A tool has to be called. */
+  /** The model must call a tool. */
   readonly mustCall: boolean;
-  /** What the answer has to be, for models that can be held to it. */
+  /** The schema of the answer, for models with structured output. */
   readonly outputSchema: JsonSchema | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Given where the answer is to be streamed. */
+  /** Present when the response is streamed. */
   readonly onText: ((text: string) => void) | undefined;
 }
 
@@ -31,15 +31,15 @@ export interface ModelUsage {
 export interface ModelCall {
   readonly id: string;
   readonly name: string;
-  /** As it was sent. */
+  /** As the model sent it. */
   readonly arguments: string;
 }
 
-/** A complete answer. JSON: it is put on record before anything of it happens. */
+/** A complete response. It is JSON: it is stored before its calls run. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelCall[];
-  /** `cut`: there was more to come, so the last call may be half a call. `refused`: it would not answer. */
+  /** `cut`: the response was truncated, so its last call may be incomplete. `refused`: the model refused to answer. */
   readonly finish: "done" | "cut" | "refused";
   readonly usage: ModelUsage;
   readonly provider?: AgentMessage["provider"];
@@ -47,12 +47,12 @@ export interface ModelAnswer {
 
 export interface AgentModel {
   readonly id: string;
-  /** Whether it can be held to a schema. */
+  /** Whether the model supports structured output. */
   readonly isStructured: boolean;
   ask(options: AskOptions): Promise<ModelAnswer>;
 }
 
-/** One for each call: a result has to name the one that it answers. Calls may come without an id, or several with one. */
+/** A unique id for each call, since a result names its call. Models may omit ids or repeat one. */
 export function callIds(given: readonly unknown[]): string[] {
   const taken = new Set(given);
   const seen = new Set<unknown>();

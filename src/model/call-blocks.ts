@@ -1,17 +1,17 @@
 /**
- * Calls in the content of an answer, as some providers have them beside the list of calls. Their inputs stand in the message
- * itself, where they can be covered and shortened; here they are left out, and put in again when the message is sent.
+ * Tool call blocks in the content of a response, which some providers send beside the list of calls. Their inputs are removed
+ * here, since only the list of calls is redacted and shortened, and restored from it when the message is sent.
  */
 import { parseInput } from "../util/parse-input.ts";
 import type { AgentMessage } from "./messages.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** By the field that holds the input. Other blocks that hold one are not kept: models are told of calls by the list. */
+/** The types of such blocks, by the field of the input. Other blocks with an input are dropped: the list has the calls. */
 const INPUT_FIELDS: Readonly<Record<string, string>> = { tool_use: "input", tool_call: "args" };
 const NOT_KEPT: ReadonlySet<unknown> = new Set(["input_json_delta", "functionCall", "function_call"]);
 
-/** @param ids of the calls: as they came, and as they are called now */
+/** @param ids of the calls: as the model sent them, and as they are now */
 export function withoutInputs(
   content: readonly unknown[],
   ids: readonly (readonly [given: unknown, id: string])[],

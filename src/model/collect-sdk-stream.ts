@@ -1,8 +1,8 @@
-/** Puts a streamed answer together. One that breaks off is none: half a call must not be acted on. */
+/** Collects a streamed response. A stream that breaks off is an error: an incomplete call must not run. */
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** @param onText told each piece of text as it comes */
+/** @param onText receives each piece of text */
 export async function collectStream(
   stream: ReadableStream<unknown>,
   onText: (text: string) => void,
@@ -25,7 +25,7 @@ export async function collectStream(
       if (type === "text-delta") onText(String(part["delta"]));
     } else if (WHOLE.has(type)) content.push({ ...part });
     const block = open.get(id);
-    // Signatures of reasoning come with its end.
+    // The signature of reasoning arrives with its end.
     if (block !== undefined && part["providerMetadata"] !== undefined)
       block["providerMetadata"] = part["providerMetadata"];
   }

@@ -1,6 +1,6 @@
 /**
- * Anything with `invoke(messages)`: LangChain's chat models, and objects of one's own. Such models are told of tools by
- * `bindTools`; one without it is asked without tools.
+ * Models with `invoke(messages)`: LangChain chat models, and custom objects. `bindTools` passes the tools; a model without it
+ * runs without tools.
  */
 import type { AgentMessage } from "./messages.ts";
 import {
@@ -62,7 +62,7 @@ function toFunction({ name, description, inputSchema }: AskOptions["tools"][numb
   return { type: "function", function: { name, description, parameters: inputSchema } };
 }
 
-/** What is ours alone stays here. */
+/** Removes fields that only this package uses. */
 function toPlain({
   format: _format,
   is_error: _error,
@@ -110,7 +110,7 @@ function toAnswer(answer: unknown): ModelAnswer {
   };
 }
 
-/** LangChain's calls have `args`; those of OpenAI a function with a text. */
+/** Calls of LangChain have `args`; calls of OpenAI have a function with JSON text. */
 function toCall(call: Fields, id: string): ModelAnswer["calls"][number] {
   const what = (call["function"] ?? call) as Fields;
   const input = what["arguments"] ?? what["args"] ?? what["input"];

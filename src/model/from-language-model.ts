@@ -1,4 +1,4 @@
-/** Models of the AI SDK, asked without the AI SDK. Reasoning and what else a provider wants back is kept as it came. */
+/** Models of the AI SDK, called without the `ai` package. Reasoning and other provider data is kept unchanged. */
 import { isLanguageModel, type LanguageModelLike } from "./sdk-model.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./agent-model.ts";
 import { callIds, countOf } from "./agent-model.ts";
@@ -7,7 +7,7 @@ import { createPromptMaker, SDK_KIND } from "./to-sdk-prompt.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** `undefined` for what is no model of the AI SDK. */
+/** `undefined` for a value that is not a model of the AI SDK. */
 export function fromLanguageModel(value: unknown): AgentModel | undefined {
   if (!isLanguageModel(value)) return undefined;
   const model = value as LanguageModelLike<object>;
@@ -68,7 +68,7 @@ function argumentsOf(input: unknown): string {
   return input.trim() === "" ? "{}" : input;
 }
 
-/** What goes back to the provider. Inputs of our calls stand in the message itself, where they can be covered. */
+/** The parts to send back to the provider. Inputs of calls are left to the message, where they are redacted. */
 function keptPart(part: Part, id: string | undefined): object[] {
   const { type } = part;
   if (type === "source" || type === "tool-approval-request") return [];
@@ -84,7 +84,7 @@ function keptPart(part: Part, id: string | undefined): object[] {
   return [jsonOf(part)];
 }
 
-/** Bytes as base64, which the AI SDK takes as well: a state is JSON. */
+/** Bytes as base64, which the AI SDK accepts too: a state is JSON. */
 function jsonOf(part: Part): object {
   const entries = Object.entries(part).map(([name, value]): [string, unknown] => {
     if (value instanceof Uint8Array) return [name, Buffer.from(value).toString("base64")];

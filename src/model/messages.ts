@@ -1,6 +1,6 @@
 /**
- * What is said in an agent's run, in the shape that most libraries share. It is JSON, and it holds nothing that must not be
- * stored. What comes from outside is checked, for it may come from anywhere.
+ * Messages of an agent, in the shape that most libraries share. They are JSON without values that must not be stored. Messages
+ * of callers are validated.
  */
 import { refusal } from "../runtime/options.ts";
 import { canonicalText } from "../util/canonical.ts";
@@ -17,9 +17,9 @@ export interface AgentMessage {
   /** Of a tool: the text is JSON. */
   readonly format?: "json" | undefined;
   readonly is_error?: true | undefined;
-  /** Of a tool: what `get_tool_response` finds the whole result by. */
+  /** Of a tool: the handle of the full result for `get_tool_response`. */
   readonly executionId?: string | undefined;
-  /** Of the assistant: what the provider wants back as it was, such as its reasoning. */
+  /** Of the assistant: data that the provider needs back unchanged, such as its reasoning. */
   readonly provider?: { readonly kind: string; readonly content: readonly unknown[] } | undefined;
 }
 
@@ -33,16 +33,16 @@ export interface ToolCallMessage {
   readonly type: "function";
   readonly function: {
     readonly name: string;
-    /** As the model sent it, in most cases JSON. */
+    /** As the model sent it, usually JSON. */
     readonly arguments: string;
   };
 }
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"]);
 
-/** Those that were looked at before. */
+/** Messages that were validated before. */
 export interface KnownMessages {
-  /** How many of them, from the first on, without a look at each. */
+  /** The length of the validated prefix. */
   knownOf(messages: readonly unknown[]): number;
   knows(message: unknown): boolean;
 }
@@ -96,7 +96,7 @@ function wrong(how: string): Error {
   return refusal("messages", `must be a list of messages such as { role: "user", content: "Hello" }, ${how}`);
 }
 
-/** A message may come without content where it only calls; everywhere below it has one. */
+/** A message with calls may have no content; everywhere below, it has one. */
 export function withContent(message: AgentMessage): AgentMessage {
   return message.content === undefined || message.content === null
     ? ({ ...(message as object), content: "" } as AgentMessage)
@@ -110,7 +110,7 @@ export function textOf({ content }: AgentMessage): string {
 
 export const NOTHING_SAID = sha256("");
 
-/** Tells what was said up to here from everything else that could have been. Each message is looked at once. */
+/** The hash of a list of messages, computed one message at a time. */
 export function chainHash(before: string, message: AgentMessage): string {
   return sha256(`${before} ${canonicalText(message)}`);
 }

@@ -1,6 +1,6 @@
-/** Models of the AI SDK, as far as those who drive them need to know. Nothing of `ai` is imported. */
+/** The types of AI SDK models that this package uses. Nothing of `ai` is imported. */
 
-/** The part of the AI SDK's language model that is needed here. */
+/** The part of a language model of the AI SDK that is needed here. */
 export interface LanguageModelLike<Request = never> {
   readonly provider?: string | undefined;
   readonly modelId?: string | undefined;
@@ -18,7 +18,7 @@ export function isLanguageModel(value: unknown): value is LanguageModelLike {
   );
 }
 
-/** The AI SDK takes the name of a model where a default provider is set. */
+/** The AI SDK accepts the name of a model if a default provider is set. */
 export function resolveLanguageModel(model: unknown): unknown {
   if (typeof model !== "string") return model;
   const provider = (globalThis as { AI_SDK_DEFAULT_PROVIDER?: { languageModel?: (id: string) => unknown } })

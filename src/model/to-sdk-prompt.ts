@@ -1,4 +1,4 @@
-/** What was said, as the AI SDK's models take it. */
+/** Converts messages to the prompt format of the AI SDK. */
 import { parseInput } from "../util/parse-input.ts";
 import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
 
@@ -9,7 +9,7 @@ export interface SdkMessage {
   readonly content: string | readonly object[];
 }
 
-/** Turns only what was added since the last time: what a request costs must not grow with what was said before. */
+/** Converts only messages added since the last request, so that the cost does not grow with the history. */
 export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkMessage[] {
   const made = new WeakMap<readonly AgentMessage[], { count: number; readonly prompt: SdkMessage[] }>();
   const parts = new WeakMap<AgentMessage, object>();
@@ -27,7 +27,7 @@ export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkM
   };
 }
 
-/** Makes what a message becomes, or finds it. */
+/** Converts a message, or returns the cached result. */
 type Once = <T extends object>(message: AgentMessage, make: () => T) => T;
 
 function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessage[] {
@@ -39,7 +39,7 @@ function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessag
     if (message.role !== "tool") {
       results = undefined;
       const made = once(message, () => toSdkMessage(message));
-      // Providers refuse an answer that says nothing.
+      // Providers refuse an empty response.
       if (message.role !== "assistant" || made.content.length > 0) prompt.push(made);
       continue;
     }
@@ -81,7 +81,7 @@ function toCallPart({
   id,
   function: { name, arguments: text },
 }: NonNullable<AgentMessage["tool_calls"]>[number]): object {
-  // Providers take an object; what could not be read was answered in words.
+  // Providers take an object; input that was not valid JSON got an error result.
   return { type: "tool-call", toolCallId: id, toolName: name, input: parseInput(text)?.value ?? {} };
 }
 
@@ -94,7 +94,7 @@ function toResultPart(message: AgentMessage, toolName: string): object {
   return { type: "tool-result", toolCallId: message.tool_call_id, toolName, output: { type, value } };
 }
 
-/** Parts of the AI SDK pass as they are; images of others become files. */
+/** Parts of the AI SDK pass unchanged; images of other libraries become files. */
 function toUserPart(part: ContentPart): object {
   const url = imageUrlOf(part);
   if (url === undefined) return part;

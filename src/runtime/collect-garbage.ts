@@ -7,17 +7,16 @@ import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
 import {
   deleteExpiredCache,
-  deleteOwner,
   deleteRun,
   forgetReplayOfRun,
   giveUpTurns,
   listBareRunsBefore,
   listOpenTurnsBefore,
-  listPastOwners,
   listWorkflowRunsBefore,
   readRunAge,
   type RunAge,
 } from "../store/tables/retention.ts";
+import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "../util/process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
@@ -116,12 +115,12 @@ async function clearRuns(
   for await (const runId of sweep.pages((after) => listBareRunsBefore(before, after))) {
     if (deletedRuns.has(runId)) continue;
     const mayGo = (age: RunAge): boolean =>
-      age.status === undefined && age.openTurns === 0 && !age.waitsForPerson;
+      age.status === undefined && age.openTurns === 0 && !age.waitsForApproval;
     const rows = await sweep.changeRun(runId, before, mayGo, () => forgetReplayOfRun(runId, FORGOTTEN));
     if (rows !== undefined && rows > 0) cleared += 1;
   }
   for await (const runId of sweep.pages((after) => listOpenTurnsBefore(before, after))) {
-    const mayGo = (age: RunAge): boolean => !age.waitsForPerson;
+    const mayGo = (age: RunAge): boolean => !age.waitsForApproval;
     const turns = await sweep.changeRun(runId, before, mayGo, () => giveUpTurns(runId, now));
     if (turns !== undefined && turns > 0) cleared += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * A store that opens when it is first used, so that making a runtime is not asynchronous and costs nothing. Every loop of
- * the package goes through it, so this is also where they let the event loop turn.
+ * A store that opens on first use, so that creating a runtime is synchronous and cheap. Every loop of the package uses it, so
+ * it also yields to the event loop.
  */
 import { ToolwrightError } from "../errors.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
@@ -34,21 +34,21 @@ export class LazyStore implements Store {
       this.#store = await this.#opening;
       return this.#store;
     } catch (error) {
-      // The next use tries again: a database that was down may be back.
+      // The next use retries: a database that was down may be back.
       this.#opening = undefined;
       throw error;
     }
   }
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    // Every call comes by here twice, so the usual case makes no function and no promise of its own.
+    // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
     if (store !== undefined && turn === undefined) return store.transaction(work, level);
     return this.#after(turn, (opened) => opened.transaction(work, level));
   }
 
-  /** Does not take turns with others: it must not wait. */
+  /** Does not yield to the event loop: it must not wait. */
   commitAtOnce<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
     return this.#store?.commitAtOnce?.(work, level) ?? this.transaction(work, level);
   }

@@ -1,6 +1,6 @@
 /**
- * Brings a store to this version's schema: numbered SQL files, each applied once, all in one transaction. A store
- * that a newer version wrote is refused and left as it is.
+ * Migrates a store to the schema of this version: numbered SQL files, each applied once, all in one transaction. A store of
+ * a newer version is refused and not changed.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export function readMigrations(dialect: "sqlite" | "postgres"): Migration[] {
     }));
 }
 
-/** What is left to apply. @throws TOOL_STORE_VERSION when the store is newer than this program. */
+/** The migrations left to apply. @throws TOOL_STORE_VERSION when the store is newer than this program. */
 export function migrationsAfter(current: number, migrations: readonly Migration[]): Migration[] {
   const latest = migrations.at(-1)?.version ?? 0;
   if (current > latest) {

@@ -1,4 +1,4 @@
-/** Finds the store that an option names: a path, a PostgreSQL address, or a store that is already open. */
+/** Opens the store that an option names: a path, a PostgreSQL address, or an open store. */
 import { lazyModule } from "../util/lazy.ts";
 import type { Store } from "./store.ts";
 
@@ -13,7 +13,7 @@ export function isPostgresAddress(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }
 
-/** Drivers are loaded when they are needed, so that importing the root costs neither of them. */
+/** Drivers load on first use, so that importing the root loads neither. */
 export async function openStore(option: StoreOption = DEFAULT_STORE): Promise<Store> {
   if (typeof option !== "string") return option;
   if (isPostgresAddress(option)) {

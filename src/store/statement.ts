@@ -1,7 +1,7 @@
 /**
- * One SQL statement and what came of it. Parameters are written `?1`, `?2`, …; the PostgreSQL store spells them
- * `$1`. `{now}` stands for the database's own clock in milliseconds, `{share}` and `{update}` for the row locks that
- * PostgreSQL needs and SQLite, which has one writer, does not.
+ * One SQL statement and its result. Parameters are written `?1`, `?2`, …; the PostgreSQL store rewrites them to `$1`.
+ * `{now}` is the clock of the database in milliseconds. `{share}` and `{update}` are row locks, which SQLite, with its single
+ * writer, does not need.
  */
 import type { Transaction } from "./store.ts";
 
@@ -24,12 +24,12 @@ export function* all(sql: string, ...parameters: SqlValue[]): Transaction<readon
   return (yield { kind: "query", sql, parameters }).rows;
 }
 
-/** The first row of a query, or of a change that says RETURNING. */
+/** The first row of a query, or of a change with RETURNING. */
 export function* first(sql: string, ...parameters: SqlValue[]): Transaction<Row | undefined> {
   return (yield { kind: "query", sql, parameters }).rows[0];
 }
 
-/** The number of rows that a change touched. */
+/** The number of rows that a statement changed. */
 export function* change(sql: string, ...parameters: SqlValue[]): Transaction<number> {
   return (yield { kind: "change", sql, parameters }).changes;
 }

@@ -1,23 +1,23 @@
-/** A clock that stands still until a test moves it. Leases do not follow it: they use the database's own clock. */
+/** A clock that a test advances. Leases ignore it: they use the clock of the database. */
 import type { MeasuringClock } from "../util/clock.ts";
 
 export interface PendingSleep {
-  /** When it ends, by this clock. */
+  /** Its end, by this clock. */
   readonly wakesAtMs: number;
   readonly ms: number;
 }
 
 export interface FakeClock extends MeasuringClock {
-  /** Moves time on and wakes the sleepers on the way, in order; what they do at once is done when it resolves. */
+  /** Advances the time and wakes sleepers in order; resolves after their immediate work is done. */
   advance(ms: number): Promise<void>;
-  /** Sets the time of day ahead, or back where `ms` is negative. No time passes: sleepers and `monotonic()` do not notice. */
+  /** Changes the time of day by `ms`, which may be negative. Sleepers and `monotonic()` are not affected. */
   jump(ms: number): void;
-  /** Who sleeps now, the next to wake first. */
+  /** The current sleepers, the next to wake first. */
   readonly pendingSleeps: readonly PendingSleep[];
 }
 
 interface Sleeper {
-  /** When it ends, in the time that has passed. */
+  /** Its end, on the monotonic clock. */
   readonly at: number;
   readonly ms: number;
   wake(): void;
@@ -57,7 +57,7 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
         },
       };
       signal?.addEventListener("abort", stop, { once: true });
-      // Behind those that wake at the same moment: they came first.
+      // After sleepers with the same end: they came first.
       const index = sleepers.findIndex((other) => other.at > sleeper.at);
       sleepers.splice(index < 0 ? sleepers.length : index, 0, sleeper);
     });
@@ -68,7 +68,7 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
       passed = next.at;
       sleepers.shift();
       next.wake();
-      // Whoever woke may sleep again, and that sleep may end on the way too.
+      // A woken sleeper may sleep again, and that sleep may end within this advance.
       await settle();
     }
     passed = end;
@@ -89,7 +89,7 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
   };
 }
 
-/** Lets promises and the writes of a SQLite store, which take their turn within one round of events, come to an end. */
+/** Lets promises and writes of a SQLite store settle; both need one round of the event loop. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** `toolwright/testing`: what the tests of a tool, of an agent and of a store need. */
+/** `toolwright/testing`: test kits for tools, agents and stores. */
 
 export { createScriptedModel } from "./model/scripted-model.ts";
 export type { ScriptedModel } from "./model/scripted-model.ts";

@@ -152,9 +152,9 @@ describe("budgets", () => {
     ],
     ["gives no number", () => Number.NaN, "returned NaN"],
     ["gives less than nothing", () => -1, "returned -1"],
-    ["gives a promise", () => Promise.resolve(1), "returned an object"],
+    ["gives a promise", () => Promise.resolve(1), "returned a promise"],
   ])(
-    "an estimator that %s ends the invoke and not the run: the answer is on record",
+    "an estimator that %s ends the invoke and not the run: the response is stored",
     async (_, costOf, said) => {
       const world = await createWorld();
       const limits = { maxCostUsd: 1 };

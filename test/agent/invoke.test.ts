@@ -303,7 +303,9 @@ describe("invoke", () => {
       /Did you mean "tools"\?$/,
     );
     const taken = createTool({ name: "get_tool_response", schema: z.object({}), func: () => 1 });
-    expect(() => createSmartAgent({ model: createScriptedModel([]), tools: [taken] })).toThrow("of its own");
+    expect(() => createSmartAgent({ model: createScriptedModel([]), tools: [taken] })).toThrow(
+      "built-in tool named",
+    );
   });
 
   it.each<[what: string, give: (agent: Loose, state: AgentState) => unknown, said: string | RegExp]>([
@@ -324,7 +326,7 @@ describe("invoke", () => {
       "onEvent must be a function",
     ],
     ["a message with a function", (agent) => agent.invoke(said({ run: () => 1 })), "there is a function"],
-    ["a message that holds itself", (agent) => agent.invoke(said(circular())), "nothing but data"],
+    ["a message that holds itself", (agent) => agent.invoke(said(circular())), "only data"],
     [
       "a call that is none",
       (agent, state) => agent.invoke({ ...state, toolHistory: [null] }),
@@ -342,7 +344,7 @@ describe("invoke", () => {
       "its `state`",
     ],
     ["a snapshot of nothing", (agent) => agent.snapshot(undefined), "one that invoke has returned"],
-    ["no snapshot", (agent) => agent.resume(undefined), "one that snapshot(state) has returned"],
+    ["no snapshot", (agent) => agent.resume(undefined), "must be a value that snapshot(state) returned"],
     ["no decision", (agent, state) => agent.resolveToolApproval(state), "{ id, approved: true }"],
     [
       "an unknown option of a tool",

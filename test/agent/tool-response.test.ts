@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTool, defineTool } from "toolwright";
-import { resultOf } from "../../src/agent/call-results.ts";
+import { resultFormat } from "../../src/agent/call-results.ts";
 import { cutChars, cutLines } from "../../src/agent/tools/paging.ts";
+import { type CallResult, resultOf } from "../../src/loop/call-results.ts";
+import type { EndedCall } from "../../src/loop/run-calls.ts";
+import type { AgentMessage } from "../../src/model/messages.ts";
 import { ask, call, createAgent, createWorld, user } from "./harness.ts";
 
 interface Page {
@@ -279,12 +282,12 @@ describe("get_tool_response", () => {
         args: {},
         outcome: { status: "success", output, key: "k", replayed: true, fromCache: false, note: "old" },
       }) as const;
+    const shown = (one: EndedCall, maxChars: number): CallResult<AgentMessage> | undefined =>
+      resultOf(one, "", resultFormat(one.call, maxChars));
     const text = "0123456789";
-    expect(resultOf(ended(text), "", 4)?.sent.content).toMatch(
-      /^\[old\]\n0123\n\[cut: 4 of 10 .*"offset":4\}/,
-    );
-    expect(resultOf(ended({ text }), "", 4)?.sent.content).toMatch(/^\[old\]\n\{"te\n\[cut: 4 of 21 /);
-    expect(resultOf(ended({ text }), "", 100)?.sent).toMatchObject({
+    expect(shown(ended(text), 4)?.sent.content).toMatch(/^\[old\]\n0123\n\[cut: 4 of 10 .*"offset":4\}/);
+    expect(shown(ended({ text }), 4)?.sent.content).toMatch(/^\[old\]\n\{"te\n\[cut: 4 of 21 /);
+    expect(shown(ended({ text }), 100)?.sent).toMatchObject({
       content: `{"note":"old","result":{"text":"${text}"}}`,
       format: "json",
     });

@@ -3,10 +3,9 @@
  * start: logged responses and calls are replayed in order, and the first one that is not logged is live.
  */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
-import { ToolwrightError } from "../../errors.ts";
 import type { Approval } from "../../invoke/approval.ts";
-import { messageOf } from "../../invoke/error-record.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
+import { assertNotAborted, errorResult, type TerminalCall, truncatedCall } from "../../loop/call-results.ts";
 import type { RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -23,8 +22,8 @@ import {
   type LoopEventBody,
   type LoopStop,
 } from "./options.ts";
-import { type FinishedCalls, type RequestedBlock, runBlocks, type TerminalCall } from "./run-calls.ts";
-import { errorResult } from "./tool-result.ts";
+import { type FinishedCalls, type RequestedBlock, runBlocks } from "./run-calls.ts";
+import { resultFormat } from "./tool-result.ts";
 import { createTrimmer } from "./trim-history.ts";
 
 export interface LoopSetup {
@@ -72,7 +71,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const trimmer = createTrimmer((dropped, left) => emit(turn, { type: "history-trimmed", dropped, left }));
   while (turn < maxTurns) {
     turn += 1;
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     const slot = await setup.responses.next(history.hash);
     hasDiverged ||= slot.hasDiverged;
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
@@ -96,7 +95,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     const calls = callsIn(response);
     const ended = CUT_OFF.has(message.stop_reason) ? skipCalls(calls) : await runAll(setup, calls);
     for (const key of ended.keys) claimed.add(key);
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     if (ended.pending.length > 0) return { stop: "approval", history, container, pending: ended.pending };
     history.addAnswer(message);
     if (calls.length > 0) history.addResults(ended.results);
@@ -154,7 +153,7 @@ async function requestResponse(
     });
   } catch (error) {
     if (hasEmitted) emit(turn, { type: "response-discarded" });
-    assertNotAborted(signal);
+    assertNotAborted(signal, "loop");
     return { error };
   }
 }
@@ -180,14 +179,7 @@ const CUT_OFF: ReadonlyMap<Message["stop_reason"], LoopStop> = new Map([
 /** The last call of a truncated response may be incomplete without showing it, so none of its calls run. */
 function skipCalls(calls: readonly RequestedBlock[]): FinishedCalls {
   const results = calls.map(({ block }) =>
-    errorResult(
-      block.id,
-      new ToolwrightError(
-        "TOOL_INPUT_INVALID",
-        `The response was cut off before it was complete, so "${block.name}" was not run.`,
-        { hint: "Make the call again, with less text around it or a shorter input.", effect: "none" },
-      ),
-    ),
+    errorResult(truncatedCall(block.name, "response"), resultFormat(block.id)),
   );
   return { results, pending: [], keys: [], terminal: undefined };
 }
@@ -201,12 +193,4 @@ function stopOf(
   if (reason === "model_context_window_exceeded") return "context-window";
   if (hasCalls || reason === "pause_turn") return undefined;
   return CUT_OFF.get(reason) ?? "end-turn";
-}
-
-function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new ToolwrightError("TOOL_ABORTED", `The loop was aborted: ${messageOf(signal.reason)}.`, {
-    hint: "Resume it with the same run id.",
-    cause: signal.reason,
-  });
 }

@@ -2,16 +2,20 @@
  * The messages of a loop. Added messages have two forms: as sent, and as stored, with redactions. The hash is
  * computed from the stored form, so that a replay of the loop computes the same one.
  */
-import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
-import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
+import type {
+  ContentBlockParam,
+  Message,
+  MessageParam,
+  ToolResultBlockParam,
+} from "@anthropic-ai/sdk/resources/messages";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { maskForKey } from "../../invoke/redact.ts";
 import { hidesInput, keptInput } from "../../invoke/storable.ts";
+import { type CallResult, storedArguments } from "../../loop/call-results.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
-import type { CallResult } from "./tool-result.ts";
 
 export class History {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -62,9 +66,9 @@ export class History {
     );
   }
 
-  addResults(results: readonly CallResult[]): void {
+  addResults(results: readonly CallResult<ToolResultBlockParam>[]): void {
     this.#add(
-      { role: "user", content: results.map(({ block }) => block) },
+      { role: "user", content: results.map(({ sent }) => sent) },
       { role: "user", content: results.map(({ stored }) => stored) },
     );
   }
@@ -80,8 +84,7 @@ export class History {
     if (tool === undefined || block.type !== "tool_use") return block;
     const spec = specOf(tool);
     if (!hidesInput(spec)) return block;
-    const args = hide(spec, fromObjectInput(spec.inputJsonSchema, block.input), this.#secret);
-    return { ...block, input: withArguments(spec.inputJsonSchema, block.input, args) };
+    return { ...block, input: storedArguments(spec, block.input, this.#secret, hide) };
   }
 }
 

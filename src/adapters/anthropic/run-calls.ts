@@ -1,10 +1,16 @@
-/** Runs the calls of one response and converts their outcomes to results for the Messages API. */
-import type { ToolUseBlock } from "@anthropic-ai/sdk/resources/messages";
-import type { ToolSpec } from "../../definition/tool-spec.ts";
+/** Runs the calls of one response and formats their results for the Messages API. */
+import type { ToolResultBlockParam, ToolUseBlock } from "@anthropic-ai/sdk/resources/messages";
 import type { Approval } from "../../invoke/approval.ts";
-import { type CallsOptions, type EndedCall, runCalls } from "../../runtime/run-calls.ts";
-import { saysError } from "../../tool/model-answer.ts";
-import { type CallResult, errorResult, resultOf } from "./tool-result.ts";
+import {
+  type CallResult,
+  keysOf,
+  pendingApprovals,
+  resultOf,
+  type TerminalCall,
+  terminalCallIn,
+} from "../../loop/call-results.ts";
+import { type CallsOptions, runCalls } from "../../loop/run-calls.ts";
+import { resultFormat } from "./tool-result.ts";
 
 /** A call in a response. */
 export interface RequestedBlock {
@@ -15,19 +21,12 @@ export interface RequestedBlock {
 
 export interface FinishedCalls {
   /** In the order of the calls, without those that wait for approval. */
-  readonly results: readonly CallResult[];
+  readonly results: readonly CallResult<ToolResultBlockParam>[];
   readonly pending: readonly Approval[];
-  /** The keys of the logged calls. */
+  /** The keys under which they are logged. */
   readonly keys: readonly string[];
-  /** The first terminal tool that succeeded. */
+  /** The first successful call of a terminal tool. */
   readonly terminal: TerminalCall | undefined;
-}
-
-export interface TerminalCall {
-  readonly spec: ToolSpec;
-  readonly status: string;
-  readonly input: unknown;
-  readonly output: unknown;
 }
 
 export async function runBlocks(
@@ -38,25 +37,9 @@ export async function runBlocks(
   const ended = await runCalls(calls, options);
   const { secret } = options.scope.host.store;
   return {
-    results: ended.flatMap((one) => toResult(one, secret)),
-    pending: ended.flatMap((one) =>
-      one.spec !== undefined && one.outcome.status === "pending" ? [one.outcome.approval] : [],
-    ),
-    keys: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
-    terminal: ended.map(toTerminal).find((one) => one !== undefined),
+    results: ended.flatMap((one) => resultOf(one, secret, resultFormat(one.call.id)) ?? []),
+    pending: pendingApprovals(ended),
+    keys: keysOf(ended),
+    terminal: terminalCallIn(ended),
   };
-}
-
-function toResult(ended: EndedCall, secret: string): CallResult[] {
-  const { id } = ended.call;
-  if (ended.spec === undefined) return [errorResult(id, ended.error)];
-  const { outcome } = ended;
-  return outcome.status === "pending" ? [] : [resultOf(id, outcome, ended, secret)];
-}
-
-function toTerminal(ended: EndedCall): TerminalCall | undefined {
-  if (ended.spec === undefined || ended.spec.terminal === false) return undefined;
-  const { spec, args, outcome } = ended;
-  if (outcome.status !== "success" || saysError(outcome.output)) return undefined;
-  return { spec, status: ended.spec.terminal.status, input: args, output: outcome.output };
 }

@@ -8,7 +8,7 @@ import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { lastTurn } from "../../store/tables/turns.ts";
-import { capabilitiesOf, keptCapabilities } from "../../loop/capabilities-part.ts";
+import { capabilitiesOf, recordedCapabilities } from "../../loop/capabilities.ts";
 import { withCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/create-runtime.ts";
 import { refusal } from "../../runtime/options.ts";
@@ -61,7 +61,7 @@ async function runInside(
     // The last position of the loop stores the inventory; no loop has that many responses.
     system: withInventory(
       options.system,
-      await keptCapabilities(scope, rootDir, firstPosition + RESPONSES_PER_LOOP - 1),
+      await recordedCapabilities(scope, rootDir, firstPosition + RESPONSES_PER_LOOP - 1),
     ),
     firstPosition,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),

@@ -1,4 +1,4 @@
-/** How a message is sent once the window has filled: results as a summary and a handle, bulk in arguments as a digest. */
+/** Archived messages: results become a summary and a handle, long arguments a digest. */
 import { sha256 } from "../../util/hash.ts";
 import { parseInput } from "../../util/parse-input.ts";
 import type { AgentMessage, ToolCallMessage } from "../../model/messages.ts";
@@ -28,10 +28,10 @@ function retentionRules({
   };
 }
 
-/** The message itself where there is nothing to gain. @param handles executionIds by the ids of its calls */
+/** Returns the message itself if archiving saves nothing. @param handles executionIds by the ids of its calls */
 export type Archive = (message: AgentMessage, handles: () => ReadonlyMap<string, string>) => AgentMessage;
 
-/** Each message is looked at once: it does not change, nor do the results that follow it. */
+/** Caches by message: neither a message nor the results that follow it change. */
 export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
   const rules = retentionRules(options);
   const made = new WeakMap<AgentMessage, AgentMessage>();
@@ -78,7 +78,7 @@ function archivedResult(message: AgentMessage, policy: Retention): AgentMessage 
 
 const LONGEST_LIST = 10;
 
-/** The same fields, with long texts and lists cut. */
+/** The same fields, with long texts and lists shortened. */
 function shortened(value: unknown): unknown {
   if (typeof value === "string")
     return value.length > HEAD ? `${value.slice(0, HEAD).toWellFormed()}…` : value;

@@ -1,32 +1,32 @@
 /**
- * What of everything that was said is sent. When it becomes too much, the oldest results are archived first; where that is
- * not enough, the oldest exchanges are left out whole. The task, what was said last and the exchange that the model has not
- * answered yet are never touched, and no result is left without its call. Steps are on record: a resume takes the same.
+ * Selects the messages of a request. When they exceed the window, the oldest results are archived first; if that is not
+ * enough, the oldest exchanges are left out. The task, the last user message and the open exchange are always sent in full,
+ * and no result is sent without its call. Each step is stored: a resume repeats it.
  */
 import type { HistoryListener } from "../history.ts";
 import type { AgentMessage } from "../../model/messages.ts";
 import type { ContextState } from "../state.ts";
 import type { Archive } from "./archived-form.ts";
 
-/** Well below the trigger, so that what is sent changes seldom: providers cache what begins the same. */
+/** Well below the trigger, so that the prefix of requests changes rarely: providers cache by prefix. */
 const TARGET_SHARE = 0.6;
-/** Archiving alone is enough when it leaves this. */
+/** Archiving is enough if it reaches this size. */
 const ENOUGH_SHARE = 0.8;
 
 export interface WindowOptions {
   readonly context: ContextState | null;
   readonly archive: Archive;
   readonly sizeOf: (message: AgentMessage) => number;
-  /** What every request has beside its messages. */
+  /** The size of a request without its messages. */
   readonly overhead: number;
   readonly trigger: number;
 }
 
-/** What to do so that the next request fits. */
+/** The steps that make the next request fit. */
 export interface WindowStep {
   readonly archivedUpTo: number;
   readonly droppedUpTo: number;
-  /** What is left out from now on, as it is kept: what is made of it is kept as well. */
+  /** The messages to leave out, in their stored form, since their summary is stored as well. */
   readonly dropped: readonly AgentMessage[];
 }
 
@@ -42,12 +42,12 @@ export class ContextWindow implements HistoryListener {
   readonly #options: WindowOptions;
   readonly #entries: Entry[] = [];
   readonly #head: number;
-  /** What was said last before this invoke began. */
+  /** The last message before this invoke. */
   readonly #pinned: { readonly from: number; readonly to: number };
   #state: ContextState;
   #view: AgentMessage[] = [];
   #size = 0;
-  /** How the model's own counts compare with ours. */
+  /** The ratio of the token counts of the model to ours. */
   #scale = 1;
 
   constructor(began: readonly AgentMessage[], options: WindowOptions) {
@@ -61,7 +61,7 @@ export class ContextWindow implements HistoryListener {
     this.#rebuild();
   }
 
-  /** The same list grows until something in it changes; then it is another one. */
+  /** The same array grows until a message in it changes; then a new array replaces it. */
   get messages(): readonly AgentMessage[] {
     return this.#view;
   }
@@ -80,14 +80,14 @@ export class ContextWindow implements HistoryListener {
     this.#size += size;
   }
 
-  /** What a model counted for the last request. It may be more than we think; less is not believed. */
+  /** Corrects our count by that of the model for the last request, but only upwards. */
   correct(inputTokens: number | undefined): void {
     const estimate = this.#size + this.#options.overhead;
     if (inputTokens === undefined || inputTokens <= 0 || estimate <= 0) return;
     this.#scale = Math.min(3, Math.max(1, inputTokens / estimate));
   }
 
-  /** `undefined` when the next request fits, or nothing may be touched. */
+  /** `undefined` when the next request fits, or nothing can be shortened. */
   nextStep(): WindowStep | undefined {
     const { trigger } = this.#options;
     if (this.tokens <= trigger) return undefined;
@@ -152,7 +152,7 @@ export class ContextWindow implements HistoryListener {
     this.#size = size;
   }
 
-  /** The exchange that the model has not answered yet, and whatever was said since. */
+  /** The start of the exchange that the model has not answered yet. */
   #liveFrom(): number {
     return Math.max(
       this.#entries.findLastIndex(({ sent }) => sent.role === "assistant"),
@@ -160,7 +160,7 @@ export class ContextWindow implements HistoryListener {
     );
   }
 
-  /** Where the next exchange begins: never between a call and its results. */
+  /** The start of the next exchange: never between a call and its results. */
   #nextBoundary(from: number): number {
     let next = from + 1;
     while (next < this.#entries.length && this.#at(next).role === "tool") next += 1;
@@ -192,7 +192,7 @@ export class ContextWindow implements HistoryListener {
     return this.#options.archive(kept, () => this.#handlesAfter(index));
   }
 
-  /** Of the calls of one answer. A model may use an id again: only the results that follow the answer are its own. */
+  /** The executionIds of the calls of one response. A model may reuse an id: only the results right after it count. */
   #handlesAfter(index: number): ReadonlyMap<string, string> {
     const handles = new Map<string, string>();
     for (let next = index + 1; this.#entries[next]?.sent.role === "tool"; next += 1) {
@@ -203,7 +203,7 @@ export class ContextWindow implements HistoryListener {
   }
 }
 
-/** A state may come from anywhere; one that does not fit is not used. */
+/** A state may come from anywhere: an invalid one is ignored. */
 function fits(
   context: ContextState | null | undefined,
   began: readonly AgentMessage[],

@@ -1,14 +1,14 @@
-/** How many tokens a message is. Each message is looked at once. */
+/** Counts the tokens of a message, once for each message. */
 import { createMessageSizes } from "../../util/estimate-tokens.ts";
 import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { loadTokenizer } from "./load-tokenizer.ts";
 
 export type CountTokens = (text: string) => number;
 
-/** What a message has beside its text. */
+/** Tokens of a message beside its text. */
 const FRAME = 4;
 
-/** By the user's counter, by a tokenizer that fits the model where one is installed, or by estimate. */
+/** Uses the counter of the user, an installed tokenizer for the model, or an estimate. */
 export async function createMessageCounter(
   given: CountTokens | undefined,
   modelId: string,
@@ -24,7 +24,7 @@ export async function createMessageCounter(
   };
 }
 
-/** `undefined` for what a text is not all of, and for a counter that throws or gives no number. */
+/** `undefined` for content that is not only text, and for a counter that throws or returns no number. */
 function countWith(countTokens: CountTokens, message: AgentMessage): number | undefined {
   if (typeof message.content !== "string" && message.content.some(({ type }) => type !== "text"))
     return undefined;

@@ -1,4 +1,4 @@
-/** Makes the next request fit, and says what was done about it. */
+/** Fits the next request into the window, and emits what it did. */
 import { bytesOfTokens } from "../../util/estimate-tokens.ts";
 import { askModel } from "../ask-model.ts";
 import type { AgentSetup } from "../drive-agent.ts";
@@ -7,16 +7,16 @@ import type { ContextState } from "../state.ts";
 import type { WindowStep } from "./context-window.ts";
 import { summaryNote, summaryRequest } from "./summarize.ts";
 
-/** Of the window, for what stands in the place of what was left out. */
+/** The share of the window for the note that replaces messages left out. */
 const NOTE_SHARE = 0.2;
 
 export interface Fitted {
   readonly context: ContextState;
-  /** Of the summary, where one was asked for. */
+  /** The usage of the summary, if one was requested. */
   readonly usage: ModelUsage | undefined;
 }
 
-/** `undefined` when there was nothing to do. @param isSpent there is nothing left for a summary */
+/** `undefined` when nothing had to be done. @param isSpent no budget is left for a summary */
 export async function fitWindow(setup: AgentSetup, isSpent: boolean): Promise<Fitted | undefined> {
   const { window, emit } = setup;
   const step = window.nextStep();

@@ -1,18 +1,18 @@
-/** The tokenizer of OpenAI's models, from an optional peer. It takes a moment and some memory to load: only for those models. */
+/** Loads the tokenizer of OpenAI models from an optional peer. It is slow and large, so only those models load it. */
 import { mayBePlanted } from "../../sandbox/files/code-folders.ts";
 import type { CountTokens } from "./count-tokens.ts";
 
 const OPENAI = /^(?:openai\/)?(?:gpt-|chatgpt-|o\d)/;
 
-/** A text without a break takes the square of its length: pieces of this length keep a hostile one harmless. */
+/** The tokenizer is quadratic in text without breaks: splitting bounds the cost of hostile input. */
 const PIECE = 500;
 
-/** `undefined` for other models, and where it is not installed. */
+/** `undefined` for other models, and when it is not installed. */
 export async function loadTokenizer(modelId: string): Promise<CountTokens | undefined> {
   if (!OPENAI.test(modelId) || mayBePlanted("gpt-tokenizer")) return undefined;
   try {
     const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-    // Words such as <|endoftext|> are text like any other in what a tool returns.
+    // In tool results, words such as <|endoftext|> are plain text.
     const options = { disallowedSpecial: new Set<string>() };
     return (text) => {
       let count = 0;

@@ -1,13 +1,13 @@
-/** What stands in the place of exchanges that are no longer sent: what the model makes of them, and the handles of their calls. */
+/** The note that replaces exchanges left out: a summary by the model, and the handles of their calls. */
 import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { ALL_CALLS } from "../tools/tool-response.ts";
 
 const INSTRUCTIONS =
-  "You compress the history of an agent's work so that it can go on without it. Keep the goal, facts, numbers, names, decisions and open questions. Leave out pleasantries. Answer with the summary only.";
+  "You compress the history of an agent's work so that the agent can continue without it. Keep the goal, facts, numbers, names, decisions and open questions. Leave out pleasantries. Answer with the summary only.";
 
 const LONGEST_MESSAGE = 2_000;
 
-/** The request for a summary. @param before the summary that stands there now */
+/** The request for a summary. @param before the current summary */
 export function summaryRequest(
   before: string,
   dropped: readonly AgentMessage[],
@@ -36,9 +36,9 @@ function shown(message: AgentMessage, longest: number): string {
 }
 
 /**
- * @param summary the model's words, or `""`
- * @param before what stood there: its handles stay
- * @param maxChars a note must not fill the window that it makes room in
+ * @param summary by the model, or `""`
+ * @param before the current note, whose handles stay
+ * @param maxChars the limit: a note must not fill the window
  */
 export function summaryNote(
   summary: string,
@@ -66,7 +66,7 @@ export function summaryNote(
   ].join("\n");
 }
 
-/** What came first is often what the task is about; of the rest the latest matters most. */
+/** The beginning often states the task; of the rest, the end matters most. */
 const FIRST_HANDLES = 8;
 const LENGTH_OF_HANDLE = 80;
 const HANDLES = "[Results of these calls can be read with get_tool_response:]";
@@ -79,7 +79,7 @@ function handleOf({ role, name, executionId }: AgentMessage): string[] {
     : [];
 }
 
-/** Only the list at the end is ours; what the model wrote above it is not. */
+/** Reads only our list at the end, not the text of the model above it. */
 function handlesIn(note: string): string[] {
   const [, ...lists] = note.split(`\n${HANDLES}\n`);
   return (lists.at(-1) ?? "").split("\n").filter((line) => HANDLE.test(line));

@@ -1,18 +1,21 @@
-/** Everything that an agent offers its model: the tools it was given, and its own. */
+/**
+ * The tools of an agent: those in its options, and its built-in ones. The request hash covers their names, descriptions and
+ * schemas: a changed text makes runs of an earlier version diverge instead of replaying their responses.
+ */
+import type { z } from "zod";
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { toObjectSchema } from "../../definition/object-schema.ts";
-import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { createCallable, specOf } from "../../tool/create-callable.ts";
 import { offerTools } from "../../tool/offer-tools.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { OfferedTool } from "../../model/agent-model.ts";
 import type { SmartAgentOptions } from "../options.ts";
 import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./own-names.ts";
-import { createResponseSpec } from "./response.ts";
 import { createTodoListSpec, type PlanBook, withPlan } from "./todo-list.ts";
 import { type PageSource, createToolResponseSpec, withSource } from "./tool-response.ts";
 
-/** What is the same for every invoke of an agent. */
+/** The tools that all invokes of an agent share. */
 export interface ToolSet {
   readonly given: ReadonlyMap<string, Tool>;
   readonly todoSpec: ToolSpec | undefined;
@@ -37,9 +40,9 @@ export function createToolSet({ tools = [], outputSchema, planning }: SmartAgent
 export interface AgentTools {
   readonly byName: ReadonlyMap<string, Tool>;
   readonly offered: readonly OfferedTool[];
-  /** When a budget is spent: how to answer, and nothing else. */
+  /** The tools that are offered when a budget is exceeded: only the output tool. */
   readonly whenSpent: readonly OfferedTool[];
-  /** There are none but the agent's own. */
+  /** The agent has only built-in tools. */
   readonly isAlone: boolean;
   readonly plans: PlanBook;
   readonly todoSpec: ToolSpec | undefined;
@@ -48,12 +51,12 @@ export interface AgentTools {
   readonly outputJsonSchema: JsonSchema | undefined;
   readonly source: PageSource;
   isResponse(name: string): boolean;
-  /** One of the agent's own. */
+  /** Whether it is a built-in tool. */
   isOwn(spec: ToolSpec): boolean;
   specOf(name: string): ToolSpec | undefined;
 }
 
-/** For one invoke. */
+/** Binds the tools to one invoke. */
 export function bindTools(set: ToolSet, plans: PlanBook, source: PageSource): AgentTools {
   const todoSpec = set.todoSpec === undefined ? undefined : withPlan(set.todoSpec, plans);
   const { responseSpec } = set;
@@ -86,4 +89,21 @@ export function bindTools(set: ToolSet, plans: PlanBook, source: PageSource): Ag
 
 function toOffered(name: string, spec: ToolSpec): OfferedTool {
   return { name, description: spec.description, inputSchema: toObjectSchema(spec.inputJsonSchema) };
+}
+
+/**
+ * `response`: the tool by which an agent with an `outputSchema` gives its answer. The loop recognizes the tool by identity, so
+ * no output of another tool can end it. Calls of it count under no budget.
+ */
+function createResponseSpec(outputSchema: z.ZodType): ToolSpec {
+  return createToolSpec(
+    {
+      name: RESPONSE,
+      description: "Gives the final answer and ends the work. Call it once, when everything is done.",
+      schema: outputSchema,
+      execute: (answer: unknown) => answer,
+      isExempt: true,
+    },
+    {},
+  );
 }

@@ -1,4 +1,4 @@
-/** The input or the output of a call on record, as a model reads it. */
+/** The input or output of a logged call, as text for the model. */
 import { ToolwrightError } from "../../errors.ts";
 import { decodeError } from "../../invoke/error-record.ts";
 import { findCallOfRun, type FoundCall, topCallsOfRun } from "../../store/tables/run-calls.ts";
@@ -9,13 +9,13 @@ import { outputText } from "../../tool/model-answer.ts";
 import { decode } from "../../util/encode.ts";
 import { isPreview, toShownStored } from "../../util/truncate.ts";
 
-/** Where calls are looked for. */
+/** The runs and the scope to search for calls. */
 export interface CallSource {
   readonly store: Store;
   readonly isOwnerAlive: IsOwnerAlive;
-  /** The agent's run, and those that it branched off from. */
+  /** The run of the agent, and the runs that it branched off from. */
   readonly runIds: readonly string[];
-  /** What in it the agent is. */
+  /** The scope of the agent. */
   readonly here: Pick<ScopeKey, "nodeId" | "parentKey">;
 }
 
@@ -49,7 +49,7 @@ export async function findCallText(
   return { executionId: key, toolName, status, text: textOf(found, part) };
 }
 
-/** One line for each call of the runs themselves, the oldest first. */
+/** One line for each top-level call of the runs, oldest first. */
 export async function listCallTexts({ store, isOwnerAlive, runIds }: CallSource): Promise<CallText> {
   const list = () =>
     store.read(function* () {
@@ -80,7 +80,7 @@ function textOf(call: FoundCall, part: "input" | "output"): string {
   );
 }
 
-/** `null` where nothing is recorded, or where only a preview of it is left. */
+/** `null` if nothing is logged, or only a preview is left. */
 export function wholeText(call: FoundCall, part: "input" | "output"): string | null {
   const [payload, logged] =
     part === "input" ? [call.inputPayload, call.inputJson] : [call.outputPayload, call.outputJson];

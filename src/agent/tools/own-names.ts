@@ -1,4 +1,4 @@
-/** The names of the tools that an agent has of its own. */
+/** The names of the built-in tools of an agent. */
 import type { SmartAgentOptions } from "../options.ts";
 
 export const TODO_LIST = "manage_todo_list";

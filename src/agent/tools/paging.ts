@@ -1,10 +1,10 @@
-/** Pages of a text. No page begins or ends inside a character, and all pages one after the other are the text. */
+/** Splits a text into pages. No page splits a character, and all pages together are the text. */
 import { ToolwrightError } from "../../errors.ts";
 
 export interface Page {
   readonly content: string;
   readonly offset: number;
-  /** Where the next page begins; `null` after the last. */
+  /** The offset of the next page; `null` after the last. */
   readonly nextOffset: number | null;
   readonly totalChars: number;
   readonly totalLines?: number;
@@ -14,7 +14,7 @@ export function cutChars(text: string, offset: number, limit: number): Page {
   const totalChars = text.length;
   const start = isInside(text, offset) ? offset - 1 : Math.min(offset, totalChars);
   const asked = Math.min(start + limit, totalChars);
-  // A page of one unit that is half a character would never get on: it has the whole one.
+  // A limit of half a character would never advance: the page gets the whole character.
   const end = isInside(text, asked) ? (asked - 1 > start ? asked - 1 : asked + 1) : asked;
   return {
     content: text.slice(start, end),
@@ -24,7 +24,7 @@ export function cutChars(text: string, offset: number, limit: number): Page {
   };
 }
 
-/** @param maxChars a page has fewer lines where they would be more than that */
+/** @param maxChars a page has fewer lines if they exceed this */
 export function cutLines(text: string, offset: number, limit: number, maxChars: number): Page {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const taken: string[] = [];
@@ -45,7 +45,7 @@ export function cutLines(text: string, offset: number, limit: number, maxChars: 
   };
 }
 
-/** Between the two halves of a character. */
+/** Whether the offset is between the two halves of a surrogate pair. */
 function isInside(text: string, at: number): boolean {
   return at > 0 && at < text.length && isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
 }

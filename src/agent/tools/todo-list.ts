@@ -1,6 +1,6 @@
 /**
- * `manage_todo_list`: the plan of an agent. Every answer has the version and the list as they are then, refusals too. What
- * a resumed run knows of its plan is what these answers say.
+ * `manage_todo_list`: the plan of an agent. Every output, also a refusal, has the current version and list. A resumed run
+ * restores its plan from these outputs.
  */
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
@@ -31,7 +31,7 @@ type Item = z.output<typeof ITEM>;
 
 export const NO_PLAN: Plan = { version: 0, todoList: [] };
 
-/** The plan as the calls of one agent see it. */
+/** The plan that the calls of one agent share. */
 export class PlanBook {
   #plan: Plan;
 
@@ -43,7 +43,7 @@ export class PlanBook {
     return this.#plan;
   }
 
-  /** From an answer, also one on record. The newest counts, whatever the order in which answers are looked at. */
+  /** Applies the plan of an output, also of a replayed one. The highest version wins, in any order. */
   note(answer: unknown): boolean {
     const plan = planIn(answer);
     if (plan === undefined || plan.version <= this.#plan.version) return false;
@@ -132,7 +132,7 @@ function repeatedId(items: readonly { readonly id: number | string }[]): number 
   return items.find(({ id }) => seen.size === seen.add(String(id)).size)?.id;
 }
 
-/** A plan in an answer of this tool, or in a state, which may come from anywhere. */
+/** Parses a plan from an output of this tool, or from a state, which may come from anywhere. */
 export function planIn(value: unknown): Plan | undefined {
   const parsed = PLAN.safeParse(value);
   return parsed.success ? parsed.data : undefined;
@@ -158,7 +158,7 @@ export function createTodoListSpec(): ToolSpec {
 
 const ANYTHING = z.unknown();
 
-/** For the calls of one invoke. What does not fit is refused by the plan itself, with its version and its list. */
+/** Binds the tool to one invoke. The plan refuses an invalid change, with its version and list. */
 export function withPlan(spec: ToolSpec, book: PlanBook): ToolSpec {
   return { ...spec, schema: ANYTHING, execute: (input) => book.manage(input) };
 }

@@ -1,6 +1,6 @@
 /**
- * `get_tool_response`: the whole input or output of a call, page by page, from the store. All pages one after the other are
- * the text, to the character. Only calls of the agent's own run are found.
+ * `get_tool_response`: returns the full input or output of a call from the store, in pages. All pages together are exactly the
+ * text. It finds only calls of the run of the agent.
  */
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
@@ -9,10 +9,10 @@ import { TOOL_RESPONSE } from "./own-names.ts";
 import { cutChars, cutLines, type Page } from "./paging.ts";
 import { type CallSource, findCallText, listCallTexts } from "./call-text.ts";
 
-/** In the place of a handle: a list of all calls. */
+/** Instead of a handle: lists all calls. */
 export const ALL_CALLS = "all";
 
-/** A page, where nobody says. */
+/** Default size of a page. */
 const DEFAULT_PAGE_CHARS = 20_000;
 
 const INPUT = z
@@ -41,7 +41,7 @@ const INPUT = z
 type Input = z.output<typeof INPUT>;
 
 export interface PageSource extends CallSource {
-  /** What a page may have at most. Set anew for the calls of each answer, which share the room that there is. */
+  /** The limit for a page. Set for each response, whose calls share the limit for results. */
   maxChars: number;
 }
 
@@ -58,7 +58,7 @@ export function createToolResponseSpec(): ToolSpec {
   );
 }
 
-/** For the calls of one invoke. */
+/** Binds the tool to one invoke. */
 export function withSource(spec: ToolSpec, source: PageSource): ToolSpec {
   return { ...spec, execute: (input) => readPage(input as Input, source) };
 }

@@ -1,7 +1,7 @@
 /** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { type CallStatus } from "../../store/tables/calls.ts";
+import type { CallStart, NewCall } from "../../store/tables/calls.ts";
 import { insertCall, insertStarted } from "../../store/tables/write-calls.ts";
 import { savePayload } from "../../store/tables/payloads.ts";
 import { readScope } from "../../store/tables/scopes.ts";
@@ -13,22 +13,12 @@ import { modelNameOf } from "../model-names.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 
-export interface RowFields {
-  readonly status: CallStatus;
-  readonly effect?: "none" | "happened" | null;
-  readonly outputJson?: string | null;
-  readonly errorJson?: string | null;
-  readonly startedAtMs: number;
-  readonly finishedAtMs?: number | null;
-  readonly replayedFrom?: number | null;
-  readonly fromCache?: boolean;
-  readonly approvalId?: string | null;
-  readonly ownerId?: string | null;
-  readonly tries?: number;
-  readonly isolation?: string | null;
-  readonly waitsFor?: string | null;
-  readonly lateJson?: string | null;
-}
+/** Columns that the caller sets; the rest comes from the call itself. */
+export type RowFields = Omit<NewCall, keyof CommonFields | "note"> & {
+  readonly approvalId?: string | null | undefined;
+};
+
+type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId">;
 
 /**
  * Inserts the row of this call and attempt.
@@ -37,27 +27,12 @@ export interface RowFields {
 export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
   const { scope } = call;
   takeSeq(call);
-  const changes = yield* insertCall(
-    {
-      ...(yield* commonFields(call)),
-      status: fields.status,
-      effect: fields.effect ?? null,
-      outputJson: yield* logText(call, "output", fields.outputJson ?? null),
-      errorJson: fields.errorJson ?? null,
-      startedAtMs: fields.startedAtMs,
-      finishedAtMs: fields.finishedAtMs ?? null,
-      replayedFrom: fields.replayedFrom ?? null,
-      fromCache: fields.fromCache ?? false,
-      approvalId: fields.approvalId ?? call.approvalId,
-      ownerId: fields.ownerId ?? null,
-      tries: fields.tries ?? 0,
-      isolation: fields.isolation ?? null,
-      waitsFor: fields.waitsFor ?? null,
-      lateJson: fields.lateJson ?? null,
-      note: call.note ?? null,
-    },
-    scope.writer,
-  );
+  const row = Object.assign(yield* commonFields(call), fields, {
+    outputJson: yield* logText(call, "output", fields.outputJson ?? null),
+    approvalId: fields.approvalId ?? call.approvalId,
+    note: call.note ?? null,
+  });
+  const changes = yield* insertCall(row, scope.writer);
   if (changes === 0) yield* explainRefusal(call);
 }
 
@@ -77,7 +52,7 @@ export function* insertIntent(call: Call): Transaction<void> {
   if (changes === 0) yield* explainRefusal(call);
 }
 
-function* commonFields(call: Call) {
+function* commonFields(call: Call): Transaction<CommonFields> {
   const { scope, spec } = call;
   return {
     scopeId: scope.id,

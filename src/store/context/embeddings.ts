@@ -1,5 +1,6 @@
-/** Vectors of chunks, one for each, by the model that made them. */
-import { integer, text } from "../tables/columns.ts";
+/** Embeddings: one vector for each chunk, with the model that computed it. */
+import { readInteger, readText } from "../tables/columns.ts";
+import { columns, integer, type RowOf, text } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";
@@ -15,7 +16,7 @@ const NOT_EMBEDDED = `FROM toolwright_context_chunks p JOIN toolwright_context_i
   LEFT JOIN toolwright_context_embeddings e ON e.chunk_id = p.id AND e.model = ?1
   WHERE e.chunk_id IS NULL`;
 
-/** Chunks that this model has not seen as they are now, in pages. */
+/** Chunks without a vector of this model, in pages. */
 export function* listNotEmbedded(
   model: string,
   place: Place,
@@ -30,9 +31,9 @@ export function* listNotEmbedded(
     ...placeParameters(place),
   );
   return rows.map((row) => ({
-    chunkId: integer(row, "id"),
-    path: text(row, "path"),
-    body: text(row, "body"),
+    chunkId: readInteger(row, "id"),
+    path: readText(row, "path"),
+    body: readText(row, "body"),
   }));
 }
 
@@ -42,27 +43,24 @@ export function* countNotEmbedded(model: string, place: Place): Transaction<numb
     model,
     ...placeParameters(place),
   );
-  return row === undefined ? 0 : integer(row, "items");
+  return row === undefined ? 0 : readInteger(row, "items");
 }
 
-export interface Embedding {
-  readonly model: string;
-  readonly dimensions: number;
-  readonly vector: string;
-}
+const EMBEDDING = columns({
+  model: text("model"),
+  dimensions: integer("dimensions"),
+  vector: text("vector"),
+});
 
-/** 0 where the chunk is gone: its item was changed meanwhile. */
+export type Embedding = RowOf<(typeof EMBEDDING)["map"]>;
+
+const SAVE = `INSERT INTO toolwright_context_embeddings (chunk_id, ${EMBEDDING.list()})
+SELECT id, ${EMBEDDING.parameters(2)} FROM toolwright_context_chunks WHERE id = ?1 {share}
+ON CONFLICT (chunk_id) DO UPDATE SET ${EMBEDDING.excluded()}`;
+
+/** 0 when the chunk is gone: its item was changed meanwhile. */
 export function saveEmbedding(chunkId: number, embedding: Embedding): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_context_embeddings (chunk_id, model, dimensions, vector)
-     SELECT id, ?2, CAST(?3 AS BIGINT), ?4 FROM toolwright_context_chunks WHERE id = ?1 {share}
-     ON CONFLICT (chunk_id) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
-       vector = excluded.vector`,
-    chunkId,
-    embedding.model,
-    embedding.dimensions,
-    embedding.vector,
-  );
+  return change(SAVE, chunkId, ...EMBEDDING.values(embedding));
 }
 
 export interface PlacedVector {
@@ -71,7 +69,7 @@ export interface PlacedVector {
   readonly vector: string;
 }
 
-/** The vectors of a place, in pages. */
+/** The vectors below a location, in pages. */
 export function* listVectors(
   model: string,
   dimensions: number,
@@ -91,9 +89,9 @@ export function* listVectors(
     ...placeParameters(place),
   );
   return rows.map((row) => ({
-    chunkId: integer(row, "chunk_id"),
-    itemId: integer(row, "item_id"),
-    vector: text(row, "vector"),
+    chunkId: readInteger(row, "chunk_id"),
+    itemId: readInteger(row, "item_id"),
+    vector: readText(row, "vector"),
   }));
 }
 

@@ -1,9 +1,31 @@
-/** Context items: one row each, with its chunks, changed together. */
-import { integer, text, textOrNull } from "../tables/columns.ts";
+/** Context items and their chunks, which change together. */
+import { readInteger } from "../tables/columns.ts";
+import { columns, flag, integer, type RowOf, text, textOrNull } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";
 import { forgetChunks, indexNewChunks, toWordColumn, type WordIndex } from "./word-index.ts";
+
+const CONTENT = columns({
+  bytes: integer("bytes"),
+  sha256: text("sha256"),
+  source: textOrNull("source"),
+  content: text("content"),
+});
+
+const ITEMS = columns({
+  id: integer("id"),
+  drive: text("drive"),
+  path: text("path"),
+  version: integer("version"),
+  ...CONTENT.map,
+});
+
+const WRITES = columns({
+  version: integer("version"),
+  created: flag("created"),
+  changed: flag("changed"),
+});
 
 export interface Chunk {
   readonly startChar: number;
@@ -12,106 +34,69 @@ export interface Chunk {
   readonly words: readonly string[];
 }
 
-export interface ItemWrite {
+export interface ItemWrite extends RowOf<(typeof CONTENT)["map"]> {
   readonly drive: string;
   readonly path: string;
-  readonly content: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly source: string | null;
   readonly chunks: readonly Chunk[];
-  /** What to do where there is one: replace it, only if it has this version, or nothing. */
+  /** For an existing item: `true` replaces it, a number only that version, `false` never. */
   readonly replace: boolean | number;
-  /** The call that writes, so that it does so once. */
+  /** The idempotency key of the writing call, so that it writes once. */
   readonly key: string | undefined;
   readonly nowMs: number;
 }
 
 export type WriteResult =
-  | {
-      readonly kind: "written";
-      readonly version: number;
-      readonly created: boolean;
-      readonly changed: boolean;
-    }
+  | ({ readonly kind: "written" } & RowOf<(typeof WRITES)["map"]>)
   | { readonly kind: "conflict"; readonly version: number };
+
+const SAVE_WRITE = `INSERT INTO toolwright_context_writes (key, ${WRITES.list()}) VALUES (?1, ${WRITES.parameters(2)})`;
+const READ_WRITE = `SELECT ${WRITES.list()} FROM toolwright_context_writes WHERE key = ?1`;
 
 export function* writeItem(index: WordIndex, item: ItemWrite): Transaction<WriteResult> {
   const before = item.key === undefined ? undefined : yield* readWrite(item.key);
   if (before !== undefined) return before;
   const result = yield* putItem(index, item);
   if (result.kind === "written" && item.key !== undefined) {
-    yield* change(
-      "INSERT INTO toolwright_context_writes VALUES (?1, ?2, ?3, ?4)",
-      item.key,
-      result.version,
-      Number(result.created),
-      Number(result.changed),
-    );
+    yield* change(SAVE_WRITE, item.key, ...WRITES.values(result));
   }
   return result;
 }
 
 function* readWrite(key: string): Transaction<WriteResult | undefined> {
-  const row = yield* first(
-    "SELECT version, created, changed FROM toolwright_context_writes WHERE key = ?1",
-    key,
-  );
-  return (
-    row && {
-      kind: "written",
-      version: integer(row, "version"),
-      created: integer(row, "created") === 1,
-      changed: integer(row, "changed") === 1,
-    }
-  );
+  const row = yield* first(READ_WRITE, key);
+  return row && { kind: "written", ...WRITES.parse(row) };
 }
 
+const STORED = ITEMS.pick("id", "version", "sha256", "source");
+
+const INSERT = `INSERT INTO toolwright_context_items
+  (drive, path, version, created_at_ms, updated_at_ms, ${CONTENT.list()})
+VALUES (?1, ?2, 1, ?3, ?3, ${CONTENT.parameters(4)}) ON CONFLICT (drive, path) DO NOTHING RETURNING id`;
+
+const LOCK = `SELECT ${STORED.list()} FROM toolwright_context_items WHERE drive = ?1 AND path = ?2 {update}`;
+
+const UPDATE = `UPDATE toolwright_context_items SET version = ?2, updated_at_ms = ?3, ${CONTENT.assignments(4)}
+WHERE id = ?1`;
+
 function* putItem(index: WordIndex, item: ItemWrite): Transaction<WriteResult> {
-  const created = yield* first(
-    `INSERT INTO toolwright_context_items
-       (drive, path, version, bytes, sha256, source, created_at_ms, updated_at_ms, content)
-     VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (drive, path) DO NOTHING RETURNING id`,
-    item.drive,
-    item.path,
-    item.bytes,
-    item.sha256,
-    item.source,
-    item.nowMs,
-    item.content,
-  );
+  const created = yield* first(INSERT, item.drive, item.path, item.nowMs, ...CONTENT.values(item));
   if (created !== undefined) {
-    yield* addChunks(index, integer(created, "id"), item.chunks);
+    yield* addChunks(index, readInteger(created, "id"), item.chunks);
     return { kind: "written", version: 1, created: true, changed: true };
   }
-  const row = yield* first(
-    "SELECT id, version, sha256, source FROM toolwright_context_items WHERE drive = ?1 AND path = ?2 {update}",
-    item.drive,
-    item.path,
-  );
-  if (row === undefined) throw new Error("the item is neither there nor can it be made");
-  const version = integer(row, "version");
+  const row = yield* first(LOCK, item.drive, item.path);
+  if (row === undefined) throw new Error("the context item can neither be read nor created");
+  const { id, version, sha256, source } = STORED.parse(row);
   const { replace } = item;
   if (replace === false || (typeof replace === "number" && replace !== version)) {
     return { kind: "conflict", version };
   }
-  const isSame = text(row, "sha256") === item.sha256;
-  if (isSame && textOrNull(row, "source") === item.source) {
+  const isSame = sha256 === item.sha256;
+  if (isSame && source === item.source) {
     return { kind: "written", version, created: false, changed: false };
   }
   const next = isSame ? version : version + 1;
-  const id = integer(row, "id");
-  yield* change(
-    `UPDATE toolwright_context_items
-     SET version = ?2, bytes = ?3, sha256 = ?4, source = ?5, updated_at_ms = ?6, content = ?7 WHERE id = ?1`,
-    id,
-    next,
-    item.bytes,
-    item.sha256,
-    item.source,
-    item.nowMs,
-    item.content,
-  );
+  yield* change(UPDATE, id, next, item.nowMs, ...CONTENT.values(item));
   if (!isSame) {
     yield* forgetChunks(index, id);
     yield* change("DELETE FROM toolwright_context_chunks WHERE item_id = ?1", id);
@@ -137,52 +122,35 @@ function* addChunks(index: WordIndex, itemId: number, chunks: readonly Chunk[]):
   yield* indexNewChunks(index);
 }
 
-export interface Item {
-  readonly version: number;
-  readonly source: string | null;
-  readonly content: string;
-}
+const ITEM = ITEMS.pick("version", "source", "content");
+const READ_ITEM = `SELECT ${ITEM.list()} FROM toolwright_context_items WHERE drive = ?1 AND path = ?2`;
+
+export type Item = RowOf<(typeof ITEM)["map"]>;
 
 export function* readItem(drive: string, path: string): Transaction<Item | undefined> {
-  const row = yield* first(
-    "SELECT version, source, content FROM toolwright_context_items WHERE drive = ?1 AND path = ?2",
-    drive,
-    path,
-  );
-  return (
-    row && {
-      version: integer(row, "version"),
-      source: textOrNull(row, "source"),
-      content: text(row, "content"),
-    }
-  );
+  const row = yield* first(READ_ITEM, drive, path);
+  return row && ITEM.parse(row);
 }
 
-export interface ListedItem {
-  readonly path: string;
-  readonly bytes: number;
-}
+const LISTED = ITEMS.pick("path", "bytes");
+const LIST = `SELECT ${LISTED.list()} FROM toolwright_context_items WHERE drive = ?1 AND path >= ?2 AND path < ?3
+ORDER BY path LIMIT ?4`;
 
-/** Items of a drive from one path on, up to another that is left out. */
+export type ListedItem = RowOf<(typeof LISTED)["map"]>;
+
+/** Items of a drive with `from <= path < to`. */
 export function* listItems(
   drive: string,
   from: string,
   to: string,
   limit: number,
 ): Transaction<ListedItem[]> {
-  const rows = yield* all(
-    `SELECT path, bytes FROM toolwright_context_items WHERE drive = ?1 AND path >= ?2 AND path < ?3
-     ORDER BY path LIMIT ?4`,
-    drive,
-    from,
-    to,
-    limit,
-  );
-  return rows.map((row) => ({ path: text(row, "path"), bytes: integer(row, "bytes") }));
+  return (yield* all(LIST, drive, from, to, limit)).map(LISTED.parse);
 }
 
-export interface Drive {
-  readonly drive: string;
+const DRIVE = ITEMS.pick("drive");
+
+export interface Drive extends RowOf<(typeof DRIVE)["map"]> {
   readonly items: number;
 }
 
@@ -191,31 +159,24 @@ export function* listDrives(limit: number): Transaction<Drive[]> {
     "SELECT drive, COUNT(*) AS items FROM toolwright_context_items GROUP BY drive ORDER BY drive LIMIT ?1",
     limit,
   );
-  return rows.map((row) => ({ drive: text(row, "drive"), items: integer(row, "items") }));
+  return rows.map((row) => ({ ...DRIVE.parse(row), items: readInteger(row, "items") }));
 }
 
-export interface SourcedItem {
-  readonly id: number;
-  readonly drive: string;
-  readonly path: string;
-  readonly version: number;
-  readonly source: string;
-}
+const SOURCED = columns({
+  ...ITEMS.pick("id", "drive", "path", "version").map,
+  source: text("source"),
+});
 
-/** Items that can be read again from where they came from, in pages. */
+export type SourcedItem = RowOf<(typeof SOURCED)["map"]>;
+
+/** Items that can be read again from their source, in pages. */
 export function* listSourced(place: Place, afterId: number, limit: number): Transaction<SourcedItem[]> {
   const rows = yield* all(
-    `SELECT i.id, i.drive, i.path, i.version, i.source FROM toolwright_context_items i
+    `SELECT ${SOURCED.list("i")} FROM toolwright_context_items i
      WHERE i.source IS NOT NULL AND i.id > ?1 AND ${inPlace(3)} ORDER BY i.id LIMIT ?2`,
     afterId,
     limit,
     ...placeParameters(place),
   );
-  return rows.map((row) => ({
-    id: integer(row, "id"),
-    drive: text(row, "drive"),
-    path: text(row, "path"),
-    version: integer(row, "version"),
-    source: text(row, "source"),
-  }));
+  return rows.map(SOURCED.parse);
 }

@@ -1,16 +1,16 @@
-/** Where items are looked for: in one drive or in all, at a path and below it. Queries call the items `i`. */
+/** Restricts a query to one drive or all, at a path and below it. Queries name the items `i`. */
 import type { SqlValue } from "../statement.ts";
 
 export interface Place {
   /** `undefined`: in every drive. */
   readonly drive: string | undefined;
-  /** `/` for everything. */
+  /** `/` for all items. */
   readonly path: string;
-  /** Not what is below the path. */
+  /** Excludes items below the path. */
   readonly only?: boolean;
 }
 
-/** Holds for items in the place; its four parameters begin at this number. */
+/** The condition for items in the location; its four parameters start at this number. */
 export function inPlace(parameter: number): string {
   const [drive, path, from, to] = [0, 1, 2, 3].map((step) => `?${parameter + step}`);
   return `(CAST(${drive} AS TEXT) IS NULL OR i.drive = ${drive})

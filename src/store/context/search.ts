@@ -1,5 +1,5 @@
 /** Finds chunks by their words: the best one of each item. */
-import { integer, text } from "../tables/columns.ts";
+import { readInteger, readText } from "../tables/columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { inPlace, type Place, placeParameters } from "./place.ts";
@@ -57,11 +57,11 @@ export const BODY = "substr(i.content, CAST(p.start_char AS INTEGER) + 1, CAST(p
 
 export function toHit(row: Row): Hit {
   return {
-    drive: text(row, "drive"),
-    path: text(row, "path"),
-    version: integer(row, "version"),
-    body: text(row, "body"),
-    startLine: integer(row, "start_line"),
+    drive: readText(row, "drive"),
+    path: readText(row, "path"),
+    version: readInteger(row, "version"),
+    body: readText(row, "body"),
+    startLine: readInteger(row, "start_line"),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
- * The index of words of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest versions of Node that are
- * supported have a SQLite without FTS5: there the words are scanned, and the first process that has it indexes what is not.
+ * The word index of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest supported versions of Node have a SQLite
+ * without FTS5: there a search scans the words, and the first process with FTS5 indexes the rest.
  */
-import { integer } from "../tables/columns.ts";
+import { readInteger } from "../tables/columns.ts";
 import { change, first } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import type { QueryWord } from "./words.ts";
@@ -12,7 +12,7 @@ export type WordIndex = "fts5" | "scan" | "tsvector";
 export function* findWordIndex(dialect: Store["dialect"]): Transaction<WordIndex> {
   if (dialect === "postgres") return "tsvector";
   const row = yield* first("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS fts5");
-  return row !== undefined && integer(row, "fts5") === 1 ? "fts5" : "scan";
+  return row !== undefined && readInteger(row, "fts5") === 1 ? "fts5" : "scan";
 }
 
 /** Words as a chunk's row holds them. */
@@ -20,7 +20,7 @@ export function toWordColumn(index: WordIndex, words: readonly string[]): string
   return index === "tsvector" ? toVector(words) : ` ${words.join(" ")} `;
 }
 
-// PostgreSQL keeps at most 255 places of a word, each up to 16,383.
+// PostgreSQL stores at most 255 positions of a word, each up to 16,383.
 const MOST_PLACES = 255;
 const LAST_PLACE = 16_383;
 
@@ -34,10 +34,10 @@ function toVector(words: readonly string[]): string {
   return [...places].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
 }
 
-/** Puts new chunks into the index. In SQLite the rows themselves are not enough. */
+/** Adds new chunks to the index. SQLite needs this extra step. */
 export function* indexNewChunks(index: WordIndex): Transaction<void> {
   if (index !== "fts5") return;
-  // Made here and not by a migration, which every version of Node has to get through.
+  // Created here, not by a migration: migrations must work on every version of Node.
   yield* change(
     `CREATE VIRTUAL TABLE IF NOT EXISTS toolwright_context_words
      USING fts5(words, content='', contentless_delete=1, tokenize='ascii')`,
@@ -49,7 +49,7 @@ export function* indexNewChunks(index: WordIndex): Transaction<void> {
   yield* change("UPDATE toolwright_context_chunks SET is_indexed = 1 WHERE is_indexed = 0");
 }
 
-/** Whether something was written by a process without FTS5, or nothing was ever indexed. */
+/** Whether a process without FTS5 wrote chunks, or no index exists yet. */
 export function* hasNewChunks(index: WordIndex): Transaction<boolean> {
   if (index !== "fts5") return false;
   const table = yield* first("SELECT 1 AS found FROM sqlite_master WHERE name = 'toolwright_context_words'");
@@ -84,7 +84,7 @@ export function hitsSql(index: WordIndex, mode: "all" | "any"): string {
   }
 }
 
-/** What `?1` of it is. Words hold letters and digits only, so none needs to be escaped. */
+/** The value of `?1`. Words have only letters and digits, so none needs escaping. */
 export function toMatch(index: WordIndex, mode: "all" | "any", words: readonly QueryWord[]): string {
   switch (index) {
     case "fts5":

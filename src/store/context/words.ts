@@ -1,6 +1,6 @@
 /**
- * The words of a text, as they are indexed and searched for. They are cut and folded here and not by the databases, so
- * that both find the same, and so that no query can hold syntax: a word is letters and digits only.
+ * Splits text into words for the index and for queries. Splitting and case folding happen here, not in the databases, so that
+ * both find the same, and no query can contain syntax: a word has only letters and digits.
  */
 
 const LONGEST_WORD = 64;
@@ -10,13 +10,13 @@ const SHORTEST_PREFIX = 3;
 
 /** Letters with their accents, which may be characters of their own. */
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
-/** Scripts without spaces are cut into single characters. */
+/** Scripts without spaces are split into single characters. */
 const SINGLE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${SINGLE}|(?:(?!${SINGLE})[\p{L}\p{N}])+`, "gu");
 
 export interface PlacedWord {
   readonly word: string;
-  /** Where it, or what it is a part of, begins in the text. */
+  /** The offset in the text of the word, or of the word that it is a part of. */
   readonly index: number;
 }
 
@@ -35,11 +35,11 @@ export function wordsOf(text: string): string[] {
 
 export interface QueryWord {
   readonly word: string;
-  /** It matches longer words that begin so. */
+  /** It also matches longer words with this prefix. */
   readonly isPrefix: boolean;
 }
 
-/** What is searched for: the first words of a query, each once. */
+/** The search terms: the first distinct words of a query. */
 export function queryWords(query: string): QueryWord[] {
   const words = [...new Set(wordsOf(query))].slice(0, MOST_QUERY_WORDS);
   return words.map((word) => ({ word, isPrefix: word.length >= SHORTEST_PREFIX }));

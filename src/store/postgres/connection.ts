@@ -1,10 +1,10 @@
-/** What is known of a connection: which server history it writes to, and whether a pooler is in between. */
+/** Facts about a connection: the server history that it writes to, and whether a pooler is in between. */
 import type { ClientBase } from "pg";
 import { codeOf, isUnavailable } from "./errors.ts";
 
 /**
- * The cluster and its timeline. After a failover to a replica that had not received everything, the same transaction id
- * means another transaction: an id is compared only within one history.
+ * The cluster and its timeline. After a failover to a replica that lagged behind, the same transaction id means another
+ * transaction: ids are compared only within one history.
  */
 const HISTORY = `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
@@ -21,7 +21,7 @@ export function historyOf(client: ClientBase): string | undefined {
   return histories.get(client);
 }
 
-/** `undefined` where the server does not say, such as one that lacks these functions. */
+/** `undefined` for a server without these functions. */
 async function readHistory(client: ClientBase): Promise<string | undefined> {
   try {
     const { rows } = await client.query<{ history: string }>(`SELECT ${HISTORY} AS history`);
@@ -32,7 +32,7 @@ async function readHistory(client: ClientBase): Promise<string | undefined> {
   }
 }
 
-/** PgBouncer and its like hand out process ids of their own. */
+/** Poolers such as PgBouncer report process ids of their own. */
 export async function isPooled(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return "processID" in client && client.processID !== rows[0]?.pid;
@@ -40,7 +40,7 @@ export async function isPooled(client: ClientBase): Promise<boolean> {
 
 export type CommitStatus = "committed" | "aborted" | "in progress" | "unknown";
 
-/** What became of a transaction whose connection was lost during COMMIT. */
+/** The status of a transaction whose connection was lost during COMMIT. */
 export async function statusOfCommit(
   client: ClientBase,
   transactionId: string,

@@ -1,4 +1,4 @@
-/** What an error of the PostgreSQL driver means: run it again, wait for the server, drop the connection, or report it. */
+/** Classifies errors of the PostgreSQL driver: retry, wait for the server, drop the connection, or report. */
 import { ToolwrightError } from "../../errors.ts";
 
 // serialization_failure and deadlock_detected.
@@ -7,7 +7,7 @@ const CONFLICTS = new Set(["40001", "40P01"]);
 const OUTDATED = "0A000";
 // invalid_sql_statement_name and duplicate_prepared_statement: behind a pooler a name is prepared on another connection.
 const UNNAMED_NEEDED = new Set(["26000", "42P05"]);
-// too_many_connections, cannot_connect_now, and a server that cannot be reached: it restarts, or others keep it busy.
+// too_many_connections, cannot_connect_now, and a server that cannot be reached: it restarts, or is overloaded.
 const NOT_NOW = new Set([
   "53300",
   "57P03",
@@ -18,13 +18,13 @@ const NOT_NOW = new Set([
   "ENETUNREACH",
   "EAI_AGAIN",
 ]);
-// admin_shutdown, crash_shutdown, idle session timeouts, and what the network says.
+// admin_shutdown, crash_shutdown, idle session timeouts, and network errors.
 const LOST = new Set(["57P01", "57P02", "57P05", "25P03", "ECONNRESET", "EPIPE"]);
-// What the driver and PgBouncer say without a code of their own.
+// Errors of the driver and of PgBouncer without a code.
 const LOST_MESSAGE =
   /terminated|not queryable|timeout exceeded when trying to connect|server (closed|conn crashed)/i;
 
-/** The connection ended after COMMIT was sent, and the server cannot say whether it took effect. */
+/** The connection ended after COMMIT was sent, and the server does not know whether it took effect. */
 export class AnswerLost extends Error {
   constructor(cause: unknown) {
     super("the connection was lost during the commit, and the outcome is unknown", { cause });
@@ -42,12 +42,12 @@ export function isUnavailable(error: unknown): boolean {
   return NOT_NOW.has(codeOf(error)) || isLost(error);
 }
 
-/** What this connection has prepared is of no use any more. */
+/** The prepared statements of this connection are invalid. */
 export function isOutdated(error: unknown): boolean {
   return codeOf(error) === OUTDATED || needsUnnamed(error);
 }
 
-/** Statements that are prepared by name do not work on this connection. */
+/** Named prepared statements do not work on this connection. */
 export function needsUnnamed(error: unknown): boolean {
   return UNNAMED_NEEDED.has(codeOf(error));
 }
@@ -64,7 +64,7 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
-/** What is not an error of ours came from the server or from the way to it. The address may hold a password. */
+/** Any other error comes from the server or the network. The message must not show the address: it may hold a password. */
 export function asStoreError(error: unknown): unknown {
   if (ToolwrightError.is(error) || !(error instanceof Error)) return error;
   const isSignIn = SIGN_IN_MESSAGE.test(error.message);
@@ -84,7 +84,7 @@ const INVALID_PASSWORD = "28P01";
 // Without a password the driver itself gives up, before the server can refuse it.
 const SIGN_IN_MESSAGE = /^SASL:/;
 
-/** What is wrong with the address or the rights, not with the store: there is nothing to repair in it. */
+/** The address or the permissions are wrong, not the store: there is nothing to repair in it. */
 const HINTS: readonly (readonly [codes: ReadonlySet<string>, hint: string])[] = [
   [
     // invalid_password and invalid_authorization_specification.

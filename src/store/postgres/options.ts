@@ -42,7 +42,7 @@ export function resolvePostgresOptions(options: PostgresStoreOptions): PostgresS
   };
 }
 
-/** Takes our own parameters out of the address: the driver gets only what it knows. */
+/** Removes our own parameters from the address: the driver would refuse them. */
 function splitAddress(address: string): { connectionString: string; parameters: Map<string, string> } {
   const parameters = new Map<string, string>();
   const at = address.indexOf("?");

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL store, on a `pg` pool. READ COMMITTED is enough: (key, attempt) is unique, a call that begins locks
- * its scope's row, and reservations are conditional updates. When more transactions wait than connections are free,
- * several share one commit; what fails together is run alone, and what conflicts is run again. Nothing relies on a
- * session: every transaction may get another server connection, as behind PgBouncer.
+ * The PostgreSQL store, on a `pg` pool. READ COMMITTED is enough: (key, attempt) is unique, a call that starts locks the row
+ * of its scope, and reservations are conditional updates. When more transactions wait than connections are free, several
+ * share one commit; a failed group runs again one by one, and a conflict is retried. No transaction relies on a session:
+ * each may get another server connection, as behind PgBouncer.
  */
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { ToolwrightError } from "../../errors.ts";
@@ -18,9 +18,9 @@ import type { CommitLevel, Store, Transaction } from "../store.ts";
 
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 const LARGEST_GROUP = 32;
-/** Others' locks are waited for alone: in a group, everybody in it would wait, and two groups could for each other. */
+/** A transaction waits for locks alone: in a group, all of it would wait, and two groups could deadlock. */
 const GROUP_LOCK_TIMEOUT_MS = 50;
-/** How long a commit of a lost connection may still be under way before it counts as unknown. */
+/** How long a commit on a lost connection may still be in progress before it counts as unknown. */
 const COMMIT_SETTLES_MS = 5_000;
 const COMMIT_LOOK_MS = 50;
 
@@ -31,14 +31,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     connectionString: settings.connectionString,
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeoutMs,
-    // A server whose machine is gone sends nothing: only probes notice.
+    // A server whose machine is down sends nothing: only keep-alive probes notice.
     keepAlive: true,
     types: { getTypeParser: numberParser },
     onConnect: examineConnection,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
-  // The same for one that is in use: whoever uses it gets the error from its query.
+  // The same for a connection in use: its query rejects with the error.
   pool.on("connect", (client) => client.on("error", () => undefined));
   try {
     const schema = await prepareSchema(pool, settings.retryMs);
@@ -60,7 +60,7 @@ async function pooled(pool: Pool): Promise<boolean> {
 
 interface Job {
   readonly level: CommitLevel;
-  /** Runs the work inside the open transaction and keeps its result. */
+  /** Runs the work inside the open transaction and remembers its result. */
   run(client: PoolClient): Promise<void>;
   commit(): void;
   fail(error: unknown): void;
@@ -74,11 +74,11 @@ class PostgresStore implements Store {
   readonly #synchronous: boolean;
   #usesNames: boolean;
   readonly #prepared = new Map<string, { name: string; text: string }>();
-  /** What needs a connection of its own. */
+  /** Jobs that need a connection of their own. */
   readonly #tasks: (() => Promise<void>)[] = [];
-  /** What may share one. */
+  /** Jobs that may share a commit. */
   readonly #jobs: Job[] = [];
-  /** Counted here and not left to the pool, whose queue fails those who have waited for its connect timeout. */
+  /** Counted here, because the queue of the pool fails a request after the connect timeout. */
   #free: number;
   #onIdle: (() => void) | undefined;
   #ended: Promise<void> | undefined;
@@ -108,7 +108,7 @@ class PostgresStore implements Store {
         commit: () => resolve(result),
         fail: reject,
       });
-      // After all pending microtasks: calls that were made side by side reach this point together.
+      // After all pending microtasks: concurrent calls reach this point together.
       if (this.#jobs.length === 1) process.nextTick(() => this.#next());
     });
   }
@@ -124,7 +124,7 @@ class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    // What was asked for before is done first: some of it may still wait for a connection.
+    // Earlier transactions may still wait for a connection: they run first.
     this.#ended ??= this.#idle().then(() => this.#pool.end());
     await this.#ended;
   }
@@ -193,7 +193,7 @@ class PostgresStore implements Store {
     }
   }
 
-  /** The answer to COMMIT was lost: the server still knows what became of the transaction. */
+  /** The reply to COMMIT was lost: asks the server for the status of the transaction. */
   async #statusOf(
     transactionId: string,
     history: string | undefined,
@@ -208,12 +208,12 @@ class PostgresStore implements Store {
         await pause(COMMIT_LOOK_MS);
       }
     } catch {
-      // The caller reports the error that lost the answer.
+      // The caller reports the error that lost the reply.
       return "unknown";
     }
   }
 
-  /** One round trip. Settings are local to the transaction. Answers its id. */
+  /** One round trip. Settings are local to the transaction. Returns its id. */
   async #begin(client: PoolClient, jobs: readonly Job[]): Promise<string> {
     const isFull = jobs.some(({ level }) => level === "full");
     const results: unknown = await client.query(
@@ -221,7 +221,7 @@ class PostgresStore implements Store {
         "BEGIN",
         ...(isFull && !this.#synchronous ? ["SET LOCAL synchronous_commit = on"] : []),
         ...(jobs.length > 1 ? [`SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`] : []),
-        // No transaction of ours waits for anything but the database: one that does is of a process that was stopped.
+        // Transactions never wait for anything but the database: an idle one belongs to a suspended process.
         `SELECT CAST(txid_current() AS TEXT) AS id,
            set_config('idle_in_transaction_session_timeout', '${LEASE_MS}', true) AS timeout`,
       ].join("; "),
@@ -294,7 +294,7 @@ async function loadPg(): Promise<{ Pool: typeof Pool }> {
   }
 }
 
-// 20 is int8, 701 float8, 1700 numeric: all ours are within what a double holds exactly.
+// 20 is int8, 701 float8, 1700 numeric: a double holds all of our values exactly.
 function numberParser(oid: number): (value: string) => unknown {
   return oid === 20 || oid === 21 || oid === 23 || oid === 701 || oid === 1700 ? Number : (value) => value;
 }

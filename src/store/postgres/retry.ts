@@ -1,4 +1,4 @@
-/** Runs something again that left nothing behind: after a conflict at once, after a lost server until it is back. */
+/** Retries work that committed nothing: at once after a conflict, or until the server is back. */
 import { isConflict, isUnavailable } from "./errors.ts";
 
 const MOST_CONFLICTS = 20;
@@ -20,7 +20,7 @@ export async function runAgain<T>(action: () => Promise<T>, retryMs: number): Pr
         await pause(Math.random() * LONGEST_CONFLICT_PAUSE_MS);
       } else {
         if (!isUnavailable(error) || performance.now() + pauseMs > deadline) throw error;
-        // Spread out: all processes lost the server at the same moment.
+        // With jitter: all processes lost the server at the same moment.
         await pause(pauseMs * (0.5 + Math.random()));
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }

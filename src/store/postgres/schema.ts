@@ -4,21 +4,21 @@ import { META_TABLE, migrationsAfter, newSecret, readMigrations } from "../migra
 import { codeOf, isConflict, isLockTimeout, isUnavailable } from "./errors.ts";
 import { pause } from "./retry.ts";
 
-/** Serialises concurrent migrations; any constant does, as long as it is ours. */
+/** The advisory lock that serialises concurrent migrations. */
 const MIGRATION_LOCK = 7_421_001;
-/** Shorter than PostgreSQL's deadlock_timeout: a migration gives way before a process at work is cancelled. */
+/** Shorter than deadlock_timeout of PostgreSQL: the migration times out before a running process is cancelled. */
 const LOCK_TIMEOUT_MS = 200;
 const LONGEST_PAUSE_MS = 300;
-/** How long others at work may keep a migration from its locks. */
+/** How long running processes may keep a migration from its locks. */
 const MIGRATION_GIVE_UP_MS = 60_000;
 
 export interface PreparedSchema {
   readonly secret: string;
-  /** Whether a commit waits for the disk unless it is told otherwise. */
+  /** Whether a commit waits for the disk by default. */
   readonly synchronous: boolean;
 }
 
-/** @param retryMs how long a server that starts, or that drops connections, is waited for */
+/** @param retryMs how long to wait for a server that starts or drops connections */
 export async function prepareSchema(pool: Pool, retryMs: number): Promise<PreparedSchema> {
   const began = performance.now();
   for (;;) {
@@ -34,7 +34,7 @@ export async function prepareSchema(pool: Pool, retryMs: number): Promise<Prepar
   }
 }
 
-/** Where nothing listens, the address is more likely wrong than the server restarting: that is reported at once. */
+/** If nothing listens at the address, it is more likely wrong than the server restarting: report it at once. */
 function isStarting(error: unknown): boolean {
   return (
     isUnavailable(error) && !["ECONNREFUSED", "ENOENT", "EAI_AGAIN", "ETIMEDOUT"].includes(codeOf(error))
@@ -70,8 +70,8 @@ async function prepareOnce(pool: Pool): Promise<PreparedSchema> {
 }
 
 /**
- * Takes every lock that a migration needs, in one order, before anything is changed. Processes at work lock rows in
- * orders of their own: where they wait for this transaction, it times out, gives its locks back and is run again.
+ * Takes every lock that a migration needs, in one order, before it changes anything. Running processes lock rows in other
+ * orders: if they wait for this transaction, it times out, releases its locks and is retried.
  */
 async function lockRelations(client: PoolClient): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -85,7 +85,7 @@ async function lockRelations(client: PoolClient): Promise<void> {
   for (const { name } of rows) await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
 }
 
-/** Gives the reason why the connection must not be used again, if there is one. */
+/** Returns the error after which the connection must not be used again, if any. */
 export async function rollback(client: PoolClient): Promise<Error | undefined> {
   try {
     await client.query("ROLLBACK");

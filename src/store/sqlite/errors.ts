@@ -1,10 +1,10 @@
-/** What SQLite's errors mean: somebody else is at work, the file is none of ours, or something is broken. */
+/** Classifies errors of SQLite: the database is locked, the file is foreign, or it is damaged. */
 import { ToolwrightError } from "../../errors.ts";
 
 const BUSY_RETRY_MS = 10;
 const BUSY_GIVE_UP_MS = 30_000;
 
-/** Tries again while another process has the database locked, without blocking this one. */
+/** Retries while another process locks the database, without blocking this one. */
 export async function whenFree<T>(action: () => T): Promise<T> {
   for (const deadline = performance.now() + BUSY_GIVE_UP_MS; ;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Whether the path of an open store still leads to the file that was opened. SQLite keeps writing to a file that was
- * deleted or replaced; the next process would find none of it and repeat every effect.
+ * Checks that the path of an open store still leads to the opened file. SQLite keeps writing to a deleted or replaced file;
+ * the next process would find none of those rows and repeat every effect.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -19,15 +19,15 @@ export class StoreFile {
   /** Full commits after which no other commit has looked yet. */
   #owedLooks = 0;
 
-  /** Call it when the file was just opened. The path holds when the working directory changes. */
+  /** Call it right after opening the file. The path is absolute, so a change of the working directory does not matter. */
   constructor(path: string) {
     this.#path = resolve(path);
     this.#identity = identityOf(this.#path);
   }
 
   /**
-   * Always looks before a full commit, which is the intent of an effect that must not happen twice, and before the commit
-   * that follows it, which is most likely its outcome. Other commits look every few milliseconds: a look costs a tenth of a
+   * Checks before every full commit, which is the intent of an effect that must not happen twice, and before the commit that
+   * follows it, which is most likely its outcome. Other commits check every few milliseconds: a check costs a tenth of a
    * commit. @throws TOOL_STORE_FAILED
    */
   assertInPlace(level: CommitLevel): void {

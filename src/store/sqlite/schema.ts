@@ -1,4 +1,4 @@
-/** Prepares a SQLite file: it is opened, looked at, and brought to the schema of this version. */
+/** Opens a SQLite file, checks it, and migrates it to the schema of this version. */
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { ToolwrightError } from "../../errors.ts";
@@ -16,10 +16,10 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Says what is wrong with a path better than the database would; a new file is for its owner only. */
+/** Reports a bad path with a clearer message than SQLite; a new file is readable by its owner only. */
 function prepareFile(path: string): void {
   try {
-    // It holds what tools were given and returned, and the key of the redactions.
+    // The file contains inputs and outputs of tools, and the key of the redactions.
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
@@ -38,13 +38,13 @@ const FILE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 export function prepareSchema(database: DatabaseSync, path: string): string {
-  // Reading first, so that a file of another kind or of a newer version is refused before anything is written.
+  // Reads first, so that a foreign or newer file is refused before the first write.
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'toolwright_meta'").all();
   const current = tables.length === 0 ? 0 : Number(readMeta(database, "version") ?? 0);
   const missing = migrationsAfter(current, readMigrations("sqlite"));
   if (path !== ":memory:") database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=NORMAL");
-  // What is deleted is what must not be kept: it is not left in the file's free pages either.
+  // Deleted data must not stay in the free pages of the file.
   database.exec("PRAGMA secure_delete=ON");
   if (missing.length > 0) applyMigrations(database);
   return String(readMeta(database, "secret"));
@@ -80,7 +80,7 @@ function writeMeta(database: DatabaseSync, name: string, value: string): void {
     .run(name, value);
 }
 
-/** Before 22.16 Node does not say whether a transaction is open; then the rollback of none is let fail. */
+/** Before 22.16 Node does not report whether a transaction is open; a rollback without one may then fail. */
 export function rollBack(database: { readonly isTransaction?: boolean; exec(sql: string): void }): void {
   const { isTransaction } = database;
   if (isTransaction === false) return;

@@ -1,6 +1,6 @@
 /**
- * The SQLite store, on `node:sqlite`. Transactions that are asked for in the same tick share one commit. A database
- * that another process has locked is waited for without blocking: blocking would starve the heartbeat.
+ * The SQLite store, on `node:sqlite`. Transactions of the same tick share one commit. The store waits for a locked database
+ * without blocking: blocking would starve the heartbeat.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asOpenError, asSqliteStoreError, isBusy, whenFree } from "./errors.ts";
@@ -15,7 +15,7 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 interface Job {
   readonly level: CommitLevel;
   readonly work: () => Transaction<unknown>;
-  /** Of the work, once it was done inside the open transaction. */
+  /** The result of the work, once it ran inside the open transaction. */
   result: unknown;
   readonly commit: (result: never) => void;
   readonly fail: (error: unknown) => void;
@@ -58,7 +58,7 @@ class SqliteStore implements Store {
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
     return new Promise<T>((commit, fail) => {
       this.#jobs.push({ level, work, result: undefined, commit, fail });
-      // After all pending microtasks: calls that were made side by side reach this point together.
+      // After all pending microtasks: concurrent calls reach this point together.
       if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(() => this.#startDrain());
     });
   }
@@ -90,7 +90,7 @@ class SqliteStore implements Store {
     if (this.#draining !== undefined || this.#jobs.length === 0) return;
     const jobs = this.#jobs;
     this.#jobs = [];
-    // The usual case ends at once, without a promise of its own.
+    // The usual case commits synchronously, without a promise.
     if (this.#tryGroup(jobs)) return;
     this.#draining = this.#drain(jobs).finally(() => {
       this.#draining = undefined;
@@ -98,7 +98,7 @@ class SqliteStore implements Store {
     });
   }
 
-  /** The slow way: the group one by one, waiting while the database is locked. */
+  /** The slow path: commits one by one, and waits while the database is locked. */
   async #drain(jobs: readonly Job[]): Promise<void> {
     for (const job of jobs) {
       try {
@@ -173,7 +173,7 @@ class SqliteStore implements Store {
   }
 }
 
-/** Node 22 takes `?1` for a name, which only an object can give a value to. */
+/** Node 22 treats `?1` as a named parameter, which only an object can bind. */
 function bindsNumbers(database: DatabaseSync): boolean {
   try {
     database.prepare("SELECT ?1").get(1);

@@ -1,81 +1,81 @@
-/** Requests for a person's decision, as rows. What stands here is the decision; nothing else is. */
-import { toStorableText } from "../../util/storable-text.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+/** Approval requests and their decisions. These rows are the only source of a decision. */
+import { readInteger, readText } from "./columns.ts";
 import { all, change, first, type Row, type SqlValue } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import {
+  columns,
+  displayText,
+  displayTextOrNull,
+  flag,
+  integer,
+  integerOrNull,
+  oneOf,
+  type RowOf,
+  text,
+  textOrNull,
+} from "./table.ts";
 
 export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export const APPROVAL_KINDS = ["call", "replay", "task"] as const;
-/** `call`: may it run? `replay`: an interrupted call; did it happen, or shall it run again? `task`: may it begin? */
+/** `call`: may it run? `replay`: did the interrupted call happen, or should it run again? `task`: may it start? */
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
-export interface ApprovalRow {
-  readonly id: string;
-  readonly kind: ApprovalKind;
-  readonly runId: string;
-  readonly nodeId: string;
-  readonly iteration: number;
-  readonly scopeId: number;
-  readonly callKey: string;
-  readonly parentKey: string;
-  readonly round: number;
-  readonly toolName: string;
-  readonly fingerprint: string;
-  readonly argsJson: string;
-  readonly argsHash: string;
-  readonly prompt: string;
-  readonly defaultsJson: string | null;
-  /** What a decision is checked against. */
-  readonly contractJson: string;
-  /** Whether the arguments hold what the log does not show. */
-  readonly hasClearArgs: boolean;
-  readonly status: ApprovalStatus;
-  readonly requestedAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly decidedAtMs: number | null;
-  readonly decidedBy: string | null;
-  readonly comment: string | null;
-  readonly approvedArgsJson: string | null;
-  readonly outputJson: string | null;
-  readonly redeemedAtMs: number | null;
-}
+const REQUEST = columns({
+  id: text("id"),
+  kind: oneOf("kind", APPROVAL_KINDS),
+  runId: text("run_id"),
+  nodeId: text("node_id"),
+  iteration: integer("iteration"),
+  scopeId: integer("scope_id"),
+  callKey: text("call_key"),
+  parentKey: text("parent_key"),
+  round: integer("round"),
+  toolName: text("tool_name"),
+  fingerprint: text("fingerprint"),
+  argsJson: text("args_json"),
+  argsHash: text("args_hash"),
+  prompt: displayText("prompt"),
+  defaultsJson: textOrNull("defaults_json"),
+  /** The schemas and redactions that a decision is checked against. */
+  contractJson: text("contract_json"),
+  requestedAtMs: integer("requested_at_ms"),
+  expiresAtMs: integerOrNull("expires_at_ms"),
+  /** Whether the arguments contain values that the log does not show. */
+  hasClearArgs: flag("clear_args"),
+});
 
-export type NewApproval = Omit<
-  ApprovalRow,
-  "status" | "decidedAtMs" | "decidedBy" | "comment" | "approvedArgsJson" | "outputJson" | "redeemedAtMs"
->;
+const DECISION = columns({
+  decidedAtMs: integerOrNull("decided_at_ms"),
+  decidedBy: displayTextOrNull("decided_by"),
+  comment: displayTextOrNull("comment"),
+  approvedArgsJson: textOrNull("approved_args_json"),
+  outputJson: textOrNull("output_json"),
+});
 
-/** The id comes from the call, so that two processes that ask at once ask once. */
+const APPROVALS = columns({
+  ...REQUEST.map,
+  status: oneOf("status", APPROVAL_STATUSES),
+  ...DECISION.map,
+  redeemedAtMs: integerOrNull("redeemed_at_ms"),
+});
+
+export type ApprovalRow = RowOf<(typeof APPROVALS)["map"]>;
+export type NewApproval = RowOf<(typeof REQUEST)["map"]>;
+
+const INSERT = `INSERT INTO toolwright_approvals (status, ${REQUEST.list()})
+VALUES ('pending', ${REQUEST.parameters()}) ON CONFLICT DO NOTHING`;
+
+/** The id derives from the call, so two processes that request approval at once share one request. */
 export function* insertApproval(approval: NewApproval): Transaction<void> {
-  yield* change(
-    `INSERT INTO toolwright_approvals (id, kind, run_id, node_id, iteration, scope_id, call_key, parent_key, round,
-       tool_name, fingerprint, args_json, args_hash, prompt, defaults_json, contract_json, status,
-       requested_at_ms, expires_at_ms, clear_args)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 'pending', ?17, ?18, ?19)
-     ON CONFLICT DO NOTHING`,
-    approval.id,
-    approval.kind,
-    approval.runId,
-    approval.nodeId,
-    approval.iteration,
-    approval.scopeId,
-    approval.callKey,
-    approval.parentKey,
-    approval.round,
-    approval.toolName,
-    approval.fingerprint,
-    approval.argsJson,
-    approval.argsHash,
-    shown(approval.prompt),
-    approval.defaultsJson,
-    approval.contractJson,
-    approval.requestedAtMs,
-    approval.expiresAtMs,
-    approval.hasClearArgs ? 1 : 0,
-  );
+  yield* change(INSERT, ...REQUEST.values(approval));
 }
+
+const COLUMNS = APPROVALS.list("a");
+const SELECT = `SELECT ${COLUMNS} FROM toolwright_approvals a`;
+const BY_ID = `${SELECT} WHERE a.id = ?1 {update}`;
+const OF_CALL = `${SELECT} WHERE a.call_key = ?1 ORDER BY a.round DESC LIMIT 1`;
 
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined;
@@ -84,28 +84,25 @@ export interface ApprovalFilter {
   readonly limit?: number | undefined;
 }
 
-/** Oldest first. A pending one whose time is over is shown as expired. */
+/** Oldest first. A pending request past its deadline is shown as expired. */
 export function* listApprovals(filter: ApprovalFilter, nowMs: number): Transaction<ApprovalRow[]> {
   const { where, parameters } = conditionsOf(filter, nowMs);
   const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
-  const rows = yield* all(
-    `SELECT * FROM toolwright_approvals ${where} ORDER BY position ${limit}`,
-    ...parameters,
-  );
+  const rows = yield* all(`${SELECT} ${where} ORDER BY position ${limit}`, ...parameters);
   return rows.map((row) => toApprovalRow(row, nowMs));
 }
 
-/** How many there are, whatever the limit. */
+/** The number of requests, regardless of the limit. */
 export function* countApprovals(filter: ApprovalFilter, nowMs: number): Transaction<number> {
   const { where, parameters } = conditionsOf(filter, nowMs);
   const row = yield* first(
     `SELECT CAST(COUNT(*) AS BIGINT) AS requests FROM toolwright_approvals ${where}`,
     ...parameters,
   );
-  return row === undefined ? 0 : integer(row, "requests");
+  return row === undefined ? 0 : readInteger(row, "requests");
 }
 
-/** Expiry is a matter of time, not of a write: an expired request is stored as a pending one. */
+/** Expiry follows from the time, without a write: an expired request is stored as pending. */
 function conditionsOf(
   { status, runId }: ApprovalFilter,
   nowMs: number,
@@ -121,20 +118,17 @@ function conditionsOf(
 }
 
 export function* readApproval(id: string, nowMs: number): Transaction<ApprovalRow | undefined> {
-  const row = yield* first("SELECT * FROM toolwright_approvals WHERE id = ?1 {update}", id);
+  const row = yield* first(BY_ID, id);
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
 /** The latest request about a call. */
 export function* approvalOfCall(callKey: string, nowMs: number): Transaction<ApprovalRow | undefined> {
-  const row = yield* first(
-    "SELECT * FROM toolwright_approvals WHERE call_key = ?1 ORDER BY round DESC LIMIT 1",
-    callKey,
-  );
+  const row = yield* first(OF_CALL, callKey);
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** Requests that wait, made by calls under this id of the model's. */
+/** Pending requests of calls with this tool call id. */
 export function* pendingUnderId(
   runId: string,
   nodeId: string,
@@ -148,7 +142,7 @@ export function* pendingUnderId(
     nodeId,
     toolCallId,
   );
-  return rows.map((row) => text(row, "id"));
+  return rows.map((row) => readText(row, "id"));
 }
 
 export interface WaitingCall {
@@ -166,12 +160,15 @@ export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<
     scopeId,
     toolName,
   );
-  return rows.map((row) => ({ toolCallId: text(row, "tool_call_id"), argsJson: text(row, "args_json") }));
+  return rows.map((row) => ({
+    toolCallId: readText(row, "tool_call_id"),
+    argsJson: readText(row, "args_json"),
+  }));
 }
 
 /**
- * The latest answer to a question about an interrupted call under this business key that has not been used: it happened, or
- * run it again. Giving up is an answer for the call that asked alone.
+ * The latest unused decision about an interrupted call with this business key: it happened, or run it again. A decision to
+ * give up applies only to the call that it was made for.
  */
 export function* answerUnderKey(
   toolName: string,
@@ -180,7 +177,7 @@ export function* answerUnderKey(
   nowMs: number,
 ): Transaction<ApprovalRow | undefined> {
   const row = yield* first(
-    `SELECT a.* FROM toolwright_approvals a
+    `${SELECT}
        JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
      WHERE a.status = 'approved' AND a.kind = 'replay' AND a.redeemed_at_ms IS NULL AND a.tool_name = ?1
        AND c.idempotency_key = ?2 AND a.requested_at_ms >= ?3
@@ -192,7 +189,7 @@ export function* answerUnderKey(
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** A denial of an equal call in the same task iteration, wherever in it the call was made. */
+/** A denial of an equal call anywhere in the same task iteration. */
 export function* denialOf(
   task: { readonly runId: string; readonly nodeId: string; readonly path: string },
   toolName: string,
@@ -200,7 +197,7 @@ export function* denialOf(
   nowMs: number,
 ): Transaction<ApprovalRow | undefined> {
   const row = yield* first(
-    `SELECT a.* FROM toolwright_scopes s JOIN toolwright_approvals a ON a.scope_id = s.id
+    `SELECT ${COLUMNS} FROM toolwright_scopes s JOIN toolwright_approvals a ON a.scope_id = s.id
      WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3
        AND a.tool_name = ?4 AND a.args_hash = ?5 AND a.status = 'denied' AND a.kind = 'call' LIMIT 1`,
     task.runId,
@@ -212,33 +209,22 @@ export function* denialOf(
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-export interface StoredDecision {
+export interface StoredDecision extends Omit<RowOf<(typeof DECISION)["map"]>, "decidedAtMs"> {
   readonly status: "approved" | "denied";
   readonly decidedAtMs: number;
-  readonly decidedBy: string | null;
-  readonly comment: string | null;
-  readonly approvedArgsJson: string | null;
+  /** The hash of the edited arguments: a later attempt may call the tool with these. */
   readonly approvedHash: string | null;
-  readonly outputJson: string | null;
 }
 
-/** 0 when somebody else decided first. */
+const SETTLE = `UPDATE toolwright_approvals SET status = ?2, approved_hash = ?3, ${DECISION.assignments(4)}
+WHERE id = ?1 AND status = 'pending'`;
+
+/** 0 when the request was decided before. */
 export function settleApproval(id: string, decision: StoredDecision): Transaction<number> {
-  return change(
-    `UPDATE toolwright_approvals SET status = ?2, decided_at_ms = ?3, decided_by = ?4, comment = ?5,
-       approved_args_json = ?6, output_json = ?7, approved_hash = ?8 WHERE id = ?1 AND status = 'pending'`,
-    id,
-    decision.status,
-    decision.decidedAtMs,
-    shown(decision.decidedBy),
-    shown(decision.comment),
-    decision.approvedArgsJson,
-    decision.outputJson,
-    decision.approvedHash,
-  );
+  return change(SETTLE, id, decision.status, decision.approvedHash, ...DECISION.values(decision));
 }
 
-/** A denial answers every equal call of the task iteration: those that wait as well. */
+/** A denial applies to every equal call of the task iteration, also to pending ones. */
 export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7
@@ -256,7 +242,7 @@ export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   );
 }
 
-/** One answer about a business key is enough: the questions of other calls under it have nothing left to decide. */
+/** One decision about a business key is enough: the other calls with that key need none. */
 export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'void'
@@ -271,7 +257,7 @@ export function voidEqualQuestions(answered: ApprovalRow): Transaction<number> {
   );
 }
 
-/** 0 when the approval was used before: it works once. */
+/** 0 when the approval was used before: it is valid once. */
 export function redeemApproval(id: string, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET redeemed_at_ms = ?2
@@ -281,7 +267,7 @@ export function redeemApproval(id: string, nowMs: number): Transaction<number> {
   );
 }
 
-/** Calls of this scope that ran with these arguments because a person had put them there. */
+/** Calls of this scope that ran with these arguments because the approver edited them. */
 export function* callsWithEditedArguments(
   scopeId: number,
   toolName: string,
@@ -295,16 +281,16 @@ export function* callsWithEditedArguments(
     toolName,
     approvedHash,
   );
-  return rows.map((row) => text(row, "call_key"));
+  return rows.map((row) => readText(row, "call_key"));
 }
 
-/** The end of a task voids what its calls, and those inside of them, still waited for. */
+/** The end of a task voids the pending requests of its calls and their nested calls. */
 export function* voidApprovalsOfTask(task: {
   readonly runId: string;
   readonly nodeId: string;
   readonly path: string;
 }): Transaction<void> {
-  // By the calls of the task, which lie together: all that waits in a store may be much.
+  // By the calls of the task, which are stored together: a store may hold many pending requests.
   const rows = yield* all(
     `SELECT a.id AS id FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
        JOIN toolwright_approvals a ON a.call_key = c.key
@@ -313,10 +299,10 @@ export function* voidApprovalsOfTask(task: {
     task.nodeId,
     task.path,
   );
-  for (const row of rows) yield* voidPending(text(row, "id"));
+  for (const row of rows) yield* voidPending(readText(row, "id"));
 }
 
-/** A cancelled run waits for no decision: a resume asks again. */
+/** A cancelled run has no pending requests: a resume creates them again. */
 export function voidApprovalsOfRun(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_approvals SET status = 'void' WHERE run_id = ?1 AND status = 'pending'",
@@ -324,7 +310,7 @@ export function voidApprovalsOfRun(runId: string): Transaction<number> {
   );
 }
 
-/** A request that was voided is asked again. */
+/** Makes a void request pending again. */
 export function reopenApproval(id: string, nowMs: number): Transaction<number> {
   return change(
     "UPDATE toolwright_approvals SET status = 'pending', requested_at_ms = ?2 WHERE id = ?1 AND status = 'void'",
@@ -333,7 +319,7 @@ export function reopenApproval(id: string, nowMs: number): Transaction<number> {
   );
 }
 
-/** Changes nothing where somebody has decided. */
+/** Changes nothing after a decision. */
 export function voidPending(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1 AND status = 'pending'", id);
 }
@@ -342,40 +328,8 @@ export function voidApproval(id: string): Transaction<number> {
   return change("UPDATE toolwright_approvals SET status = 'void' WHERE id = ?1", id);
 }
 
-/** What a person wrote, or a text that was made of what a model wrote. */
-function shown(text: string | null): string | null {
-  return text === null ? null : toStorableText(text);
-}
-
 function toApprovalRow(row: Row, nowMs: number): ApprovalRow {
-  const stored = oneOf(row, "status", APPROVAL_STATUSES);
-  const expiresAtMs = integerOrNull(row, "expires_at_ms");
-  return {
-    id: text(row, "id"),
-    kind: oneOf(row, "kind", APPROVAL_KINDS),
-    runId: text(row, "run_id"),
-    nodeId: text(row, "node_id"),
-    iteration: integer(row, "iteration"),
-    scopeId: integer(row, "scope_id"),
-    callKey: text(row, "call_key"),
-    parentKey: text(row, "parent_key"),
-    round: integer(row, "round"),
-    toolName: text(row, "tool_name"),
-    fingerprint: text(row, "fingerprint"),
-    argsJson: text(row, "args_json"),
-    argsHash: text(row, "args_hash"),
-    prompt: text(row, "prompt"),
-    defaultsJson: textOrNull(row, "defaults_json"),
-    contractJson: text(row, "contract_json"),
-    hasClearArgs: integer(row, "clear_args") === 1,
-    status: stored === "pending" && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : stored,
-    requestedAtMs: integer(row, "requested_at_ms"),
-    expiresAtMs,
-    decidedAtMs: integerOrNull(row, "decided_at_ms"),
-    decidedBy: textOrNull(row, "decided_by"),
-    comment: textOrNull(row, "comment"),
-    approvedArgsJson: textOrNull(row, "approved_args_json"),
-    outputJson: textOrNull(row, "output_json"),
-    redeemedAtMs: integerOrNull(row, "redeemed_at_ms"),
-  };
+  const stored = APPROVALS.parse(row);
+  const isExpired = stored.status === "pending" && stored.expiresAtMs !== null && stored.expiresAtMs <= nowMs;
+  return isExpired ? { ...stored, status: "expired" } : stored;
 }

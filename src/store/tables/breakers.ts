@@ -1,40 +1,38 @@
 /** Circuit breakers: consecutive failures of a tool in a run, or in the whole store. */
-import { integer, integerOrNull } from "./columns.ts";
+import { readInteger } from "./columns.ts";
 import { change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, integer, integerOrNull, type RowOf } from "./table.ts";
 import { SKEW_MS } from "../../util/clock.ts";
 
-export interface BreakerRow {
-  readonly failures: number;
-  readonly openedAtMs: number | null;
-  readonly probeUntilMs: number | null;
-}
+const BREAKERS = columns({
+  failures: integer("failures"),
+  openedAtMs: integerOrNull("opened_at_ms"),
+  probeUntilMs: integerOrNull("probe_until_ms"),
+});
 
-const SELECT =
-  "SELECT failures, opened_at_ms, probe_until_ms FROM toolwright_breakers WHERE run_id = ?1 AND tool_name = ?2";
+export type BreakerRow = RowOf<(typeof BREAKERS)["map"]>;
+
+const SELECT = `SELECT ${BREAKERS.list()} FROM toolwright_breakers WHERE run_id = ?1 AND tool_name = ?2`;
+const SELECT_LOCKED = `${SELECT} {update}`;
 
 /** @param runId `""` for the breaker that all runs share */
 export function* readBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
   return toBreakerRow(yield* first(SELECT, runId, toolName));
 }
 
-/** The same, and until the commit nobody else's end is counted: what is read after it is of the same moment. */
+/** The same, locked: no other call counts its end until the commit, so later reads show the same moment. */
 export function* lockBreaker(runId: string, toolName: string): Transaction<BreakerRow | undefined> {
-  return toBreakerRow(yield* first(`${SELECT} {update}`, runId, toolName));
+  return toBreakerRow(yield* first(SELECT_LOCKED, runId, toolName));
 }
 
 function toBreakerRow(row: Row | undefined): BreakerRow | undefined {
-  if (row === undefined) return undefined;
-  return {
-    failures: integer(row, "failures"),
-    openedAtMs: integerOrNull(row, "opened_at_ms"),
-    probeUntilMs: integerOrNull(row, "probe_until_ms"),
-  };
+  return row === undefined ? undefined : BREAKERS.parse(row);
 }
 
 /**
- * Gives one caller the right to try whether the tool works again. 0 when another one has it. A right that ends later than
- * this one would was given by a clock that was set back since: it counts as over.
+ * Lets one caller probe whether the tool works again. 0 when another caller holds the probe. A probe that ends later than
+ * this one would was granted before the clock was set back: it counts as expired.
  */
 export function takeProbe(
   runId: string,
@@ -71,10 +69,10 @@ export function* countFailure(
     threshold,
     nowMs,
   );
-  return { opened: row !== undefined && integer(row, "failures") >= threshold };
+  return { opened: row !== undefined && readInteger(row, "failures") >= threshold };
 }
 
-/** An open breaker is closed by the call that probes it, never by one that happened to be on its way. */
+/** Only the probing call closes an open breaker, not a call that was already in flight. */
 export function countSuccess(runId: string, toolName: string, isProbe: boolean): Transaction<number> {
   return change(
     `UPDATE toolwright_breakers SET failures = 0, opened_at_ms = NULL, probe_until_ms = NULL

@@ -1,18 +1,27 @@
-/** Recorded answers of pure tools. */
-import { text } from "./columns.ts";
+/** Cached outputs of pure tools. */
+import { readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, integerOrNull, type RowOf, text } from "./table.ts";
 
-export interface CacheKey {
+const CACHE_KEY = columns({
   /** `""` for the whole store. */
-  readonly runId: string;
-  readonly toolName: string;
-  readonly cacheKey: string;
-}
+  runId: text("run_id"),
+  toolName: text("tool_name"),
+  cacheKey: text("cache_key"),
+});
+
+const CACHE = columns({
+  ...CACHE_KEY.map,
+  outputJson: text("output_json"),
+  expiresAtMs: integerOrNull("expires_at_ms"),
+});
+
+export type CacheKey = RowOf<(typeof CACHE_KEY)["map"]>;
 
 /**
- * @param latestMs an answer that expires later than one that is stored now was stored before the clock was set back, and how
- * old it is cannot be told: it counts as expired
+ * @param latestMs the expiry of an entry that is written now. An entry that expires later was written before the clock was set
+ * back; its age is unknown, so it counts as expired
  */
 export function* readCache(
   key: CacheKey,
@@ -28,43 +37,27 @@ export function* readCache(
     nowMs,
     latestMs,
   );
-  return row === undefined ? undefined : text(row, "output_json");
+  return row === undefined ? undefined : readText(row, "output_json");
 }
+
+const WRITE = `INSERT INTO toolwright_cache (${CACHE.list()}) VALUES (${CACHE.parameters()})
+ON CONFLICT (run_id, tool_name, cache_key) DO UPDATE SET ${CACHE.pick("outputJson", "expiresAtMs").excluded()}`;
 
 export function writeCache(
   key: CacheKey,
   outputJson: string,
   expiresAtMs: number | null,
 ): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_cache VALUES (?1, ?2, ?3, ?4, ?5)
-     ON CONFLICT (run_id, tool_name, cache_key) DO UPDATE SET output_json = excluded.output_json,
-       expires_at_ms = excluded.expires_at_ms`,
-    key.runId,
-    key.toolName,
-    key.cacheKey,
-    outputJson,
-    expiresAtMs,
-  );
+  return change(WRITE, ...CACHE_KEY.values(key), outputJson, expiresAtMs);
 }
 
-export interface CachedAnswer {
-  readonly toolName: string;
-  readonly cacheKey: string;
-  readonly outputJson: string;
-}
+const CACHED_ANSWER = CACHE.pick("toolName", "cacheKey", "outputJson");
+export type CachedAnswer = RowOf<(typeof CACHED_ANSWER)["map"]>;
 
-/** What equal calls under this id would get now. */
+const LIST = `SELECT ${CACHED_ANSWER.list()} FROM toolwright_cache
+WHERE run_id = ?1 AND (expires_at_ms IS NULL OR expires_at_ms > ?2) ORDER BY tool_name, cache_key`;
+
+/** The outputs that equal calls under this id would get now. */
 export function* listCache(runId: string, nowMs: number): Transaction<CachedAnswer[]> {
-  const rows = yield* all(
-    `SELECT tool_name, cache_key, output_json FROM toolwright_cache
-     WHERE run_id = ?1 AND (expires_at_ms IS NULL OR expires_at_ms > ?2) ORDER BY tool_name, cache_key`,
-    runId,
-    nowMs,
-  );
-  return rows.map((row) => ({
-    toolName: text(row, "tool_name"),
-    cacheKey: text(row, "cache_key"),
-    outputJson: text(row, "output_json"),
-  }));
+  return (yield* all(LIST, runId, nowMs)).map(CACHED_ANSWER.parse);
 }

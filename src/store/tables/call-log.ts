@@ -1,12 +1,13 @@
 /**
- * The log. Its view shows what is stored; those who read it here get a call whose owner is dead as `unknown`, which is
- * how the next process will find it.
+ * Reads the log. The view shows stored rows; this reader reports a call whose owner is dead as `unknown`, as the next process
+ * will find it.
  */
 import { CALL_STATUSES, type CallStatus } from "./calls.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
-import { all, type Row, type SqlValue } from "../statement.ts";
+import { readInteger, readTextOrNull } from "./columns.ts";
+import { all, type SqlValue } from "../statement.ts";
 import { type IsOwnerAlive, reportInterrupted } from "./report-interrupted.ts";
 import type { Store, Transaction } from "../store.ts";
+import { type Column, columns, flag, integer, integerOrNull, oneOf, text, textOrNull } from "./table.ts";
 
 /** One row of `_smithers_tool_calls`. */
 export interface LoggedCall {
@@ -46,22 +47,52 @@ export interface CallFilter {
   readonly limit?: number | undefined;
 }
 
-const COLUMNS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
+/** Columns of the view, one for each property of the public type. */
+const LOG = columns<{ readonly [P in keyof LoggedCall]: Column<LoggedCall[P]> }>({
+  runId: text("run_id"),
+  nodeId: text("node_id"),
+  iteration: integer("iteration"),
+  path: text("path"),
+  attempt: integer("attempt"),
+  seq: integer("seq"),
+  toolName: text("tool_name"),
+  inputJson: textOrNull("input_json"),
+  outputJson: textOrNull("output_json"),
+  startedAtMs: integer("started_at_ms"),
+  finishedAtMs: integerOrNull("finished_at_ms"),
+  status: oneOf("status", CALL_STATUSES),
+  errorJson: textOrNull("error_json"),
+  key: text("key"),
+  idempotencyKey: text("idempotency_key"),
+  toolCallId: textOrNull("tool_call_id"),
+  replayed: flag("replayed"),
+  fromCache: flag("from_cache"),
+  tries: integer("tries"),
+  effect: textOrNull("effect"),
+  isolation: textOrNull("isolation"),
+  approvalId: textOrNull("approval_id"),
+  approval: textOrNull("approval"),
+  parentKey: text("parent_key"),
+});
 
-/** In the order in which they were made. */
+const FILTERS = { runId: "run_id", nodeId: "node_id", toolName: "tool_name", status: "status" } as const;
+
+/** In the order of their start. */
 export async function readCallLog(
   store: Store,
   filter: CallFilter,
   isOwnerAlive: IsOwnerAlive,
 ): Promise<LoggedCall[]> {
   const { status, limit, ...rest } = filter;
-  const isJudged = status === "started" || status === "unknown";
-  // Those that count as unknown are known only when their owners are judged.
-  const wanted = isJudged ? { ...rest, status: ["started", "unknown"] as const } : { ...filter, status };
+  const needsOwnerCheck = status === "started" || status === "unknown";
+  // Which calls count as unknown depends on whether their owners are alive.
+  const wanted = needsOwnerCheck
+    ? { ...rest, status: ["started", "unknown"] as const }
+    : { ...filter, status };
   const read = () => store.read(() => selectCalls(wanted));
   const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
   const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
-  return calls.filter((call) => !isJudged || call.status === status).slice(0, limit);
+  return calls.filter((call) => !needsOwnerCheck || call.status === status).slice(0, limit);
 }
 
 /** How many rows a run has. */
@@ -70,7 +101,7 @@ export function* countCalls(runId: string): Transaction<number> {
     "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM _smithers_tool_calls WHERE run_id = ?1",
     runId,
   );
-  return row === undefined ? 0 : integer(row, "calls");
+  return row === undefined ? 0 : readInteger(row, "calls");
 }
 
 interface StoredCall {
@@ -86,50 +117,21 @@ type StoredFilter = Omit<CallFilter, "status"> & {
 function* selectCalls(filter: StoredFilter): Transaction<StoredCall[]> {
   const conditions: string[] = [];
   const parameters: SqlValue[] = [];
-  for (const [name, column] of Object.entries(COLUMNS) as [keyof typeof COLUMNS, string][]) {
+  for (const [name, column] of Object.entries(FILTERS) as [keyof typeof FILTERS, string][]) {
     const value = filter[name];
     if (value === undefined) continue;
     const values = typeof value === "string" ? [value] : value;
-    const places = values.map((one) => `?${parameters.push(one)}`);
-    conditions.push(`${column} IN (${places.join(", ")})`);
+    const parameterNames = values.map((one) => `?${parameters.push(one)}`);
+    conditions.push(`${column} IN (${parameterNames.join(", ")})`);
   }
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const limit = filter.limit === undefined ? "" : `LIMIT ?${parameters.push(filter.limit)}`;
   const rows = yield* all(
-    `SELECT * FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
+    `SELECT ${LOG.list()}, owner_id FROM _smithers_tool_calls ${where} ORDER BY started_at_ms, node_id, iteration, attempt, seq ${limit}`,
     ...parameters,
   );
   return rows.map((row) => {
-    const call = toLoggedCall(row);
-    return { call, status: call.status, ownerId: textOrNull(row, "owner_id") };
+    const call = LOG.parse(row);
+    return { call, status: call.status, ownerId: readTextOrNull(row, "owner_id") };
   });
-}
-
-function toLoggedCall(row: Row): LoggedCall {
-  return {
-    runId: text(row, "run_id"),
-    nodeId: text(row, "node_id"),
-    iteration: integer(row, "iteration"),
-    path: text(row, "path"),
-    attempt: integer(row, "attempt"),
-    seq: integer(row, "seq"),
-    toolName: text(row, "tool_name"),
-    inputJson: textOrNull(row, "input_json"),
-    outputJson: textOrNull(row, "output_json"),
-    startedAtMs: integer(row, "started_at_ms"),
-    finishedAtMs: integerOrNull(row, "finished_at_ms"),
-    status: oneOf(row, "status", CALL_STATUSES),
-    errorJson: textOrNull(row, "error_json"),
-    key: text(row, "key"),
-    idempotencyKey: text(row, "idempotency_key"),
-    toolCallId: textOrNull(row, "tool_call_id"),
-    replayed: integer(row, "replayed") === 1,
-    fromCache: integer(row, "from_cache") === 1,
-    tries: integer(row, "tries"),
-    effect: textOrNull(row, "effect"),
-    isolation: textOrNull(row, "isolation"),
-    approvalId: textOrNull(row, "approval_id"),
-    approval: textOrNull(row, "approval"),
-    parentKey: text(row, "parent_key"),
-  };
 }

@@ -1,62 +1,93 @@
-/** Rows of calls: one per key and attempt. */
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
-import { all, type Row } from "../statement.ts";
+/** Rows of calls: one for each key and attempt. */
+import { readInteger, readText } from "./columns.ts";
+import { all } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import {
+  columns,
+  flag,
+  flagOrNull,
+  integer,
+  integerOrNull,
+  type NewRowOf,
+  oneOf,
+  oneOfOrNull,
+  type RowOf,
+  text,
+  textOrNull,
+  withDefault,
+} from "./table.ts";
 
 export const CALL_STATUSES = ["started", "success", "error", "pending", "denied", "unknown"] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
-export interface NewCall {
-  readonly scopeId: number;
-  readonly seq: number;
-  readonly key: string;
-  readonly idempotencyKey: string | null;
-  readonly toolName: string;
-  readonly unrepeatable: boolean;
-  readonly toolCallId: string | null;
-  readonly status: CallStatus;
-  readonly effect: "none" | "happened" | null;
-  readonly inputJson: string | null;
-  readonly outputJson: string | null;
-  readonly errorJson: string | null;
-  readonly startedAtMs: number;
-  readonly finishedAtMs: number | null;
-  readonly replayedFrom: number | null;
-  readonly fromCache: boolean;
-  readonly approvalId: string | null;
-  readonly ownerId: string | null;
-  readonly tries: number;
-  readonly isolation: string | null;
-  readonly waitsFor: string | null;
-  readonly lateJson: string | null;
-  readonly note: string | null;
-  /** Whether an equal call of a later attempt runs again. `null` where it is not known, or does no harm. */
-  readonly reruns: boolean | null;
-  /** The name that the model called, where it is not the tool's own. */
-  readonly modelName: string | null;
-}
+/** Written when a call starts. */
+export const CALL_START = columns({
+  scopeId: integer("scope_id"),
+  seq: integer("seq"),
+  key: text("key"),
+  /** `null` where it equals `key`. */
+  idempotencyKey: textOrNull("idempotency_key"),
+  toolName: text("tool_name"),
+  toolCallId: textOrNull("tool_call_id"),
+  unrepeatable: flag("unrepeatable"),
+  inputJson: textOrNull("input_json"),
+  startedAtMs: integer("started_at_ms"),
+  approvalId: textOrNull("approval_id"),
+  ownerId: textOrNull("owner_id"),
+  /** Whether an equal call of a later attempt runs again. `null` where it is unknown, or does no harm. */
+  reruns: flagOrNull("reruns"),
+  /** The name that the model called, where it differs from the tool's name. */
+  modelName: textOrNull("model_name"),
+});
 
-export interface CallRow extends NewCall {
-  readonly attempt: number;
-  /** A try that was cut off: `true` while it is at work, `false` once it has settled, `null` where none was. */
-  readonly executing: boolean | null;
-  readonly keyRead: boolean | null;
-}
+/** Written when a call ends, or at once with a row that needs no intent. */
+const CALL_OUTCOME = columns({
+  status: oneOf("status", CALL_STATUSES),
+  effect: oneOfOrNull("effect", ["none", "happened"]),
+  outputJson: textOrNull("output_json"),
+  errorJson: textOrNull("error_json"),
+  finishedAtMs: integerOrNull("finished_at_ms"),
+  tries: withDefault(integer("tries"), 0),
+  isolation: textOrNull("isolation"),
+  waitsFor: textOrNull("waits_for"),
+  note: textOrNull("note"),
+});
+
+/** Written by the process that ran the call to its end. */
+export const CALL_END = columns({
+  ...CALL_OUTCOME.map,
+  keyRead: flagOrNull("key_read"),
+  /** An interrupted try: `true` while it still executes, `false` once it has settled, `null` where there is none. */
+  executing: flagOrNull("executing"),
+});
+
+/** A whole row, written by one INSERT. */
+export const NEW_CALL = columns({
+  ...CALL_START.map,
+  ...CALL_OUTCOME.map,
+  lateJson: textOrNull("late_json"),
+  replayedFrom: integerOrNull("replayed_from"),
+  fromCache: withDefault(flag("from_cache"), false),
+});
+
+export const CALLS = columns({ attempt: integer("attempt"), ...NEW_CALL.map, ...CALL_END.map });
+
+export type CallStart = RowOf<(typeof CALL_START)["map"]>;
+export type CallEnd = RowOf<(typeof CALL_END)["map"]>;
+export type NewCall = NewRowOf<(typeof NEW_CALL)["map"]>;
+export type CallRow = RowOf<(typeof CALLS)["map"]>;
+
+const BY_KEY = `SELECT ${CALLS.list()} FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 ORDER BY attempt DESC`;
+const ANYWHERE = `SELECT ${CALLS.list()} FROM toolwright_calls WHERE key = ?1 ORDER BY attempt DESC`;
 
 /** All rows of a key, the latest attempt first. */
 export function* callsByKey(scopeId: number, key: string): Transaction<CallRow[]> {
-  const rows = yield* all(
-    "SELECT * FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 ORDER BY attempt DESC",
-    scopeId,
-    key,
-  );
-  return rows.map(toCallRow);
+  return (yield* all(BY_KEY, scopeId, key)).map(CALLS.parse);
 }
 
-/** The same where nobody knows the scope. It looks at every call: for a person's question, not for a call's way. */
+/** The same in any scope. It scans every call: for queries of users, not for running calls. */
 export function* callsAnywhere(key: string): Transaction<CallRow[]> {
-  const rows = yield* all("SELECT * FROM toolwright_calls WHERE key = ?1 ORDER BY attempt DESC", key);
-  return rows.map(toCallRow);
+  return (yield* all(ANYWHERE, key)).map(CALLS.parse);
 }
 
 export function* highestSeq(scopeId: number, attempt: number): Transaction<number> {
@@ -66,10 +97,10 @@ export function* highestSeq(scopeId: number, attempt: number): Transaction<numbe
     attempt,
   );
   const row = rows[0];
-  return row === undefined ? 0 : integer(row, "seq");
+  return row === undefined ? 0 : readInteger(row, "seq");
 }
 
-/** Nested calls have numbers of their task, so all its scopes count. */
+/** Nested calls share the numbers of their task, so all its scopes count. */
 export function* highestSeqOfTask(
   task: { readonly runId: string; readonly nodeId: string; readonly path: string },
   attempt: number,
@@ -83,10 +114,10 @@ export function* highestSeqOfTask(
     attempt,
   );
   const row = rows[0];
-  return row === undefined ? 0 : integer(row, "seq");
+  return row === undefined ? 0 : readInteger(row, "seq");
 }
 
-/** For each id of the model's under which a call waits for a person: the calls under that id, and whether they wait. */
+/** For each tool call id with a pending call: the keys of the calls under that id, and whether each is pending. */
 export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<string, boolean>>> {
   const rows = yield* all(
     `SELECT tool_call_id, key, status FROM toolwright_calls WHERE scope_id = ?1 AND tool_call_id IN
@@ -95,46 +126,10 @@ export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<
   );
   const byId = new Map<string, Map<string, boolean>>();
   for (const row of rows) {
-    const id = text(row, "tool_call_id");
+    const id = readText(row, "tool_call_id");
     const calls = byId.get(id) ?? new Map<string, boolean>();
-    calls.set(text(row, "key"), row["status"] === "pending");
+    calls.set(readText(row, "key"), row["status"] === "pending");
     byId.set(id, calls);
   }
   return byId;
-}
-
-export function toCallRow(row: Row): CallRow {
-  const keyRead = integerOrNull(row, "key_read");
-  const executing = integerOrNull(row, "executing");
-  const reruns = integerOrNull(row, "reruns");
-  return {
-    scopeId: integer(row, "scope_id"),
-    attempt: integer(row, "attempt"),
-    seq: integer(row, "seq"),
-    key: text(row, "key"),
-    idempotencyKey: textOrNull(row, "idempotency_key"),
-    toolName: text(row, "tool_name"),
-    unrepeatable: integer(row, "unrepeatable") === 1,
-    toolCallId: textOrNull(row, "tool_call_id"),
-    status: oneOf(row, "status", CALL_STATUSES),
-    effect: row["effect"] === null ? null : oneOf(row, "effect", ["none", "happened"]),
-    inputJson: textOrNull(row, "input_json"),
-    outputJson: textOrNull(row, "output_json"),
-    errorJson: textOrNull(row, "error_json"),
-    lateJson: textOrNull(row, "late_json"),
-    startedAtMs: integer(row, "started_at_ms"),
-    finishedAtMs: integerOrNull(row, "finished_at_ms"),
-    tries: integer(row, "tries"),
-    keyRead: keyRead === null ? null : keyRead === 1,
-    executing: executing === null ? null : executing === 1,
-    replayedFrom: integerOrNull(row, "replayed_from"),
-    fromCache: integer(row, "from_cache") === 1,
-    isolation: textOrNull(row, "isolation"),
-    approvalId: textOrNull(row, "approval_id"),
-    waitsFor: textOrNull(row, "waits_for"),
-    note: textOrNull(row, "note"),
-    reruns: reruns === null ? null : reruns === 1,
-    modelName: textOrNull(row, "model_name"),
-    ownerId: textOrNull(row, "owner_id"),
-  };
 }

@@ -1,63 +1,57 @@
-/** Business keys: which call holds a key in the whole store. */
-import { integer, integerOrNull, text } from "./columns.ts";
+/** Claims: the call that holds a business key. A key is unique in the whole store. */
 import { change, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, flagOrNull, integer, integerOrNull, type RowOf, text } from "./table.ts";
 
-export interface Claim {
-  readonly idempotencyKey: string;
-  readonly toolName: string;
-  readonly argsHash: string;
-  readonly scopeId: number;
-  readonly callKey: string;
-  readonly attempt: number;
-}
+const NEW_CLAIM = columns({
+  idempotencyKey: text("idempotency_key"),
+  toolName: text("tool_name"),
+  argsHash: text("args_hash"),
+  scopeId: integer("scope_id"),
+  callKey: text("call_key"),
+  attempt: integer("attempt"),
+});
+
+const CLAIMS = columns({
+  ...NEW_CLAIM.map,
+  deletedAtMs: integerOrNull("deleted_at_ms"),
+  happened: flagOrNull("happened"),
+});
+
+export type Claim = RowOf<(typeof NEW_CLAIM)["map"]>;
 
 export interface HeldClaim extends Claim {
   /** Set when retention has deleted the call that holds it. */
   readonly deleted: { readonly atMs: number; readonly happened: boolean } | undefined;
 }
 
-/** @param row with the columns of the claim under names of their own, since it is read together with its call */
+/** A claim is read together with its call, which has columns of the same names. */
+export const CLAIM_LIST = CLAIMS.list("k", "claim_");
+const parseClaim = CLAIMS.parser("claim_");
+
+/** @param row of a query for `CLAIM_LIST` */
 export function toHeldClaim(row: Row): HeldClaim {
-  const deletedAtMs = integerOrNull(row, "claim_deleted");
+  const { deletedAtMs, happened, ...claim } = parseClaim(row);
   return {
-    idempotencyKey: text(row, "claim_key"),
-    toolName: text(row, "claim_tool"),
-    argsHash: text(row, "claim_hash"),
-    scopeId: integer(row, "claim_scope"),
-    callKey: text(row, "claim_call"),
-    attempt: integer(row, "claim_attempt"),
-    deleted:
-      deletedAtMs === null
-        ? undefined
-        : { atMs: deletedAtMs, happened: integer(row, "claim_happened") === 1 },
+    ...claim,
+    deleted: deletedAtMs === null ? undefined : { atMs: deletedAtMs, happened: happened === true },
   };
 }
 
+const TAKE = `INSERT INTO toolwright_claims (${NEW_CLAIM.list()}) VALUES (${NEW_CLAIM.parameters(3)})
+ON CONFLICT (idempotency_key) DO UPDATE SET ${NEW_CLAIM.omit("idempotencyKey", "toolName").excluded()}
+WHERE toolwright_claims.call_key = ?1 AND toolwright_claims.attempt = CAST(?2 AS BIGINT)
+  AND toolwright_claims.deleted_at_ms IS NULL`;
+
 /**
- * Takes the key, or takes it over from the call that the caller has judged. 0 when another call holds it by now, or
- * retention has deleted the call that held it: such a key is never free again.
+ * Takes the key, or takes it over from the call that the caller has checked. 0 when another call holds it by now, or
+ * retention has deleted the call that held it: such a key is never released.
  */
 export function takeClaim(claim: Claim, from: Claim | undefined): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_claims (idempotency_key, tool_name, args_hash, call_key, attempt, scope_id)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?8)
-     ON CONFLICT (idempotency_key) DO UPDATE SET call_key = excluded.call_key, attempt = excluded.attempt,
-       args_hash = excluded.args_hash, scope_id = excluded.scope_id
-     WHERE toolwright_claims.call_key = ?6 AND toolwright_claims.attempt = CAST(?7 AS BIGINT)
-       AND toolwright_claims.deleted_at_ms IS NULL`,
-    claim.idempotencyKey,
-    claim.toolName,
-    claim.argsHash,
-    claim.callKey,
-    claim.attempt,
-    from?.callKey ?? null,
-    from?.attempt ?? null,
-    claim.scopeId,
-  );
+  return change(TAKE, from?.callKey ?? null, from?.attempt ?? null, ...NEW_CLAIM.values(claim));
 }
 
-/** Nothing happened: the key is free again. */
+/** The call had no effect: another call may take the key. */
 export function releaseClaim(idempotencyKey: string, callKey: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_claims WHERE idempotency_key = ?1 AND call_key = ?2",

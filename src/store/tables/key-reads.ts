@@ -1,4 +1,4 @@
-/** What is known about tools and their idempotency keys: whether `execute` reads them. Known also when the calls are deleted. */
+/** Whether the `execute` of a tool reads its idempotency key. The fact outlives the calls that showed it. */
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
@@ -7,15 +7,15 @@ const READ = "key read by ";
 
 /** A call of the tool has ended without reading its key: the tool does not pass it on. */
 export function hasUnreadKey(toolName: string): Transaction<boolean> {
-  return isKnown(toolName, 0, UNREAD);
+  return hasCallWith(toolName, 0, UNREAD);
 }
 
 /** A call of the tool has read its key. */
 export function hasReadKey(toolName: string): Transaction<boolean> {
-  return isKnown(toolName, 1, READ);
+  return hasCallWith(toolName, 1, READ);
 }
 
-function* isKnown(toolName: string, keyRead: 0 | 1, name: string): Transaction<boolean> {
+function* hasCallWith(toolName: string, keyRead: 0 | 1, name: string): Transaction<boolean> {
   // The number is part of the text, so that the partial index over unread keys is used.
   const row = yield* first(
     `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM toolwright_calls WHERE tool_name = ?1 AND key_read = ${keyRead})
@@ -26,8 +26,8 @@ function* isKnown(toolName: string, keyRead: 0 | 1, name: string): Transaction<b
   return row !== undefined;
 }
 
-/** Before a run is deleted. */
-export function* keepKeyReads(runId: string): Transaction<void> {
+/** Run before a run is deleted. */
+export function* saveKeyReads(runId: string): Transaction<void> {
   for (const [keyRead, name] of [
     [0, UNREAD],
     [1, READ],

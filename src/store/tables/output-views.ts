@@ -1,5 +1,5 @@
-/** Views of outputs: one column per field, so that any client can ask what was stored. */
-import { text } from "./columns.ts";
+/** SQL views of task outputs, with one column for each field, for any database client. */
+import { readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 
@@ -7,15 +7,15 @@ import type { Store, Transaction } from "../store.ts";
 export const WHOLE_VALUE = "value";
 
 /**
- * A column of a view: a field of the outputs, or `null` for the loop path, which tells passes of nested loops apart. It is
- * called `path`, or `loop_path` where the outputs have a field of that name.
+ * A column of a view: a field of the outputs, or `null` for the loop path, which distinguishes passes of nested loops. The
+ * path column is named `path`, or `loop_path` where the outputs have a field `path`.
  */
 type Column = string | null;
 
 /**
- * A view of a key has the fields of all that was ever stored under it: a schema that grows, and workflows that share a
- * key, add columns. The name is the key's, or the workflow's and the key's where the store has a table of that name.
- * None where both are taken.
+ * A view of a key has the fields of all outputs ever stored under it: a schema that grows, and workflows that share a key,
+ * add columns. Its name is the key, or workflow and key where another table has that name. Returns `undefined` when both
+ * names are taken.
  */
 export function* createOutputView(
   dialect: Store["dialect"],
@@ -26,18 +26,18 @@ export function* createOutputView(
   const names = [key, `${workflow}__${key}`];
   const wanted: readonly Column[] = [null, ...fields];
   for (const name of names) if (holds(yield* columnsOfView(name), wanted)) return name;
-  // Of those who start at once one makes it; the others see it when they have waited for that.
+  // Of several processes that start at once, one creates the view; the others wait here and then see it.
   yield* first("SELECT value FROM toolwright_meta WHERE name = 'secret' {update}");
   for (const name of names) {
-    const known = yield* columnsOfView(name);
-    if (known === undefined && (yield* isTaken(dialect, name))) continue;
-    if (holds(known, wanted)) return name;
-    // Those that are there keep their places, which PostgreSQL insists on.
-    const columns = [...new Set([...(known ?? []), ...wanted])];
+    const existing = yield* columnsOfView(name);
+    if (existing === undefined && (yield* isTaken(dialect, name))) continue;
+    if (holds(existing, wanted)) return name;
+    // Existing columns keep their order: PostgreSQL refuses to change it.
+    const columns = [...new Set([...(existing ?? []), ...wanted])];
     if (dialect === "sqlite") yield* change(`DROP VIEW IF EXISTS ${identifier(name)}`);
-    else if (known?.includes(null) === true && pathName(known) !== pathName(columns)) {
+    else if (existing?.includes(null) === true && pathName(existing) !== pathName(columns)) {
       yield* change(
-        `ALTER VIEW ${identifier(name)} RENAME COLUMN ${pathName(known)} TO ${pathName(columns)}`,
+        `ALTER VIEW ${identifier(name)} RENAME COLUMN ${pathName(existing)} TO ${pathName(columns)}`,
       );
     }
     yield* change(viewSql(dialect, name, key, columns, name === key ? undefined : workflow));
@@ -51,8 +51,8 @@ export function* createOutputView(
   return undefined;
 }
 
-function holds(known: readonly Column[] | undefined, wanted: readonly Column[]): boolean {
-  return known !== undefined && wanted.every((column) => known.includes(column));
+function holds(existing: readonly Column[] | undefined, wanted: readonly Column[]): boolean {
+  return existing !== undefined && wanted.every((column) => existing.includes(column));
 }
 
 function pathName(columns: readonly Column[]): string {
@@ -62,10 +62,10 @@ function pathName(columns: readonly Column[]): string {
 
 function* columnsOfView(name: string): Transaction<Column[] | undefined> {
   const row = yield* first("SELECT value FROM toolwright_meta WHERE name = ?1", `view ${name}`);
-  return row === undefined ? undefined : (JSON.parse(text(row, "value")) as Column[]);
+  return row === undefined ? undefined : (JSON.parse(readText(row, "value")) as Column[]);
 }
 
-/** A table or view of somebody else's is never replaced. */
+/** A table or view of another program is never replaced. */
 function* isTaken(dialect: Store["dialect"], name: string): Transaction<boolean> {
   const sql =
     dialect === "sqlite"
@@ -98,7 +98,7 @@ function viewSql(
 
 function fieldSql(dialect: Store["dialect"], field: string): string {
   const { type, value, whole } = dialect === "sqlite" ? sqliteField(field) : postgresField(field);
-  // An output that is no object has no such field, and is the value itself.
+  // An output that is not an object has no fields: the column is the output itself.
   return field === WHOLE_VALUE ? `CASE WHEN ${type} IS NULL THEN ${whole} ELSE ${value} END` : value;
 }
 

@@ -1,9 +1,8 @@
-/** Values that the log shows truncated, in full. */
-import { text } from "./columns.ts";
+/** The full text of values that the log truncates. */
+import { readText } from "./columns.ts";
 import { all, change } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
-/** Keeps a value that the log shows truncated. */
 export function savePayload(
   key: string,
   attempt: number,
@@ -33,5 +32,5 @@ export function* readPayload(
     attempt,
   );
   const row = rows[0];
-  return row === undefined ? undefined : text(row, "body");
+  return row === undefined ? undefined : readText(row, "body");
 }

@@ -1,13 +1,13 @@
 /**
- * Rows of calls together with their whole outputs. A row and its payload are deleted together, so they are read together,
- * in one statement: of two reads, the second could find only the preview that the log shows.
+ * Rows of calls with their full outputs. Retention deletes a row and its payload together, so one statement reads both: the
+ * second of two reads could find only the preview in the log.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { encode } from "../../util/encode.ts";
 import { isPreview } from "../../util/truncate.ts";
-import { type CallRow, toCallRow } from "./calls.ts";
-import { toHeldClaim, type HeldClaim } from "./claims.ts";
-import { textOrNull } from "./columns.ts";
+import { type CallRow, CALLS } from "./calls.ts";
+import { CLAIM_LIST, toHeldClaim, type HeldClaim } from "./claims.ts";
+import { readTextOrNull } from "./columns.ts";
 import { all, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
@@ -16,42 +16,35 @@ export interface RecordedCall extends CallRow {
   readonly payloadJson: string | null;
 }
 
-const WITH_PAYLOAD = `toolwright_calls c LEFT JOIN toolwright_payloads p
-  ON p.key = c.key AND p.attempt = c.attempt AND p.part = 'output'`;
+const COLUMNS = `${CALLS.list("c")}, p.body AS payload_json`;
+const PAYLOAD =
+  "LEFT JOIN toolwright_payloads p ON p.key = c.key AND p.attempt = c.attempt AND p.part = 'output'";
+
+const LATEST = `SELECT ${COLUMNS} FROM toolwright_calls c ${PAYLOAD}
+WHERE c.scope_id = ?1 AND c.key = ?2 ORDER BY c.attempt DESC LIMIT 1`;
+
+const ANYWHERE = `SELECT ${COLUMNS} FROM toolwright_calls c ${PAYLOAD} WHERE c.key = ?1 ORDER BY c.attempt DESC`;
+
+const CLAIMED = `SELECT ${COLUMNS}, ${CLAIM_LIST}
+FROM toolwright_claims k LEFT JOIN toolwright_calls c ON c.scope_id = k.scope_id AND c.key = k.call_key ${PAYLOAD}
+WHERE k.idempotency_key = ?1 ORDER BY c.attempt DESC`;
 
 /** The row of the latest attempt. */
 export function* latestCall(scopeId: number, key: string): Transaction<RecordedCall | undefined> {
-  const row = yield* first(
-    `SELECT c.*, p.body AS payload_json FROM ${WITH_PAYLOAD}
-     WHERE c.scope_id = ?1 AND c.key = ?2 ORDER BY c.attempt DESC LIMIT 1`,
-    scopeId,
-    key,
-  );
+  const row = yield* first(LATEST, scopeId, key);
   return row === undefined ? undefined : toRecordedCall(row);
 }
 
-/** All rows of a key in any scope, the latest attempt first. It scans every call: for questions of people only. */
+/** All rows of a key in any scope, the latest attempt first. It scans every call: for queries of users only. */
 export function* recordedAnywhere(key: string): Transaction<RecordedCall[]> {
-  const rows = yield* all(
-    `SELECT c.*, p.body AS payload_json FROM ${WITH_PAYLOAD} WHERE c.key = ?1 ORDER BY c.attempt DESC`,
-    key,
-  );
-  return rows.map(toRecordedCall);
+  return (yield* all(ANYWHERE, key)).map(toRecordedCall);
 }
 
-/** The claim of a business key, with the call that holds it. A call that waited may have moved to a later attempt. */
+/** The claim of a business key, with the call that holds it. A pending call may have moved to a later attempt. */
 export function* readClaimedCall(
   idempotencyKey: string,
 ): Transaction<{ readonly held: HeldClaim; readonly call: RecordedCall | undefined } | undefined> {
-  const rows = yield* all(
-    `SELECT c.*, p.body AS payload_json, k.idempotency_key AS claim_key, k.tool_name AS claim_tool,
-       k.args_hash AS claim_hash, k.scope_id AS claim_scope, k.call_key AS claim_call, k.attempt AS claim_attempt,
-       k.deleted_at_ms AS claim_deleted, k.happened AS claim_happened
-     FROM toolwright_claims k LEFT JOIN toolwright_calls c ON c.scope_id = k.scope_id AND c.key = k.call_key
-       LEFT JOIN toolwright_payloads p ON p.key = c.key AND p.attempt = c.attempt AND p.part = 'output'
-     WHERE k.idempotency_key = ?1 ORDER BY c.attempt DESC`,
-    idempotencyKey,
-  );
+  const rows = yield* all(CLAIMED, idempotencyKey);
   const [latest] = rows;
   if (latest === undefined) return undefined;
   const held = toHeldClaim(latest);
@@ -59,7 +52,7 @@ export function* readClaimedCall(
   return { held, call: row["key"] === null ? undefined : toRecordedCall(row) };
 }
 
-/** The whole output, encoded. @throws TOOL_RESULT_DELETED when only its preview is left */
+/** The full output, encoded. @throws TOOL_RESULT_DELETED when only its preview is left */
 export function wholeOutput(call: RecordedCall): string {
   const { payloadJson, outputJson } = call;
   if (payloadJson !== null) return payloadJson;
@@ -73,5 +66,5 @@ export function wholeOutput(call: RecordedCall): string {
 }
 
 function toRecordedCall(row: Row): RecordedCall {
-  return { ...toCallRow(row), payloadJson: textOrNull(row, "payload_json") };
+  return { ...CALLS.parse(row), payloadJson: readTextOrNull(row, "payload_json") };
 }

@@ -9,8 +9,8 @@ interface OwnedCall {
 export type IsOwnerAlive = (ownerId: string) => Promise<boolean>;
 
 /**
- * Reads calls, and reads them again where an owner is dead: between the two it may have ended its calls in order. What is
- * still started then was interrupted.
+ * Reads calls, and reads them again when an owner is dead: it may have ended its calls between the first read and its own
+ * end. Calls of dead owners that are still started then were interrupted.
  */
 export async function reportInterrupted<Read>(
   read: () => Promise<Read>,

@@ -1,50 +1,49 @@
-/** Responses of models, by their place in a scope: what was received is never asked for again. */
-import { text } from "./columns.ts";
+/** Responses of models, by their position in a scope: a received response is never requested again. */
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, integer, type RowOf, text } from "./table.ts";
+import { FROM_CURRENT_SCOPE, type Writer } from "./write-calls.ts";
 
-export interface ResponsePlace {
-  readonly scopeId: number;
-  readonly attempt: number;
-  readonly position: number;
+const LOCATION = columns({
+  scopeId: integer("scope_id"),
+  attempt: integer("attempt"),
+  position: integer("position"),
+});
+
+const RESPONSE = columns({ requestHash: text("request_hash"), responseJson: text("response_json") });
+
+export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
+export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
+
+const READ = `SELECT ${RESPONSE.list()} FROM toolwright_responses
+WHERE scope_id = ?1 AND attempt = ?2 AND position = ?3`;
+
+export function* readResponse({
+  scopeId,
+  attempt,
+  position,
+}: ResponseLocation): Transaction<RecordedResponse | undefined> {
+  const row = yield* first(READ, scopeId, attempt, position);
+  return row === undefined ? undefined : RESPONSE.parse(row);
 }
 
-export interface RecordedResponse {
-  readonly requestHash: string;
-  readonly responseJson: string;
-}
-
-export function* readResponse(place: ResponsePlace): Transaction<RecordedResponse | undefined> {
-  const row = yield* first(
-    `SELECT request_hash, response_json FROM toolwright_responses
-     WHERE scope_id = ?1 AND attempt = ?2 AND position = ?3`,
-    place.scopeId,
-    place.attempt,
-    place.position,
-  );
-  if (row === undefined) return undefined;
-  return { requestHash: text(row, "request_hash"), responseJson: text(row, "response_json") };
-}
+const SAVE = `INSERT INTO toolwright_responses (${LOCATION.list()}, ${RESPONSE.list()})
+SELECT ${LOCATION.parameters(4)}, ${RESPONSE.parameters(7)} ${FROM_CURRENT_SCOPE}
+ON CONFLICT (scope_id, attempt, position) DO UPDATE SET ${RESPONSE.excluded()}`;
 
 /** 0 when the scope was taken over in the meantime. */
 export function saveResponse(
-  place: ResponsePlace,
+  location: ResponseLocation,
   response: RecordedResponse,
-  writer: { readonly rootScopeId: number; readonly epoch: number | null },
+  writer: Omit<Writer, "attempt">,
 ): Transaction<number> {
   return change(
-    `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json)
-     SELECT CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), ?4, ?5 FROM toolwright_scopes
-     WHERE id = ?6 AND attempt = ?2 AND (CAST(?7 AS BIGINT) IS NULL OR epoch = ?7) {share}
-     ON CONFLICT (scope_id, attempt, position) DO UPDATE SET request_hash = excluded.request_hash,
-       response_json = excluded.response_json`,
-    place.scopeId,
-    place.attempt,
-    place.position,
-    response.requestHash,
-    response.responseJson,
+    SAVE,
+    location.attempt,
     writer.rootScopeId,
     writer.epoch,
+    ...LOCATION.values(location),
+    ...RESPONSE.values(response),
   );
 }
 

@@ -1,26 +1,26 @@
 /**
- * What is deleted, and what stays. A run goes in one transaction, and leaves its id and its business keys behind, so that
- * neither can be used as if it were new.
+ * Retention: deletes runs, each in one transaction. The id and the business keys of a run stay, so that neither can be used
+ * as if it were new.
  */
-import { integer, integerOrNull, text, textOrNull } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { buryRun } from "./tombstones.ts";
-import { keepKeyReads } from "./key-reads.ts";
+import { saveKeyReads } from "./key-reads.ts";
 import type { RunStatus } from "./workflow-runs.ts";
 
 const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
-/** With the turns of a chat in it, whose path is that of the task and a number. */
+/** Includes the turns of a chat in the task: their path is the path of the task and a number. */
 const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
   WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
 
-/** What an interrupted task needs in clear to go on is not kept once it has its output. */
+/** Deletes the unredacted data that only a resume needs, once the task has its output. */
 export function* forgetReplayOfTask(runId: string, nodeId: string, path: string): Transaction<void> {
   yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES_OF_TASK}`, runId, nodeId, path);
   yield* change(coverArguments(SCOPES_OF_TASK), runId, nodeId, path);
 }
 
-/** The same for a call that is no part of a task. */
+/** The same for a call outside a task. */
 export function coverArgumentsOfCall(callKey: string): Transaction<number> {
   return change(
     coverArguments("(SELECT scope_id FROM toolwright_approvals WHERE call_key = ?1) AND call_key = ?1"),
@@ -28,7 +28,7 @@ export function coverArgumentsOfCall(callKey: string): Transaction<number> {
   );
 }
 
-/** Arguments that only a person had to see, as the log shows them. */
+/** Replaces arguments that only the approver had to see by their form in the log. */
 function coverArguments(scopes: string): string {
   return `UPDATE toolwright_approvals SET clear_args = 0, approved_args_json = NULL, args_json = COALESCE(
       (SELECT MAX(c.input_json) FROM toolwright_calls c WHERE c.scope_id = toolwright_approvals.scope_id
@@ -37,8 +37,8 @@ function coverArguments(scopes: string): string {
 }
 
 /**
- * The same for a whole run. An agent's task that was under way cannot go on where it was any more: it counts as failed,
- * so that a resume begins another attempt, which is told what this one has done. The number of rows that changed.
+ * The same for a whole run. A running task of an agent cannot resume any more: it is marked as failed, so that a resume
+ * starts another attempt, whose prompt lists the calls of this one. Returns the number of changed rows.
  */
 export function* forgetReplayOfRun(runId: string, errorJson: string): Transaction<number> {
   const responses = yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
@@ -52,7 +52,7 @@ export function* forgetReplayOfRun(runId: string, errorJson: string): Transactio
   return responses + approvals + tasks;
 }
 
-/** The same for a loop that was left. Nobody can go on with it: without its responses it might do things twice. */
+/** The same for an abandoned loop. It can no longer resume: without its responses it might repeat effects. */
 export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
   yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
   yield* change(coverArguments(SCOPES), runId);
@@ -63,9 +63,9 @@ export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> 
   );
 }
 
-/** How a run stands, as far as its age and its end are concerned. */
+/** The state of a run that retention depends on. */
 export interface RunAge {
-  /** `undefined` for a run that is no workflow's. */
+  /** `undefined` for a run without a workflow. */
   readonly status: RunStatus | undefined;
   readonly lastActiveMs: number;
   readonly calls: number;
@@ -73,13 +73,13 @@ export interface RunAge {
   readonly openCalls: number;
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
-  readonly waitsForPerson: boolean;
+  readonly waitsForApproval: boolean;
   readonly ownerIds: readonly string[];
 }
 
 /**
- * `undefined` when there is no such run. Until the transaction ends it stays as it is: it cannot be resumed, no task can be
- * opened in it, and its scopes cannot be taken.
+ * `undefined` when there is no such run. Locks the run until the transaction ends: no process can resume it, open a task in
+ * it or take one of its scopes.
  */
 export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
   const run = yield* first(
@@ -113,28 +113,28 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     runId,
   );
   const owners = [run, ...scopes].flatMap((row) =>
-    row === undefined ? [] : (textOrNull(row, "owner_id") ?? []),
+    row === undefined ? [] : (readTextOrNull(row, "owner_id") ?? []),
   );
   return {
-    status: run === undefined ? undefined : (text(run, "status") as RunStatus),
+    status: run === undefined ? undefined : (readText(run, "status") as RunStatus),
     lastActiveMs: Math.max(
-      run === undefined ? 0 : integer(run, "updated_at_ms"),
-      bare === undefined ? 0 : integer(bare, "updated_at_ms"),
-      (calls && integerOrNull(calls, "last")) ?? 0,
-      (tasks && integerOrNull(tasks, "last")) ?? 0,
-      (turns && integerOrNull(turns, "last")) ?? 0,
+      run === undefined ? 0 : readInteger(run, "updated_at_ms"),
+      bare === undefined ? 0 : readInteger(bare, "updated_at_ms"),
+      (calls && readIntegerOrNull(calls, "last")) ?? 0,
+      (tasks && readIntegerOrNull(tasks, "last")) ?? 0,
+      (turns && readIntegerOrNull(turns, "last")) ?? 0,
     ),
-    calls: calls === undefined ? 0 : integer(calls, "calls"),
-    openCalls: calls === undefined ? 0 : integer(calls, "open"),
-    openTurns: turns === undefined ? 0 : integer(turns, "open"),
-    waitsForPerson: request !== undefined,
+    calls: calls === undefined ? 0 : readInteger(calls, "calls"),
+    openCalls: calls === undefined ? 0 : readInteger(calls, "open"),
+    openTurns: turns === undefined ? 0 : readInteger(turns, "open"),
+    waitsForApproval: request !== undefined,
     ownerIds: [...new Set(owners)].sort(),
   };
 }
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
-/** Ids of workflow runs that stand so and were last changed before, in pages: those after `after`. */
+/** Ids of workflow runs with this status that last changed before a time, in pages: those after `after`. */
 export function* listWorkflowRunsBefore(
   status: RunStatus,
   beforeMs: number,
@@ -142,40 +142,40 @@ export function* listWorkflowRunsBefore(
 ): Transaction<string[]> {
   const rows = yield* all(
     `SELECT run_id FROM toolwright_workflow_runs WHERE status = ?1 AND updated_at_ms < ?2 AND run_id > ?3
-     ORDER BY run_id LIMIT ${PAGE}`,
+     ORDER BY run_id LIMIT ${PAGE_SIZE}`,
     status,
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "run_id"));
+  return rows.map((row) => readText(row, "run_id"));
 }
 
-/** The same for runs that are no workflow's, by when they were made. */
+/** The same for runs without a workflow, by their creation time. */
 export function* listBareRunsBefore(beforeMs: number, after: string): Transaction<string[]> {
   const rows = yield* all(
     `SELECT id FROM toolwright_runs WHERE status = 'open' AND created_at_ms < ?1 AND id > ?2
        AND NOT EXISTS (SELECT 1 FROM toolwright_workflow_runs w WHERE w.run_id = toolwright_runs.id)
-     ORDER BY id LIMIT ${PAGE}`,
+     ORDER BY id LIMIT ${PAGE_SIZE}`,
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "id"));
+  return rows.map((row) => readText(row, "id"));
 }
 
-/** Ids of runs with a turn that has not ended, begun before. */
+/** Ids of runs with an open turn that started before a time. */
 export function* listOpenTurnsBefore(beforeMs: number, after: string): Transaction<string[]> {
   const rows = yield* all(
     `SELECT DISTINCT run_id FROM toolwright_turns WHERE ended_at_ms IS NULL AND started_at_ms < ?1 AND run_id > ?2
-     ORDER BY run_id LIMIT ${PAGE}`,
+     ORDER BY run_id LIMIT ${PAGE_SIZE}`,
     beforeMs,
     after,
   );
-  return rows.map((row) => text(row, "run_id"));
+  return rows.map((row) => readText(row, "run_id"));
 }
 
-/** Deletes a run and leaves a tombstone. The number of calls that went with it. */
+/** Deletes a run and leaves a tombstone. Returns the number of deleted calls. */
 export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
-  yield* keepKeyReads(runId);
+  yield* saveKeyReads(runId);
   yield* change(
     `UPDATE toolwright_claims SET deleted_at_ms = ?2, happened = CASE WHEN EXISTS (SELECT 1 FROM toolwright_calls c
        WHERE c.scope_id = toolwright_claims.scope_id AND c.key = toolwright_claims.call_key
@@ -188,7 +188,7 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
     `DELETE FROM toolwright_payloads WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
   );
-  // The item stays; that this call wrote it has no further use.
+  // The item stays; only the link to the call that wrote it is deleted.
   yield* change(
     `DELETE FROM toolwright_context_writes WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
@@ -206,7 +206,7 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
   return calls;
 }
 
-/** What a budget is kept in: of the run, and of each of its turns that has one of its own. */
+/** Tables that count under a budget id: the run, or a turn with its own budgets. */
 const TABLES_OF_BUDGETS = [
   "toolwright_usage",
   "toolwright_reservations",
@@ -227,42 +227,4 @@ const TABLES_OF_RUN = [
 
 export function deleteExpiredCache(nowMs: number): Transaction<number> {
   return change("DELETE FROM toolwright_cache WHERE expires_at_ms <= ?1", nowMs);
-}
-
-export interface PastOwner {
-  readonly id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly processStart: string;
-  /** It said so itself. */
-  readonly ended: boolean;
-  /** Since it ended, or since its lease ran out: then the process may be stopped and still be alive. */
-  readonly pastMs: number;
-}
-
-export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
-  const rows = yield* all(
-    `SELECT id, host, pid, process_start, ended_at_ms, {now} - ${PAST} AS past_ms
-     FROM toolwright_owners WHERE ${PAST} < {now} - CAST(?1 AS BIGINT)`,
-    olderThanMs,
-  );
-  return rows.map((row) => ({
-    id: text(row, "id"),
-    host: text(row, "host"),
-    pid: integer(row, "pid"),
-    processStart: text(row, "process_start"),
-    ended: row["ended_at_ms"] !== null,
-    pastMs: integer(row, "past_ms"),
-  }));
-}
-
-const PAST = "COALESCE(ended_at_ms, lease_until_ms)";
-
-/** 0 when it has renewed its lease in the meantime. */
-export function deleteOwner(id: string, olderThanMs: number): Transaction<number> {
-  return change(
-    `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} < {now} - CAST(?2 AS BIGINT)`,
-    id,
-    olderThanMs,
-  );
 }

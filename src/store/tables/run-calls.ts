@@ -1,39 +1,41 @@
-/** Calls of a run, as those see them who go on with it. */
-import { CALL_STATUSES, type CallStatus } from "./calls.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
+/** Calls of a run with their full inputs and outputs, for the state of a resumed agent. */
+import { CALLS } from "./calls.ts";
+import { readText, readTextOrNull } from "./columns.ts";
 import type { ScopeKey } from "./scopes.ts";
 import { all, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import type { RowOf } from "./table.ts";
 
-export interface FoundCall {
-  readonly key: string;
-  readonly attempt: number;
-  readonly toolName: string;
-  readonly toolCallId: string | null;
-  readonly status: CallStatus;
-  readonly inputJson: string | null;
-  readonly outputJson: string | null;
-  /** In full, where the log may show a preview. Read with the row: the two are deleted together. */
+const FOUND = CALLS.pick(
+  "key",
+  "attempt",
+  "toolName",
+  "toolCallId",
+  "status",
+  "inputJson",
+  "outputJson",
+  "errorJson",
+  "startedAtMs",
+  "finishedAtMs",
+  "fromCache",
+  "ownerId",
+);
+
+export interface FoundCall extends RowOf<(typeof FOUND)["map"]> {
+  /** The full value, where the log may show a preview. Read with the row: the two are deleted together. */
   readonly inputPayload: string | null;
   readonly outputPayload: string | null;
-  readonly errorJson: string | null;
-  readonly startedAtMs: number;
-  readonly finishedAtMs: number | null;
-  readonly fromCache: boolean;
-  readonly ownerId: string | null;
 }
 
-const OWN_COLUMNS = `c.key, c.attempt, c.tool_name, c.tool_call_id, c.status, c.input_json, c.output_json,
-  c.error_json, c.started_at_ms, c.finished_at_ms, c.from_cache, c.owner_id`;
-const COLUMNS = `${OWN_COLUMNS}, i.body AS input_payload, o.body AS output_payload`;
+const COLUMNS = `${FOUND.list("c")}, i.body AS input_payload, o.body AS output_payload`;
 
-const CALLS = `toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+const WITH_PAYLOADS = `toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
   LEFT JOIN toolwright_payloads i ON i.key = c.key AND i.attempt = c.attempt AND i.part = 'input'
   LEFT JOIN toolwright_payloads o ON o.key = c.key AND o.attempt = c.attempt AND o.part = 'output'`;
 
 /**
- * The latest, where a model has used an id more than once. Ids are those of one conversation: calls that were made inside of
- * others, or around this one, come after those that were made here.
+ * The latest call, where a model has used an id more than once. Ids belong to one conversation, so calls of this scope come
+ * before nested calls and calls of outer scopes.
  */
 export function* findCallOfRun(
   runId: string,
@@ -42,7 +44,7 @@ export function* findCallOfRun(
 ): Transaction<FoundCall | undefined> {
   const { executionId, tool_call_id: toolCallId } = handle;
   const row = yield* first(
-    `SELECT ${COLUMNS} FROM ${CALLS}
+    `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}
      WHERE s.run_id = ?1 AND ${executionId === undefined ? "c.tool_call_id = ?2" : "c.key = ?2"}
      ORDER BY CASE WHEN s.node_id = ?3 AND s.parent_key = ?4 THEN 0 ELSE 1 END,
        s.iteration DESC, c.attempt DESC, c.seq DESC LIMIT 1`,
@@ -54,7 +56,7 @@ export function* findCallOfRun(
   return row === undefined ? undefined : toFoundCall(row);
 }
 
-/** The call of a scope that this one is, or is made inside of. @param parentKey of the scope */
+/** The call of the scope that contains this call, or the call itself. @param parentKey of the scope */
 export function* callOfScopeAround(
   { runId, parentKey }: Pick<ScopeKey, "runId" | "parentKey">,
   key: string,
@@ -66,17 +68,17 @@ export function* callOfScopeAround(
       runId,
       inner,
     );
-    const parent = row === undefined ? "" : text(row, "parent_key");
+    const parent = row === undefined ? "" : readText(row, "parent_key");
     if (parent === parentKey) return inner;
     inner = parent;
   }
   return undefined;
 }
 
-/** The calls that were made in a scope itself, not inside of others, in the order in which they were made. */
+/** The calls of a scope in their order, without nested calls. */
 export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<FoundCall[]> {
   const rows = yield* all(
-    `SELECT ${COLUMNS} FROM ${CALLS}
+    `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}
      WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.path = ?3 AND s.parent_key = ?4 ORDER BY c.attempt, c.seq`,
     scope.runId,
     scope.nodeId,
@@ -86,10 +88,10 @@ export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<F
   return rows.map(toFoundCall);
 }
 
-/** The same for all scopes of a run that are not inside of calls, without what the log shows truncated. */
+/** The same for all top-level scopes of a run, without full values that the log truncates. */
 export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
   const rows = yield* all(
-    `SELECT ${OWN_COLUMNS} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+    `SELECT ${FOUND.list("c")} FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
      WHERE s.run_id = ?1 AND s.parent_key = '' ORDER BY s.iteration, c.attempt, c.seq`,
     runId,
   );
@@ -98,19 +100,8 @@ export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
 
 function toFoundCall(row: Row): FoundCall {
   return {
-    key: text(row, "key"),
-    attempt: integer(row, "attempt"),
-    toolName: text(row, "tool_name"),
-    toolCallId: textOrNull(row, "tool_call_id"),
-    status: oneOf(row, "status", CALL_STATUSES),
-    inputJson: textOrNull(row, "input_json"),
-    outputJson: textOrNull(row, "output_json"),
-    inputPayload: textOrNull(row, "input_payload"),
-    outputPayload: textOrNull(row, "output_payload"),
-    errorJson: textOrNull(row, "error_json"),
-    startedAtMs: integer(row, "started_at_ms"),
-    finishedAtMs: integerOrNull(row, "finished_at_ms"),
-    fromCache: integer(row, "from_cache") === 1,
-    ownerId: textOrNull(row, "owner_id"),
+    ...FOUND.parse(row),
+    inputPayload: readTextOrNull(row, "input_payload"),
+    outputPayload: readTextOrNull(row, "output_payload"),
   };
 }

@@ -1,83 +1,78 @@
 /**
- * Scopes: where calls count and who may write there. `attempt` only grows; `epoch` grows with every owner, so that
- * one that was taken over cannot write any more.
+ * Scopes: the tasks and calls that group calls, and their owners. `attempt` only grows; `epoch` grows with every owner, which
+ * fences an owner that was taken over.
  */
 import { CANONICAL_VERSION, type CanonicalVersion } from "../../util/canonical.ts";
-import { integer, text, textOrNull } from "./columns.ts";
-import { all, change, first, type Row } from "../statement.ts";
+import { readInteger, readText } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { type Column, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
-export interface ScopeKey {
-  readonly runId: string;
-  readonly nodeId: string;
-  readonly iteration: number;
-  readonly path: string;
-  readonly parentKey: string;
-}
+const SCOPE_KEY = columns({
+  runId: text("run_id"),
+  nodeId: text("node_id"),
+  iteration: integer("iteration"),
+  path: text("path"),
+  parentKey: text("parent_key"),
+});
 
-export interface ScopeRow {
-  readonly id: number;
-  readonly attempt: number;
-  readonly epoch: number;
-  readonly ownerId: string | null;
+const SCOPES = columns({
+  id: integer("id"),
+  attempt: integer("attempt"),
+  epoch: integer("epoch"),
+  ownerId: textOrNull("owner_id"),
   /** How the keys of its calls are derived. */
-  readonly keyVersion: CanonicalVersion;
-}
+  keyVersion: integer("key_version") as Column<CanonicalVersion>,
+});
 
-const COLUMNS = "id, attempt, epoch, owner_id, key_version";
+export type ScopeKey = RowOf<(typeof SCOPE_KEY)["map"]>;
+export type ScopeRow = RowOf<(typeof SCOPES)["map"]>;
 
-/** Finds or makes the scope. A later attempt becomes the current one; an earlier one changes nothing. */
+const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, ${SCOPE_KEY.list()})
+VALUES (?1, 1, ${CANONICAL_VERSION}, ${SCOPE_KEY.parameters(2)}) ON CONFLICT DO NOTHING`;
+
+const FIND = `SELECT ${SCOPES.list()} FROM toolwright_scopes
+WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`;
+
+const READ = `SELECT ${SCOPES.list()} FROM toolwright_scopes WHERE id = ?1`;
+
+/** Finds or creates the scope. A later attempt becomes the current one; an earlier one changes nothing. */
 export function* ensureScope(key: ScopeKey, attempt: number, nowMs: number): Transaction<ScopeRow> {
-  const known = yield* findScope(key);
-  if (known === undefined) {
+  const stored = yield* findScope(key);
+  if (stored === undefined) {
     yield* touchRun(key.runId, nowMs);
-    yield* change(
-      `INSERT INTO toolwright_scopes (run_id, node_id, iteration, path, parent_key, attempt, epoch, key_version)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ${CANONICAL_VERSION}) ON CONFLICT DO NOTHING`,
-      key.runId,
-      key.nodeId,
-      key.iteration,
-      key.path,
-      key.parentKey,
-      attempt,
-    );
-    // Another process may have been faster; what is there counts.
+    yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
+    // Another process may have inserted it first: read it again.
     return yield* ensureScope(key, attempt, nowMs);
   }
-  if (attempt <= known.attempt) return known;
+  if (attempt <= stored.attempt) return stored;
   yield* change(
     "UPDATE toolwright_scopes SET attempt = ?2 WHERE id = ?1 AND attempt < ?2",
-    known.id,
+    stored.id,
     attempt,
   );
-  return { ...known, attempt };
+  return { ...stored, attempt };
 }
 
 export function* findScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
-  const row = yield* first(
-    `SELECT ${COLUMNS} FROM toolwright_scopes WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`,
-    key.runId,
-    key.nodeId,
-    key.path,
-    key.parentKey,
-  );
-  return row === undefined ? undefined : toScopeRow(row);
+  const row = yield* first(FIND, key.runId, key.nodeId, key.path, key.parentKey);
+  return row === undefined ? undefined : SCOPES.parse(row);
 }
 
 export function* readScope(id: number): Transaction<ScopeRow | undefined> {
-  const row = yield* first(`SELECT ${COLUMNS} FROM toolwright_scopes WHERE id = ?1`, id);
-  return row === undefined ? undefined : toScopeRow(row);
+  const row = yield* first(READ, id);
+  return row === undefined ? undefined : SCOPES.parse(row);
 }
 
-/** Takes the scope for `ownerId` with a new epoch. The caller has made sure, in this transaction, that it may. */
+/** Takes the scope for `ownerId` with a new epoch. The caller has checked the old owner in this transaction. */
 export function* takeScope(id: number, ownerId: string): Transaction<number> {
   const row = yield* first(
     "UPDATE toolwright_scopes SET owner_id = ?2, epoch = epoch + 1 WHERE id = ?1 RETURNING epoch",
     id,
     ownerId,
   );
-  return row === undefined ? 0 : integer(row, "epoch");
+  return row === undefined ? 0 : readInteger(row, "epoch");
 }
 
 export function* releaseScope(id: number, epoch: number): Transaction<void> {
@@ -85,8 +80,8 @@ export function* releaseScope(id: number, epoch: number): Transaction<void> {
 }
 
 /**
- * The task has ended: what of it is still under way cannot begin anything any more. On PostgreSQL this waits for those
- * who are about to write, so that what they write is seen after it.
+ * Fences the scopes of a task that has ended: its running calls cannot start others. On PostgreSQL this waits for
+ * transactions that are about to write, so that later statements see their rows.
  */
 export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): Transaction<number> {
   return change(
@@ -98,10 +93,10 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   );
 }
 
-/** The keys of all calls on record in a scope: what is not among them is new, and needs no look-up. */
+/** The keys of all logged calls of a scope: a call with another key is new and needs no lookup. */
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);
-  return new Set(rows.map((row) => text(row, "key")));
+  return new Set(rows.map((row) => readText(row, "key")));
 }
 
 function* touchRun(runId: string, nowMs: number): Transaction<void> {
@@ -112,14 +107,4 @@ function* touchRun(runId: string, nowMs: number): Transaction<void> {
     nowMs,
   );
   yield* assertNotDeleted(runId);
-}
-
-function toScopeRow(row: Row): ScopeRow {
-  return {
-    id: integer(row, "id"),
-    attempt: integer(row, "attempt"),
-    epoch: integer(row, "epoch"),
-    ownerId: textOrNull(row, "owner_id"),
-    keyVersion: integer(row, "key_version") as CanonicalVersion,
-  };
 }

@@ -1,6 +1,6 @@
-/** What stays of a run that retention has deleted: its id, so that it is not taken for a new one. */
+/** Tombstones: the ids of deleted runs, so that none is taken for a new run. */
 import { ToolwrightError } from "../../errors.ts";
-import { integer, text } from "./columns.ts";
+import { readInteger, readText } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
@@ -19,8 +19,8 @@ export function* buryRun(runId: string, nowMs: number): Transaction<void> {
  */
 export function* assertNotDeleted(runId: string): Transaction<void> {
   const row = yield* first("SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1 {share}", runId);
-  if (row === undefined || text(row, "status") !== "deleted") return;
-  const deletedAtMs = integer(row, "updated_at_ms");
+  if (row === undefined || readText(row, "status") !== "deleted") return;
+  const deletedAtMs = readInteger(row, "updated_at_ms");
   const day = new Date(deletedAtMs).toISOString().slice(0, 10);
   throw new ToolwrightError("TOOL_RUN_DELETED", `Run "${runId}" was deleted by retention on ${day}.`, {
     details: { runId, deletedAtMs },

@@ -1,75 +1,72 @@
-/** Turns of a chat, and runs of an agent's loop: what they began with, and what they came to. */
-import { integer, text, textOrNull } from "./columns.ts";
+/** Turns of a chat, and invokes of an agent: their inputs and results. */
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, integer, integerOrNull, type RowOf, text, textOrNull } from "./table.ts";
 
-export interface TurnRow {
-  readonly runId: string;
+const NEW_TURN = columns({
+  runId: text("run_id"),
   /** From 1. */
-  readonly turn: number;
-  readonly kind: string;
-  readonly inputHash: string;
-  readonly beganJson: string;
-  /** `null` while it has not ended. */
-  readonly resultJson: string | null;
-  /** What its budgets are kept under, where it is not the run. */
-  readonly budgetId: string | null;
-  /** Left for so long that retention has deleted what it would have gone on with. */
+  turn: integer("turn"),
+  kind: text("kind"),
+  inputHash: text("input_hash"),
+  beganJson: text("began_json"),
+  /** The id that its budgets are counted under, where it is not the run. */
+  budgetId: textOrNull("budget_id"),
+});
+
+const TURNS = columns({
+  ...NEW_TURN.map,
+  /** `null` until the turn ends. */
+  resultJson: textOrNull("result_json"),
+  endedAtMs: integerOrNull("ended_at_ms"),
+});
+
+export interface TurnRow extends Omit<RowOf<(typeof TURNS)["map"]>, "endedAtMs"> {
+  /** Retention has deleted the responses that a resume would need. */
   readonly isGivenUp: boolean;
 }
 
-/** The one that began last. */
+const SELECT = `SELECT ${TURNS.list()} FROM toolwright_turns WHERE run_id = ?1`;
+const LAST = `${SELECT} ORDER BY turn DESC LIMIT 1`;
+const BY_NUMBER = `${SELECT} AND turn = ?2`;
+// In two steps: in one, SQLite would walk all turns of the run with all their columns.
+const BY_INPUT = `${SELECT} AND turn =
+  (SELECT MIN(turn) FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2)`;
+const IN_ORDER = `${SELECT} ORDER BY turn`;
+
+/** The turn that started last. */
 export function* lastTurn(runId: string): Transaction<TurnRow | undefined> {
-  return toTurnRow(
-    yield* first("SELECT * FROM toolwright_turns WHERE run_id = ?1 ORDER BY turn DESC LIMIT 1", runId),
-  );
+  return toTurnRow(yield* first(LAST, runId));
 }
 
 export function* turnOf(runId: string, turn: number): Transaction<TurnRow | undefined> {
-  return toTurnRow(
-    yield* first("SELECT * FROM toolwright_turns WHERE run_id = ?1 AND turn = ?2", runId, turn),
-  );
+  return toTurnRow(yield* first(BY_NUMBER, runId, turn));
 }
 
-/** The first that began with this input. */
+/** The first turn with this input. */
 export function* turnByInput(runId: string, inputHash: string): Transaction<TurnRow | undefined> {
-  return toTurnRow(
-    yield* first(
-      // In two steps: SQLite would else walk all turns of the run, with all that they hold.
-      `SELECT * FROM toolwright_turns WHERE run_id = ?1 AND turn =
-         (SELECT MIN(turn) FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2)`,
-      runId,
-      inputHash,
-    ),
-  );
+  return toTurnRow(yield* first(BY_INPUT, runId, inputHash));
 }
 
-/** Whether the run consists of turns: those of agents do. */
+/** Whether the run has turns, as runs of agents do. */
 export function* hasTurns(runId: string): Transaction<boolean> {
   return (
     (yield* first("SELECT 1 AS one FROM toolwright_turns WHERE run_id = ?1 LIMIT 1", runId)) !== undefined
   );
 }
 
-/** All of them, in the order in which they began. */
+/** All of them, in the order in which they started. */
 export function* readTurns(runId: string): Transaction<TurnRow[]> {
-  const rows = yield* all("SELECT * FROM toolwright_turns WHERE run_id = ?1 ORDER BY turn", runId);
+  const rows = yield* all(IN_ORDER, runId);
   return rows.flatMap((row) => toTurnRow(row) ?? []);
 }
 
+const INSERT = `INSERT INTO toolwright_turns (started_at_ms, ${NEW_TURN.list()})
+VALUES (?1, ${NEW_TURN.parameters(2)}) ON CONFLICT DO NOTHING`;
+
 /** 0 when there is a turn of that number. */
 export function insertTurn(turn: TurnRow, nowMs: number): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, started_at_ms, budget_id)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
-    turn.runId,
-    turn.turn,
-    turn.kind,
-    turn.inputHash,
-    turn.beganJson,
-    nowMs,
-    turn.budgetId,
-  );
+  return change(INSERT, nowMs, ...NEW_TURN.values(turn));
 }
 
 export function endTurn(runId: string, turn: number, resultJson: string, nowMs: number): Transaction<number> {
@@ -84,14 +81,6 @@ export function endTurn(runId: string, turn: number, resultJson: string, nowMs: 
 
 function toTurnRow(row: Row | undefined): TurnRow | undefined {
   if (row === undefined) return undefined;
-  return {
-    runId: text(row, "run_id"),
-    turn: integer(row, "turn"),
-    kind: text(row, "kind"),
-    inputHash: text(row, "input_hash"),
-    beganJson: text(row, "began_json"),
-    resultJson: textOrNull(row, "result_json"),
-    budgetId: textOrNull(row, "budget_id"),
-    isGivenUp: row["ended_at_ms"] !== null && row["result_json"] === null,
-  };
+  const { endedAtMs, ...turn } = TURNS.parse(row);
+  return { ...turn, isGivenUp: endedAtMs !== null && turn.resultJson === null };
 }

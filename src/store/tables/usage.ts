@@ -1,45 +1,45 @@
-/** What a run has used of its budgets, and what its calls in flight hold of them. Kept over restarts. */
-import { integer, text } from "./columns.ts";
+/** The usage of budgets, and the reservations of calls in flight. Both survive restarts. */
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, real, type RowOf, text } from "./table.ts";
 
-export interface Usage {
-  readonly used: number;
+const USAGE = columns({
+  used: real("used"),
   /** The most that one call has used so far. */
-  readonly peak: number;
-}
+  peak: real("peak"),
+});
 
-export interface Reservation {
-  readonly callKey: string;
-  readonly ownerId: string;
-  readonly amount: number;
-}
+const RESERVATIONS = columns({
+  callKey: text("call_key"),
+  ownerId: text("owner_id"),
+  amount: real("amount"),
+});
 
-/** Locks the budget, so that what is decided on it holds until the commit. */
+/** A reservation belongs to one call of one owner. */
+const HOLDERS = RESERVATIONS.pick("callKey", "ownerId");
+
+export type Usage = RowOf<(typeof USAGE)["map"]>;
+export type Reservation = RowOf<(typeof RESERVATIONS)["map"]>;
+export type Holder = RowOf<(typeof HOLDERS)["map"]>;
+
+const SELECT = `SELECT ${USAGE.list()} FROM toolwright_usage WHERE run_id = ?1 AND name = ?2`;
+const SELECT_LOCKED = `${SELECT} {update}`;
+
+/** Locks the budget, so that a decision based on it holds until the commit. */
 export function* readUsage(runId: string, name: string): Transaction<Usage> {
   yield* change(
     "INSERT INTO toolwright_usage (run_id, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
     runId,
     name,
   );
-  const row = yield* first(
-    "SELECT used, peak FROM toolwright_usage WHERE run_id = ?1 AND name = ?2 {update}",
-    runId,
-    name,
-  );
-  return row === undefined
-    ? { used: 0, peak: 0 }
-    : { used: integer(row, "used"), peak: integer(row, "peak") };
+  const row = yield* first(SELECT_LOCKED, runId, name);
+  return row === undefined ? { used: 0, peak: 0 } : USAGE.parse(row);
 }
 
-/** Without a lock, and without making a row. */
+/** Without a lock, and without creating a row. */
 export function* peekUsage(runId: string, name: string): Transaction<Usage | undefined> {
-  const row = yield* first(
-    "SELECT used, peak FROM toolwright_usage WHERE run_id = ?1 AND name = ?2",
-    runId,
-    name,
-  );
-  return row === undefined ? undefined : { used: integer(row, "used"), peak: integer(row, "peak") };
+  const row = yield* first(SELECT, runId, name);
+  return row === undefined ? undefined : USAGE.parse(row);
 }
 
 export function addUsage(runId: string, name: string, amount: number): Transaction<number> {
@@ -54,33 +54,21 @@ export function addUsage(runId: string, name: string, amount: number): Transacti
   );
 }
 
+const LIST_RESERVATIONS = `SELECT ${RESERVATIONS.list()} FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2`;
+
 export function* readReservations(runId: string, name: string): Transaction<Reservation[]> {
-  const rows = yield* all(
-    "SELECT call_key, owner_id, amount FROM toolwright_reservations WHERE run_id = ?1 AND name = ?2",
-    runId,
-    name,
-  );
-  return rows.map((row) => ({
-    callKey: text(row, "call_key"),
-    ownerId: text(row, "owner_id"),
-    amount: integer(row, "amount"),
-  }));
+  return (yield* all(LIST_RESERVATIONS, runId, name)).map(RESERVATIONS.parse);
 }
+
+const RESERVE = `INSERT INTO toolwright_reservations (run_id, name, ${RESERVATIONS.list()})
+VALUES (?1, ?2, ${RESERVATIONS.parameters(3)})
+ON CONFLICT (run_id, name, call_key) DO UPDATE SET ${RESERVATIONS.omit("callKey").excluded()}`;
 
 export function reserve(runId: string, name: string, reservation: Reservation): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_reservations (run_id, name, call_key, owner_id, amount)
-     VALUES (?1, ?2, ?3, ?4, CAST(?5 AS DOUBLE PRECISION))
-     ON CONFLICT (run_id, name, call_key) DO UPDATE SET owner_id = excluded.owner_id, amount = excluded.amount`,
-    runId,
-    name,
-    reservation.callKey,
-    reservation.ownerId,
-    reservation.amount,
-  );
+  return change(RESERVE, runId, name, ...RESERVATIONS.values(reservation));
 }
 
-/** A part of it was spent, and is counted as used from now on. */
+/** Moves a part of a reservation to the usage. */
 export function spendReservation(
   runId: string,
   name: string,
@@ -107,7 +95,7 @@ export function releaseReservation(runId: string, name: string, callKey: string)
   );
 }
 
-/** Releases all that one call holds: budgets, its place, its part in a breaker. Not what a later owner of that call holds. */
+/** Releases the reservations of one call: budgets, its slot, its breaker probe. Those of a later owner stay. */
 export function releaseReservationsOf(callKey: string, ownerId: string): Transaction<number> {
   return change(
     "DELETE FROM toolwright_reservations WHERE call_key = ?1 AND owner_id = ?2",
@@ -116,14 +104,9 @@ export function releaseReservationsOf(callKey: string, ownerId: string): Transac
   );
 }
 
-/** Who holds a reservation: one call of one owner. */
-export interface Holder {
-  readonly ownerId: string;
-  readonly callKey: string;
-}
+const LIST_HOLDERS = `SELECT DISTINCT ${HOLDERS.list()} FROM toolwright_reservations`;
 
 /** Reservations exist only while calls with budgets are in flight, so these are few. */
 export function* holdersOfReservations(): Transaction<Holder[]> {
-  const rows = yield* all("SELECT DISTINCT owner_id, call_key FROM toolwright_reservations");
-  return rows.map((row) => ({ ownerId: text(row, "owner_id"), callKey: text(row, "call_key") }));
+  return (yield* all(LIST_HOLDERS)).map(HOLDERS.parse);
 }

@@ -1,23 +1,23 @@
-/** Runs as those see them who look at a store: newest first, with how far their tasks are. Only reads. */
-import { integer, oneOf, text } from "./columns.ts";
+/** Lists runs for users: newest first, with the progress of their tasks. Read-only. */
+import { readInteger, readOneOf, readText } from "./columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { TASK_STATUSES } from "./tasks.ts";
-import { RUN_STATUSES, toRunRow, type WorkflowRunRow, type RunStatus } from "./workflow-runs.ts";
+import { RUN_STATUSES, type RunStatus, WORKFLOW_RUNS, type WorkflowRunRow } from "./workflow-runs.ts";
 
 export type TaskCounts = Readonly<Record<(typeof TASK_STATUSES)[number], number>>;
 
 export interface RunOverview {
   readonly run: WorkflowRunRow;
   readonly tasks: TaskCounts;
-  /** The task that was last heard of among those that run or wait. */
+  /** The most recent task that runs, waits or failed. */
   readonly currentTask: string | null;
 }
 
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly limit: number;
-  /** How many of the newest ones to pass over. */
+  /** How many of the newest runs to skip. */
   readonly offset?: number | undefined;
 }
 
@@ -26,14 +26,14 @@ export function* listRuns(filter: RunFilter): Transaction<RunOverview[]> {
   const { status, limit, offset = 0 } = filter;
   const where = status === undefined ? "" : "WHERE status = ?3";
   const rows = yield* all(
-    `SELECT * FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC, run_id LIMIT ?1 OFFSET ?2`,
+    `SELECT ${WORKFLOW_RUNS.list()} FROM toolwright_workflow_runs ${where} ORDER BY created_at_ms DESC, run_id LIMIT ?1 OFFSET ?2`,
     limit,
     offset,
     ...(status === undefined ? [] : [status]),
   );
   const runs: RunOverview[] = [];
   for (const row of rows) {
-    const run = toRunRow(row);
+    const run = WORKFLOW_RUNS.parse(row);
     runs.push({ run, ...(yield* countTasks(run.runId)) });
   }
   return runs;
@@ -44,7 +44,9 @@ function* countTasks(runId: string): Transaction<Omit<RunOverview, "run">> {
     `SELECT status, CAST(count(*) AS INTEGER) AS tasks FROM toolwright_tasks WHERE run_id = ?1 GROUP BY status`,
     runId,
   );
-  const counted = new Map(rows.map((row) => [oneOf(row, "status", TASK_STATUSES), integer(row, "tasks")]));
+  const counted = new Map(
+    rows.map((row) => [readOneOf(row, "status", TASK_STATUSES), readInteger(row, "tasks")]),
+  );
   const tasks = Object.fromEntries(
     TASK_STATUSES.map((status) => [status, counted.get(status) ?? 0]),
   ) as TaskCounts;
@@ -54,13 +56,15 @@ function* countTasks(runId: string): Transaction<Omit<RunOverview, "run">> {
      ORDER BY position DESC LIMIT 1`,
     runId,
   );
-  return { tasks, currentTask: current === undefined ? null : text(current, "node_id") };
+  return { tasks, currentTask: current === undefined ? null : readText(current, "node_id") };
 }
 
-/** How many runs stand how. */
+/** The number of runs by status. */
 export function* countRuns(): Transaction<Partial<Record<RunStatus, number>>> {
   const rows: readonly Row[] = yield* all(
     "SELECT status, CAST(count(*) AS INTEGER) AS runs FROM toolwright_workflow_runs GROUP BY status",
   );
-  return Object.fromEntries(rows.map((row) => [oneOf(row, "status", RUN_STATUSES), integer(row, "runs")]));
+  return Object.fromEntries(
+    rows.map((row) => [readOneOf(row, "status", RUN_STATUSES), readInteger(row, "runs")]),
+  );
 }

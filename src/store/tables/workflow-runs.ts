@@ -1,50 +1,44 @@
-/** Runs of workflows: what they were started with, how they stand, who owns them. */
+/** Runs of workflows: their input, status and owner. */
 import { voidApprovalsOfRun } from "./approvals.ts";
-import { integer, integerOrNull, oneOf, text, textOrNull } from "./columns.ts";
-import { change, first, type Row } from "../statement.ts";
+import { readInteger } from "./columns.ts";
+import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export interface WorkflowRunRow {
-  readonly runId: string;
-  readonly workflow: string;
-  readonly file: string | null;
-  readonly shape: string;
-  readonly status: RunStatus;
-  readonly inputJson: string;
-  readonly optionsJson: string;
-  readonly errorJson: string | null;
-  readonly epoch: number;
-  readonly ownerId: string | null;
-  readonly isCancelRequested: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly finishedAtMs: number | null;
-}
+const NEW_RUN = columns({
+  runId: text("run_id"),
+  workflow: text("workflow"),
+  file: textOrNull("file"),
+  shape: text("shape"),
+  inputJson: text("input_json"),
+  optionsJson: text("options_json"),
+  ownerId: textOrNull("owner_id"),
+  createdAtMs: integer("created_at_ms"),
+});
 
-export type NewWorkflowRun = Pick<
-  WorkflowRunRow,
-  "runId" | "workflow" | "file" | "shape" | "inputJson" | "optionsJson" | "ownerId" | "createdAtMs"
->;
+export const WORKFLOW_RUNS = columns({
+  ...NEW_RUN.map,
+  status: oneOf("status", RUN_STATUSES),
+  errorJson: textOrNull("error_json"),
+  epoch: integer("epoch"),
+  isCancelRequested: flag("cancel_requested"),
+  updatedAtMs: integer("updated_at_ms"),
+  finishedAtMs: integerOrNull("finished_at_ms"),
+});
 
-/** 0 when the id is taken. The new run belongs to its maker, in epoch 1. */
+export type NewWorkflowRun = RowOf<(typeof NEW_RUN)["map"]>;
+export type WorkflowRunRow = RowOf<(typeof WORKFLOW_RUNS)["map"]>;
+
+const INSERT = `INSERT INTO toolwright_workflow_runs (updated_at_ms, status, epoch, ${NEW_RUN.list()})
+VALUES (?1, 'running', 1, ${NEW_RUN.parameters(2)}) ON CONFLICT DO NOTHING`;
+
+/** 0 when the id is taken. The process that inserts the run owns it, in epoch 1. */
 export function insertRun(run: NewWorkflowRun): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_workflow_runs (run_id, workflow, file, shape, status, input_json, options_json, epoch,
-       owner_id, created_at_ms, updated_at_ms)
-     VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, 1, ?7, ?8, ?8) ON CONFLICT DO NOTHING`,
-    run.runId,
-    run.workflow,
-    run.file,
-    run.shape,
-    run.inputJson,
-    run.optionsJson,
-    run.ownerId,
-    run.createdAtMs,
-  );
+  return change(INSERT, run.createdAtMs, ...NEW_RUN.values(run));
 }
 
 export function* isWorkflowRun(runId: string): Transaction<boolean> {
@@ -52,42 +46,45 @@ export function* isWorkflowRun(runId: string): Transaction<boolean> {
   return row !== undefined;
 }
 
+const SELECT = `SELECT ${WORKFLOW_RUNS.list()} FROM toolwright_workflow_runs WHERE run_id = ?1`;
+const SELECT_LOCKED = `${SELECT} {update}`;
+
 export function* readRun(runId: string): Transaction<WorkflowRunRow | undefined> {
-  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
-  return row === undefined ? undefined : toRunRow(row);
+  const row = yield* first(SELECT, runId);
+  return row === undefined ? undefined : WORKFLOW_RUNS.parse(row);
 }
 
-/** The same, locked: nothing else decides about it until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export function* lockRun(runId: string): Transaction<WorkflowRunRow | undefined> {
-  const row = yield* first("SELECT * FROM toolwright_workflow_runs WHERE run_id = ?1 {update}", runId);
-  return row === undefined ? undefined : toRunRow(row);
+  const row = yield* first(SELECT_LOCKED, runId);
+  return row === undefined ? undefined : WORKFLOW_RUNS.parse(row);
 }
 
-/** Whether the run still has this epoch, which it then keeps until the transaction ends. */
+/** Whether the run still has this epoch; locks it until the transaction ends. */
 export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
   const row = yield* first("SELECT epoch FROM toolwright_workflow_runs WHERE run_id = ?1 {share}", runId);
-  return row !== undefined && integer(row, "epoch") === epoch;
+  return row !== undefined && readInteger(row, "epoch") === epoch;
 }
 
 export type TakenRun =
   | { readonly kind: "taken"; readonly epoch: number }
-  /** A cancel request was open that its owner did not live to see. */
+  /** The owner died before it saw a cancel request. */
   | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
-  /** Another process was faster. */
+  /** Another process took the run first. */
   | { readonly kind: "lost" };
 
 /**
- * Takes a run over from the owner that the caller has judged. A cancel request outlives the owner that it was made to: it
- * ends the run as cancelled. A run that is cancelled already is resumed.
+ * Takes a run over from an owner that the caller found dead. A cancel request outlives that owner: it ends the run as
+ * cancelled. A run that is already cancelled is resumed.
  */
 export function* takeRun(
-  judged: WorkflowRunRow,
+  checked: WorkflowRunRow,
   next: Pick<WorkflowRunRow, "ownerId" | "shape" | "file" | "optionsJson" | "updatedAtMs">,
 ): Transaction<TakenRun> {
-  const { runId } = judged;
+  const { runId } = checked;
   const current = yield* lockRun(runId);
   if (current === undefined) yield* assertNotDeleted(runId);
-  if (current?.epoch !== judged.epoch || current.status === "finished") return { kind: "lost" };
+  if (current?.epoch !== checked.epoch || current.status === "finished") return { kind: "lost" };
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
   }
@@ -106,8 +103,8 @@ export function* takeRun(
 }
 
 /**
- * Ends the work of a process on a run and answers how the run stands then; `undefined` when it was taken over. A run that
- * would begin to wait although it was asked to stop is cancelled.
+ * Ends the work of a process on a run and returns the run; `undefined` when it was taken over. A run with an open cancel
+ * request is cancelled instead of waiting for approval.
  */
 export function* endRun(
   runId: string,
@@ -116,7 +113,7 @@ export function* endRun(
 ): Transaction<WorkflowRunRow | undefined> {
   const current = yield* lockRun(runId);
   if (current?.epoch !== epoch) return undefined;
-  // Written before: the answer to that commit was lost.
+  // A repeated write: the reply to the first commit was lost.
   if (current.status !== "running") return current;
   const isCancelled = end.status === "waiting-approval" && current.isCancelRequested;
   const status = isCancelled ? "cancelled" : end.status;
@@ -134,7 +131,7 @@ export function* endRun(
   return row;
 }
 
-/** Lets go of a run that has not come to its end. */
+/** Releases a run that has not ended. */
 export function releaseRun(runId: string, epoch: number): Transaction<number> {
   return change(
     "UPDATE toolwright_workflow_runs SET owner_id = NULL WHERE run_id = ?1 AND epoch = ?2",
@@ -153,28 +150,28 @@ export function saveRunOptions(runId: string, epoch: number, optionsJson: string
   );
 }
 
-/** How a request to cancel a run was met. */
+/** The result of a request to cancel a run. */
 export type CancelStep =
   | { readonly kind: "missing" }
   /** It has ended, now or before. */
   | { readonly kind: "ended"; readonly run: WorkflowRunRow }
   /** Its owner is alive, and will end it. */
   | { readonly kind: "requested" }
-  /** Whether this owner is alive has to be known first. */
+  /** The caller must first check whether this owner is alive. */
   | { readonly kind: "judge"; readonly ownerId: string };
 
-/** Decides in one transaction; a run that another process takes or ends meanwhile is not missed. */
+/** Decides in one transaction, so that a concurrent takeover or end of the run is seen. */
 export function* cancelRun(
   runId: string,
-  judged: { readonly ownerId: string; readonly isAlive: boolean } | undefined,
+  checked: { readonly ownerId: string; readonly isAlive: boolean } | undefined,
   nowMs: number,
 ): Transaction<CancelStep> {
   const run = yield* lockRun(runId);
   if (run === undefined) return { kind: "missing" };
   if (!isOpen(run.status)) return { kind: "ended", run };
   if (run.status === "running" && run.ownerId !== null) {
-    if (run.ownerId !== judged?.ownerId) return { kind: "judge", ownerId: run.ownerId };
-    if (judged.isAlive) {
+    if (run.ownerId !== checked?.ownerId) return { kind: "judge", ownerId: run.ownerId };
+    if (checked.isAlive) {
       yield* change("UPDATE toolwright_workflow_runs SET cancel_requested = 1 WHERE run_id = ?1", runId);
       return { kind: "requested" };
     }
@@ -182,7 +179,7 @@ export function* cancelRun(
   return { kind: "ended", run: yield* recordCancelled(run, nowMs) };
 }
 
-/** Nobody is at work on the run. Its requests are void: approving one would run nothing. */
+/** For a run without a live owner. Its approval requests become void: approving one would run nothing. */
 function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
   const row: WorkflowRunRow = {
     ...run,
@@ -213,23 +210,4 @@ function saveEnd(run: WorkflowRunRow): Transaction<number> {
 
 function isOpen(status: RunStatus): boolean {
   return status === "running" || status === "waiting-approval";
-}
-
-export function toRunRow(row: Row): WorkflowRunRow {
-  return {
-    runId: text(row, "run_id"),
-    workflow: text(row, "workflow"),
-    file: textOrNull(row, "file"),
-    shape: text(row, "shape"),
-    status: oneOf(row, "status", RUN_STATUSES),
-    inputJson: text(row, "input_json"),
-    optionsJson: text(row, "options_json"),
-    errorJson: textOrNull(row, "error_json"),
-    epoch: integer(row, "epoch"),
-    ownerId: textOrNull(row, "owner_id"),
-    isCancelRequested: integer(row, "cancel_requested") === 1,
-    createdAtMs: integer(row, "created_at_ms"),
-    updatedAtMs: integer(row, "updated_at_ms"),
-    finishedAtMs: integerOrNull(row, "finished_at_ms"),
-  };
 }

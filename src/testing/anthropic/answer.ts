@@ -1,29 +1,29 @@
-/** What the scripted server says in one turn, in the terms of a test, and as the message that the API would send. */
+/** The response of one turn, as a test writes it, and as the message that the API would send. */
 import { createSpeaker, type ScriptedAnswer, type ScriptedParts } from "../model/script.ts";
 
 export interface AnthropicParts extends ScriptedParts {
-  /** Default: `tool_use` where there are calls, else `end_turn`. */
+  /** Default: `tool_use` if there are calls, else `end_turn`. */
   readonly stopReason?: string | undefined;
-  /** Blocks in the place of text and calls, as the API has them. */
+  /** Content blocks of the API, instead of text and calls. */
   readonly content?: readonly object[] | undefined;
-  /** Where the API ran code for it. */
+  /** The container in which the API ran code. */
   readonly container?: { readonly id: string; readonly expires_at: string } | undefined;
-  /** Breaks the connection after so many events of a stream, or in the middle of a body. */
+  /** Closes the connection after this many events of a stream, or in the middle of a body. */
   readonly cutAfter?: number | undefined;
-  /** Says no more after so many events of a stream, and leaves it open. */
+  /** Stops sending after this many events of a stream, and leaves the connection open. */
   readonly holdAfter?: number | undefined;
 }
 
-/** An answer that is none. */
+/** An HTTP error. */
 export interface HttpFailure {
   readonly status: number;
-  /** Default: the one that the API has for the status. */
+  /** Default: the error type of the API for the status. */
   readonly errorType?: string | undefined;
   readonly message?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A text, calls, both, an HTTP error (an `Error` is a 500), or bytes that mean nothing. */
+/** A text, calls, both, an HTTP error (an `Error` is a 500), or invalid bytes. */
 export type AnthropicAnswer = ScriptedAnswer | AnthropicParts | HttpFailure | { readonly garbage: string };
 
 export interface SpokenMessage {
@@ -48,7 +48,7 @@ export interface Block {
   readonly thinking?: string;
   readonly signature?: string;
   readonly citations?: null;
-  /** Of a call: the text that is sent in pieces. */
+  /** Of a call: the input text, which is sent in pieces. */
   readonly inputJson?: string;
 }
 

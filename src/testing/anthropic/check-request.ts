@@ -1,4 +1,4 @@
-/** What the Messages API refuses about a request, so that a test learns of it before a user does. */
+/** Checks a request as the Messages API does, so that tests find invalid requests before users do. */
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const FIELD_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -18,7 +18,7 @@ interface Said {
   readonly content?: unknown;
 }
 
-/** The first thing that is wrong, or `undefined`. */
+/** The first problem, or `undefined`. */
 export function problemWith(body: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof body["model"] !== "string") return "model: Field required";
   if (typeof body["max_tokens"] !== "number") return "max_tokens: Field required";
@@ -32,7 +32,7 @@ function problemWithTools(tools: unknown): string | undefined {
     const { name, type, input_schema: schema } = tool;
     if (names.has(name)) return "tools: Tool names must be unique.";
     names.add(name);
-    // Tools of the provider's own have a type, and no schema.
+    // Tools of the provider have a type, and no schema.
     if (typeof type === "string" && type !== "custom") continue;
     if (typeof name !== "string" || !NAME.test(name)) {
       return `tools.${index}.custom.name: String should match pattern '${NAME.source}'`;
@@ -81,7 +81,7 @@ function problemWithMessages(messages: unknown): string | undefined {
   return open.length === 0 ? undefined : "messages: `tool_use` ids were found without `tool_result` blocks";
 }
 
-/** An answer that something was said after. */
+/** A response that another message follows. */
 function problemWithEnd(blocks: readonly Content[], index: number): string | undefined {
   const last = blocks.at(-1)?.type;
   if (last === "thinking" || last === "redacted_thinking") {

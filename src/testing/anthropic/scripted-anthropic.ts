@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * A server on loopback that speaks the Messages API and says what a test wrote down. The real client is pointed at it, so
- * that its retries, its streams and its errors are the real ones too. Refuses the requests that the API would refuse.
+ * A server on loopback with the Messages API and scripted responses. Tests use it with the real client, so that retries,
+ * streams and errors are real as well. It refuses the requests that the API would refuse.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ import { problemWith } from "./check-request.ts";
 import { streamEvents, toServerSentEvent, wholeMessage } from "./stream-events.ts";
 
 export interface AnthropicRequest {
-  /** From 0: which request this is. Those that were refused have no number. */
+  /** The number of the request, from 0. Refused requests are not counted. */
   readonly index: number;
   readonly body: Readonly<Record<string, unknown>> & {
     readonly model: string;
@@ -31,7 +31,7 @@ export interface AnthropicRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** One turn: the answer, or a function that makes it from the request. */
+/** One turn: the response, or a function that computes it from the request. */
 export type AnthropicTurn =
   | AnthropicAnswer
   | ((request: AnthropicRequest) => AnthropicAnswer | PromiseLike<AnthropicAnswer>);
@@ -39,9 +39,9 @@ export type AnthropicTurn =
 export interface ScriptedAnthropic extends AsyncDisposable {
   /** For `new Anthropic({ baseURL, apiKey: "any" })`. */
   readonly baseURL: string;
-  /** Every request that was answered by the script, in order. */
+  /** Every request that the script answered, in order. */
   readonly requests: readonly AnthropicRequest[];
-  /** What was wrong with those that were refused. */
+  /** The reasons of refused requests. */
   readonly refused: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export async function createScriptedAnthropic(
   };
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      // A script that is used up: not worth a retry.
+      // The script has ended: a retry would not help.
       fail(response, { status: 400, message: error instanceof Error ? error.message : String(error) });
     });
   });

@@ -1,4 +1,4 @@
-/** A message as the API sends it: whole, or as the events of a stream, in their order. */
+/** A message as the API sends it: as JSON, or as the events of a stream. */
 import type { Block, SpokenMessage } from "./answer.ts";
 
 export interface StreamEvent {
@@ -43,7 +43,7 @@ function wholeBlock(block: Block): object {
   try {
     return { ...rest, input: JSON.parse(inputJson) as unknown };
   } catch {
-    // A whole message has no place for broken JSON: it stands there as the text that it is.
+    // A message that is not streamed cannot contain invalid JSON: the input is sent as a string.
     return { ...rest, input: inputJson };
   }
 }

@@ -1,4 +1,4 @@
-/** Runs a program in a process of its own, lets it die at a named point or after a delay, and runs it again. */
+/** Runs a program in its own process, kills it at a crash point or after a delay, and runs it again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { aNumber, anInteger, aText, listOf, oneOf, valuesOf } from "../../definition/option-checks.ts";
@@ -10,30 +10,30 @@ export interface CrashProgramOptions {
   readonly args?: readonly string[] | undefined;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** A program that takes longer is killed, and its run fails. Default 30,000. */
+  /** The timeout: a slower program is killed, and `run` rejects. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface CrashRunOptions {
-  /** Where it dies. Without this and `killAfterMs` it runs to its end. */
+  /** The crash point. Without this and `killAfterMs` the program runs to its end. */
   readonly crashAt?: CrashPoint | undefined;
-  /** At which time that the point is reached in this process, from 1. Default 1. */
+  /** Which occurrence of the crash point in this process, from 1. Default 1. */
   readonly occurrence?: number | undefined;
-  /** Kills it so long after it made its runtime, wherever it is then. */
+  /** Kills the program this long after it created its runtime. */
   readonly killAfterMs?: number | undefined;
-  /** In place of the program's own. */
+  /** Replaces the arguments of the program. */
   readonly args?: readonly string[] | undefined;
 }
 
 export interface ProgramRun {
-  /** `false` when it came to its end before it reached the point. */
+  /** `false` when the program ended before it reached the crash point. */
   readonly crashed: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface CrashProgram {
-  /** Rejects when the program fails by itself, or takes too long. */
+  /** Rejects when the program fails, or times out. */
   run(options?: CrashRunOptions): Promise<ProgramRun>;
 }
 
@@ -51,7 +51,7 @@ export const CRASH_RUN_OPTIONS: OptionTable = optionTable<CrashRunOptions>("prog
 });
 
 /**
- * @param file a program that makes its runtime with `createCrashableRuntime`; `.ts` and `.tsx` files need no build
+ * @param file a program that creates its runtime with `createCrashableRuntime`; `.ts` and `.tsx` files need no build
  * @example
  * const program = createCrashProgram(new URL("./program.ts", import.meta.url), { args: [storePath] });
  * expect((await program.run({ crashAt: "after-effect" })).crashed).toBe(true);
@@ -80,7 +80,7 @@ export function createCrashProgram(file: string | URL, options: CrashProgramOpti
 
 function flagsFor(path: string): string[] {
   if (/\.[jt]sx$/.test(path)) return preloadFlags();
-  // The first versions of Node that can run TypeScript do so only when they are told to.
+  // The first versions of Node with TypeScript support need a flag for it.
   return path.endsWith(".ts") && process.features.typescript === false ? ["--experimental-strip-types"] : [];
 }
 

@@ -1,4 +1,4 @@
-/** What a script mostly wants to know of the AI SDK's messages, so that it need not know their shape. */
+/** Reads the messages of the AI SDK for scripts, so that they need not know the format. */
 import type { ScriptedMessage, ScriptedToolResult } from "./script.ts";
 
 export interface PromptReading {
@@ -33,7 +33,7 @@ function textOf(content: unknown): string {
   return texts.map(({ text }) => String(text)).join("");
 }
 
-/** Text and JSON alike; a refusal has its reason in the place of a value. */
+/** The value of a text or JSON result, or the reason of a denial. */
 function valueOf(output: unknown): unknown {
   const { value, reason } = output as { readonly value?: unknown; readonly reason?: unknown };
   return value ?? reason;

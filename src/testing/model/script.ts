@@ -1,10 +1,10 @@
-/** What a scripted model says, turn by turn. Knows no provider's shape: the models beside it translate. */
+/** The script of a model: one response for each turn, independent of the message format of a provider. */
 import { aFullText, oneOf } from "../../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../../definition/option-table.ts";
 
 export interface ScriptedToolCall {
   readonly toolName: string;
-  /** Sent as JSON; a text is sent as it is, so that broken JSON can be sent too. */
+  /** Sent as JSON; a string is sent unchanged, so that a test can send invalid JSON. */
   readonly input: unknown;
   /** Default: `call-1`, `call-2`, … over the whole script. */
   readonly toolCallId?: string | undefined;
@@ -15,20 +15,20 @@ export interface ScriptedParts {
   readonly toolCalls?: readonly ScriptedToolCall[] | undefined;
 }
 
-/** What the model says in one turn: a text, calls, both, or an error that it fails with. */
+/** The response of one turn: a text, calls, both, or an error to throw. */
 export type ScriptedAnswer = string | ScriptedParts | readonly ScriptedToolCall[] | Error;
 
 export interface ScriptedRequest {
-  /** From 0: which request this is. */
+  /** The number of the request, from 0. */
   readonly index: number;
   readonly mode: "generate" | "stream";
-  /** The messages as the provider gets them. */
+  /** The messages as the provider receives them. */
   readonly prompt: readonly ScriptedMessage[];
-  /** How many answers the conversation holds so far. Unlike `index`, the same after a restart. */
+  /** The number of responses in the conversation. Unlike `index`, it is the same after a restart. */
   readonly turn: number;
-  /** What the user said last. */
+  /** The last user message. */
   readonly text: string;
-  /** What came of the calls of the last answer, in order. */
+  /** The results of the calls of the last response, in order. */
   readonly toolResults: readonly ScriptedToolResult[];
   readonly toolNames: readonly string[];
   readonly signal: AbortSignal | undefined;
@@ -36,7 +36,7 @@ export interface ScriptedRequest {
 
 export interface ScriptedToolResult {
   readonly toolName: string;
-  /** The text or the JSON value that the provider gets. */
+  /** The text or the JSON value that the provider receives. */
   readonly output: unknown;
 }
 
@@ -45,14 +45,14 @@ export interface ScriptedMessage {
   readonly content: unknown;
 }
 
-/** One turn: the answer, or a function that makes it from the request. */
+/** One turn: the response, or a function that computes it from the request. */
 export type ScriptedTurn =
   | ScriptedAnswer
   | ((request: ScriptedRequest) => ScriptedAnswer | PromiseLike<ScriptedAnswer>);
 
 export interface ScriptedModelOptions {
   readonly modelId?: string | undefined;
-  /** What happens when the script is used up. Default `"fail"`. */
+  /** The behaviour after the end of the script. Default `"fail"`. */
   readonly atEnd?: "fail" | "repeat-last" | undefined;
 }
 
@@ -68,7 +68,7 @@ export const SCRIPTED_ANTHROPIC_OPTIONS: OptionTable = optionTable<Pick<Scripted
   { atEnd },
 );
 
-/** An answer with nothing left open. */
+/** A response with all defaults filled in. */
 export interface SpokenTurn {
   readonly text: string | undefined;
   readonly toolCalls: readonly {
@@ -100,7 +100,7 @@ export function playScript(script: readonly ScriptedTurn[], options: ScriptedMod
   };
 }
 
-/** Leaves nothing open in an answer. Calls without an id are numbered over the whole script. */
+/** Fills in the defaults of a response. Calls without an id are numbered over the whole script. */
 export function createSpeaker(): (said: Exclude<ScriptedAnswer, Error>) => SpokenTurn {
   let calls = 0;
   return (said) => {

@@ -26,7 +26,7 @@ test("says its turns in order and keeps what it was asked", async () => {
   ]);
 });
 
-test("tells a turn what was said, what came of its calls, and how many answers came before", async () => {
+test("passes a turn the messages, the results of its calls, and the number of earlier responses", async () => {
   const model = createScriptedModel([
     ({ turn, text, toolResults }) => JSON.stringify({ turn, text, toolResults }),
   ]);

@@ -1,6 +1,6 @@
 /**
- * A model that says what a test wrote down, in the shape of the AI SDK (LanguageModelV4). Nothing of `ai` is
- * imported: it is an optional peer, and the shape is all that it takes.
+ * A model that returns scripted responses, in the shape of the AI SDK (LanguageModelV4). Nothing of `ai` is imported: it is an
+ * optional peer, and only the shape matters.
  */
 import { checkOptions } from "../../definition/option-table.ts";
 import { readPrompt } from "./read-prompt.ts";
@@ -14,7 +14,7 @@ import {
   type SpokenTurn,
 } from "./script.ts";
 
-/** Fits wherever the AI SDK takes a model. */
+/** Can be used wherever the AI SDK takes a model. */
 export interface ScriptedModel {
   readonly specificationVersion: "v4";
   readonly provider: string;

@@ -1,4 +1,4 @@
-/** Requests for a person's decision: decided once, used once. */
+/** Approval requests: decided once, used once. */
 import assert from "node:assert/strict";
 import {
   approvalOfCall,
@@ -176,7 +176,7 @@ export const approvalCases: readonly StoreCase[] = [
       await commit(store, () => settleApproval("apr_2", APPROVED));
       const statuses = async () =>
         (await store.read(() => listApprovals({}, 1_000))).map(({ status }) => status);
-      // Only a call that waits is found by its task.
+      // The task finds only pending calls.
       await commit(store, () => voidApprovalsOfTask(SCOPE));
       assert.deepEqual(await statuses(), ["pending", "approved", "pending"]);
       await commit(store, () => insertCall(sampleCall(scope, { status: "pending" }), writerOf(scope)));

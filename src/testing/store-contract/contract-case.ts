@@ -1,10 +1,10 @@
-/** One behaviour that every store must have. Knows no test runner: a case that fails rejects. */
+/** One case of the store contract, independent of a test runner: a failed case rejects. */
 import type { Store, Transaction } from "../../store/store.ts";
 
 export interface CaseContext {
   /** On a database that no other case uses. */
   readonly store: Store;
-  /** Another store on the same database, as another process would have it. */
+  /** Another store on the same database, as in another process. */
   readonly open: () => Promise<Store>;
 }
 
@@ -15,17 +15,17 @@ export interface StoreCase {
   run(context: CaseContext): Promise<void>;
 }
 
-/** Commits what `work` says, at the usual level. */
+/** Commits `work` at level `normal`. */
 export function commit<T>(store: Store, work: () => Transaction<T>): Promise<T> {
   return store.transaction(work, "normal");
 }
 
-/** The same thing in several stores at once: what came of each, in order. */
+/** Runs the same work in several stores at once, and returns the results in order. */
 export function inEach<T>(stores: readonly Store[], work: () => Transaction<T>): Promise<T[]> {
   return Promise.all(stores.map((store) => commit(store, work)));
 }
 
-/** The same change in several stores at once: how many rows all of them touched together. */
+/** Runs the same change in several stores at once, and returns the total number of changed rows. */
 export async function changesInEach(
   stores: readonly Store[],
   work: () => Transaction<number>,

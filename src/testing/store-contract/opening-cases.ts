@@ -1,4 +1,4 @@
-/** Opening a store: migrations once, by whoever comes first; a newer store is left alone. */
+/** Opening a store: the first process migrates it, once; a newer store is not changed. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
 import { finishCall, insertCall } from "../../store/tables/write-calls.ts";

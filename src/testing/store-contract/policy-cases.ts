@@ -1,4 +1,4 @@
-/** What policies keep: business keys, budgets, breakers, cached answers. */
+/** Rows of policies: business keys, budgets, breakers, cached outputs. */
 import assert from "node:assert/strict";
 import { countFailure, countSuccess, readBreaker, takeProbe } from "../../store/tables/breakers.ts";
 import { readCache, writeCache } from "../../store/tables/cache.ts";
@@ -117,7 +117,7 @@ export const policyCases: readonly StoreCase[] = [
         probeUntilMs: null,
       });
       assert.deepEqual([await probe(2_000), await probe(2_050), await probe(2_100)], [1, 0, 1]);
-      // A call that was on its way when the breaker opened does not close it.
+      // A call that was in flight when the breaker opened does not close it.
       await commit(store, () => countSuccess("", "order", false));
       assert.equal((await store.read(() => readBreaker("", "order")))?.failures, 2);
       await commit(store, () => countSuccess("", "order", true));

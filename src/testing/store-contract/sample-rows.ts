@@ -1,7 +1,7 @@
-/** Rows to write, complete and plain; a case names only what it is about. */
+/** Complete sample rows; a case sets only the fields that it is about. */
 import type { NewApproval } from "../../store/tables/approvals.ts";
-import type { NewCall } from "../../store/tables/calls.ts";
-import type { CallEnd, Writer } from "../../store/tables/write-calls.ts";
+import { CALL_END, CALLS, type CallEnd, type CallRow } from "../../store/tables/calls.ts";
+import type { Writer } from "../../store/tables/write-calls.ts";
 import { ensureScope, type ScopeKey, type ScopeRow } from "../../store/tables/scopes.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -15,50 +15,34 @@ export function writerOf(scope: ScopeRow): Writer {
   return { rootScopeId: scope.id, epoch: scope.epoch, attempt: scope.attempt };
 }
 
-export function sampleCall(scope: ScopeRow, fields: Partial<NewCall> = {}): NewCall {
+export function sampleCall(scope: ScopeRow, fields: Partial<CallRow> = {}): CallRow {
   return {
+    ...CALLS.defaults,
     scopeId: scope.id,
+    attempt: scope.attempt,
     seq: 1,
     key: "key-1",
-    idempotencyKey: null,
     toolName: "order",
     unrepeatable: true,
     toolCallId: "id-1",
     status: "started",
-    effect: null,
     inputJson: '{"sku":"a"}',
-    outputJson: null,
-    errorJson: null,
     startedAtMs: 1_000,
-    finishedAtMs: null,
-    replayedFrom: null,
-    fromCache: false,
-    approvalId: null,
     ownerId: "owner-1",
-    tries: 0,
-    isolation: null,
-    waitsFor: null,
-    lateJson: null,
-    note: null,
     reruns: false,
-    modelName: null,
     ...fields,
   };
 }
 
 export function sampleEnd(fields: Partial<CallEnd> = {}): CallEnd {
   return {
+    ...CALL_END.defaults,
     status: "success",
     effect: "happened",
     outputJson: '{"id":1}',
-    errorJson: null,
     finishedAtMs: 2_000,
     tries: 1,
     keyRead: true,
-    isolation: null,
-    waitsFor: null,
-    note: null,
-    executing: null,
     ...fields,
   };
 }

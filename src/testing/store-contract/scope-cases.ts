@@ -1,4 +1,4 @@
-/** Scopes and owners: who may write where. */
+/** Scopes and owners: only the current owner may write. */
 import assert from "node:assert/strict";
 import { insertCall } from "../../store/tables/write-calls.ts";
 import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../../store/tables/owners.ts";

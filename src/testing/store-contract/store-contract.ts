@@ -1,4 +1,4 @@
-/** The shared suite: what every store must do, as cases that any test runner can run. */
+/** The store contract: the shared test cases that every store must pass, for any test runner. */
 import { aBoolean, aFunction } from "../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,22 +11,22 @@ import { scopeCases } from "./scope-cases.ts";
 import { transactionCases } from "./transaction-cases.ts";
 
 export interface ContractDatabase {
-  /** Opens a store on this database; each time a new one, as another process would have it. */
+  /** Opens a new store on this database, as another process would. */
   open(): Promise<Store>;
-  /** Called when the case is over and its stores are closed. */
+  /** Called after the case, when its stores are closed. */
   dispose?(): Promise<void>;
 }
 
 export interface StoreContractOptions {
   /** An empty database that no other case uses. */
   readonly createDatabase: () => Promise<ContractDatabase>;
-  /** `false` where each `open` makes a database of its own, as for `":memory:"`. Default `true`. */
+  /** `false` if each `open` creates a separate database, as for `":memory:"`. Default `true`. */
   readonly isShared?: boolean | undefined;
 }
 
 export interface ContractCase {
   readonly name: string;
-  /** Rejects when the store does not do it. */
+  /** Rejects when the store fails the case. */
   readonly run: () => Promise<void>;
 }
 

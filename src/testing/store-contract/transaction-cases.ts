@@ -1,13 +1,13 @@
-/** All of a transaction or nothing of it, whoever else is writing. */
+/** Transactions are atomic, also beside concurrent writers. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
-import { integer } from "../../store/tables/columns.ts";
+import { readInteger } from "../../store/tables/columns.ts";
 import { all, change, first } from "../../store/statement.ts";
 import type { Store, Transaction } from "../../store/store.ts";
 import { addUsage, peekUsage, readUsage } from "../../store/tables/usage.ts";
 import { commit, type StoreCase } from "./contract-case.ts";
 
-/** Counters are the simplest thing that a store keeps. */
+/** A counter is the simplest row of a store. */
 function add(name: string, amount = 1): Transaction<number> {
   return addUsage("run-1", name, amount);
 }
@@ -16,7 +16,7 @@ async function used(store: Store, name: string): Promise<number> {
   return (await store.read(() => peekUsage("run-1", name)))?.used ?? 0;
 }
 
-/** Reads, computes and writes: loses an update if two do it at the same time. */
+/** Reads, computes and writes: without isolation, two at once lose an update. */
 function* increment(name: string): Transaction<void> {
   const { used: before } = yield* readUsage("run-1", name);
   yield* change(
@@ -217,7 +217,7 @@ export const transactionCases: readonly StoreCase[] = [
     name: "tells the time in milliseconds",
     run: async ({ store }) => {
       const row = await store.read(() => first("SELECT {now} AS now"));
-      assert.ok(row !== undefined && Math.abs(integer(row, "now") - Date.now()) < 60_000);
+      assert.ok(row !== undefined && Math.abs(readInteger(row, "now") - Date.now()) < 60_000);
     },
   },
 ];

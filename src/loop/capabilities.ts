@@ -1,4 +1,4 @@
-/** The inventory as a loop is told it: read when it begins, and the same whenever it is driven again. */
+/** The inventory of tools in the prompt of a loop: read when the loop starts, and the same when it resumes. */
 import type { Host } from "../invoke/host.ts";
 import { recordedResponsesOf } from "./recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
@@ -8,8 +8,8 @@ export function capabilitiesOf(host: Host, rootDir: string): Promise<string> {
   return describeCapabilities(rootDir, (message) => host.warnOnce("capabilities", message));
 }
 
-/** Inside a scope: what the loop began with is kept at this place, since it may be another by now. */
-export async function keptCapabilities(scope: Scope, rootDir: string, place: number): Promise<string> {
-  const slot = await recordedResponsesOf(scope, () => undefined, place).next("capabilities");
+/** For a loop inside a scope: the file may have changed by the time of a resume, so the text is stored at this position. */
+export async function recordedCapabilities(scope: Scope, rootDir: string, position: number): Promise<string> {
+  const slot = await recordedResponsesOf(scope, () => undefined, position).next("capabilities");
   return String(slot.recorded?.value ?? (await slot.save(await capabilitiesOf(scope.host, rootDir))));
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the calls of one response of a model: several at once, in the order of the response, each by itself. What is wrong
- * with one is told to the model as its result and harms no other.
+ * Runs the calls of one response: several at once, started in the order of the response. An error of one call is its result
+ * for the model, and does not affect the others.
  */
 import { z } from "zod";
 import { fromObjectInput } from "../definition/object-schema.ts";
@@ -17,32 +17,32 @@ import { mapAtMost } from "../util/map-at-most.ts";
 /** A call in a response. */
 export interface RequestedCall {
   readonly id: string;
-  /** As the model was told it. */
+  /** The name that the model called. */
   readonly name: string;
   readonly input: unknown;
-  /** The input as it came, where it cannot be used. */
+  /** The input as the model sent it, where it is not valid JSON. */
   readonly malformed: string | undefined;
 }
 
 export interface CallsOptions {
   readonly scope: Scope;
-  /** By the names that the model was told. */
+  /** By the names that the model sees. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly maxParallel: number;
   readonly signal: AbortSignal | undefined;
-  /** Told of each call when it begins and when it has ended. */
+  /** Called when a call starts, and when it has ended. */
   readonly onStart?: ((call: RequestedCall) => void) | undefined;
   readonly onEnd?: ((ended: EndedCall) => void) | undefined;
-  /** Calls of this tool follow each other: each is begun when `onEnd` was told of the one before. */
+  /** Calls of this tool run one after another: each starts after `onEnd` of the one before. */
   readonly inOrder?: ToolSpec | undefined;
 }
 
-/** What became of a call. One of a tool that is not offered has no spec, and left no trace. */
+/** A call of a tool that is not offered has no spec, and is not logged. */
 export type EndedCall<Call extends RequestedCall = RequestedCall> =
   | { readonly call: Call; readonly spec: ToolSpec; readonly args: unknown; readonly outcome: Outcome }
   | { readonly call: Call; readonly spec: undefined; readonly error: ToolwrightError };
 
-/** In the order of the calls. @throws what keeps the record from being written */
+/** In the order of the calls. @throws when the log cannot be written */
 export async function runCalls<Call extends RequestedCall>(
   calls: readonly Call[],
   options: CallsOptions,
@@ -79,7 +79,7 @@ async function runCall<Call extends RequestedCall>(
   return { call, spec, args, outcome: await callTool(spec, args, call, batch, options) };
 }
 
-/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
+/** Invalid input takes the same path as any other, so that it is logged and reported in the same way. */
 function callTool(
   spec: ToolSpec,
   args: unknown,
@@ -89,7 +89,7 @@ function callTool(
 ): Promise<Outcome> {
   const how = { toolCallId: id, signal, batch, modelName: name, readByModel: true };
   if (malformed === undefined) return invoke(scope, spec, args, how);
-  // Nobody knows where in it the fields are that must not be stored.
+  // In text that is not JSON, the fields that must not be stored cannot be found.
   const shown = hidesInput(spec) ? LEFT_OUT : malformed;
   const refusing = {
     ...spec,

@@ -1,45 +1,46 @@
-/** Where an invoke counts: in a turn of its own under its run id, or, inside a tool or a task, in that. */
+/** Invokes an agent: as a turn under its own run id, or, inside a tool or a task, as a part of that. */
 import { isCallEvent } from "../invoke/events.ts";
 import { getToolContext } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
 import { scopeHere } from "../invoke/call-here.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { capabilitiesOf, keptCapabilities } from "../loop/capabilities-part.ts";
+import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { runTurn } from "../loop/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { turnOf } from "../store/tables/turns.ts";
 import { systemClock } from "../util/clock.ts";
-import { driveFromStart, systemOf } from "./drive-from-start.ts";
+import { assembleLoop, systemOf } from "./assemble-loop.ts";
+import { driveAgent } from "./drive-agent.ts";
 import type { Emit } from "./events.ts";
-import { type KeptResult, toKept } from "./kept-result.ts";
-import { AGENT_TURN, type Began, type LocatedTurn, locateTurn } from "./locate-turn.ts";
-import type { Agent } from "./make-agent.ts";
+import { type StoredResult, toStoredResult } from "./stored-result.ts";
+import { AGENT_TURN, type TurnInput, type ResolvedTurn, resolveTurn } from "./resolve-turn.ts";
+import type { AgentResources } from "./agent-resources.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
-import { readState, type StatePlace } from "./read-state.ts";
+import { readState, type StateSource } from "./read-state.ts";
 import { checkInput } from "./check-input.ts";
 import type { AgentInput } from "./state.ts";
-import { emitterOf, forward, listenersOf, watchedInside } from "./agent-listeners.ts";
+import { emitterOf, forward, listenersOf, watchedInside, whileWatched } from "./agent-listeners.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
-/** Loops that are driven inside of one call have places for so many answers each. */
-const ANSWERS_PER_LOOP = 1_000_000;
+/** Several loops may run in one call: each has this many positions for responses. */
+const POSITIONS_PER_LOOP = 1_000_000;
 
-/** `in-tool`: it is what a tool does, and always part of the run that the tool is called in. */
-export type InvokePlace = "anywhere" | "in-tool";
+/** `in-tool`: the agent is a tool, and always part of the run that calls the tool. */
+export type InvokeLocation = "anywhere" | "in-tool";
 
-export async function startInvoke(
-  agent: Agent,
+export async function invokeAgent(
+  agent: AgentResources,
   input: AgentInput,
   invoked: InvokeOptions,
   given: OpenRuntime | undefined,
-  place: InvokePlace,
+  location: InvokeLocation,
 ): Promise<InvokeResult> {
   checkInput(input, agent.memory);
   const here = scopeHere();
-  // Who names a run of its own, or another runtime, wants no part of what goes on around it.
-  const isShared = place === "in-tool" || given === undefined || given.host === here?.host;
+  // An explicit `runId`, or another runtime, opts out of the enclosing run.
+  const isShared = location === "in-tool" || given === undefined || given.host === here?.host;
   const isInside = input.runId === undefined && isShared;
   if (here !== undefined && isInside) return invokeInside(agent, here, input, invoked);
   if (given !== undefined && agent.options.runtime !== undefined) {
@@ -50,7 +51,7 @@ export async function startInvoke(
 }
 
 async function invokeOwn(
-  agent: Agent,
+  agent: AgentResources,
   opened: OpenRuntime,
   runtime: Runtime,
   input: AgentInput,
@@ -60,47 +61,47 @@ async function invokeOwn(
   const { store } = opened.host;
   const giveUpAtMs = performance.now() + LONGEST_WAIT_MS;
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
-    const located = await locateTurn(store, input, agent.memory);
-    let hasBegun = false;
+    const resolved = await resolveTurn(store, input, agent.memory);
+    let hasStarted = false;
     try {
-      return await invokeLocated(agent, opened, runtime, input, invoked, located, () => (hasBegun = true));
+      return await invokeTurn(agent, opened, runtime, input, invoked, resolved, () => (hasStarted = true));
     } catch (error) {
-      if (hasBegun || !isTakenByOther(error, located) || performance.now() > giveUpAtMs) throw error;
+      if (hasStarted || !isTakenByOther(error, resolved) || performance.now() > giveUpAtMs) throw error;
     }
-    // The other one may have taken the turn without having recorded it yet: only then this is known to be a branch. Or it
-    // has the same input, and its result is stored once it has ended.
+    // The other invoke may hold the turn before it is recorded; once it is, this one is known to be a branch. Or the other
+    // has the same input, and its stored result answers this one when it ends.
     await systemClock.sleep(ms, invoked.signal);
   }
 }
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 100;
-/** As long as a turn of an agent may well take. */
+/** Turns of agents take minutes. */
 const LONGEST_WAIT_MS = 600_000;
 
-function isTakenByOther(error: unknown, { mayBecomeBranch, mayShare }: LocatedTurn): boolean {
+function isTakenByOther(error: unknown, { mayBecomeBranch, mayShare }: ResolvedTurn): boolean {
   if (!ToolwrightError.is(error)) return false;
   return error.code === "TOOL_RUN_CONFLICT" ? mayShare : error.code === "TOOL_RUN_TAKEN" && mayBecomeBranch;
 }
 
-async function invokeLocated(
-  agent: Agent,
+async function invokeTurn(
+  agent: AgentResources,
   opened: OpenRuntime,
   runtime: Runtime,
   input: AgentInput,
   invoked: InvokeOptions,
-  located: LocatedTurn,
-  onBegun: () => void,
+  resolved: ResolvedTurn,
+  onStart: () => void,
 ): Promise<InvokeResult> {
   const { host } = opened;
   const { signal } = invoked;
-  const { runId, inputHash, began, follows } = located;
+  const { runId, inputHash, turnInput, follows } = resolved;
   const watched = {
     listeners: listenersOf(agent.options, invoked),
     isStreamed: invoked.stream === true,
   };
   const emit = emitterOf(host, { runId, kind: "agent", nodeId: "main" }, watched);
-  // Without a listener no event has to be made.
+  // Without listeners, the runtime need not build events.
   const stopListening =
     watched.listeners.length === 0
       ? () => undefined
@@ -108,42 +109,43 @@ async function invokeLocated(
           if (event.runId === runId && isCallEvent(event)) forward(host, watched, event);
         });
   try {
-    const { number, kept, asked } = await runTurn(
+    const { number, result, waitingCalls } = await runTurn(
       opened,
       {
         runId,
         kind: AGENT_TURN,
         inputHash,
-        began: { ...began, system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)) },
+        began: { ...turnInput, system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)) },
         follows,
         hasOwnBudget: true,
         limits: runLimits(agent.options.limits ?? {}),
         signal,
       },
       async (turn) => {
-        onBegun();
-        const { system, plan, context, ancestors } = turn.began as Began & { system: string };
-        const { end, setup } = await driveFromStart(agent, {
+        onStart();
+        const { system, plan, context, ancestors } = turn.began as TurnInput & { system: string };
+        const setup = await assembleLoop(agent, {
           scope: turn.scope,
-          messages: located.messages,
+          messages: resolved.messages,
           hash: inputHash,
           system,
           plan,
           context,
           runIds: [...ancestors, runId],
           ownLimits: {},
-          firstPlace: 0,
+          firstPosition: 0,
           signal,
           watched,
         });
-        const made = toKept(end, setup);
-        if (made.status !== "waiting") await turn.end(made);
-        return { number: turn.number, kept: made, asked: end.asked ?? [] };
+        const end = await whileWatched(watched, () => driveAgent(setup));
+        const result = toStoredResult(end, setup);
+        if (result.status !== "waiting") await turn.end(result);
+        return { number: turn.number, result, waitingCalls: end.waitingCalls ?? [] };
       },
-      (result, turn) => ({ number: turn, kept: result as KeptResult, asked: [] }),
+      (result, turn) => ({ number: turn, result: result as StoredResult, waitingCalls: [] }),
     );
-    const place = await placeOf(opened, located, number, input);
-    return await finish({ ...place, asked, memory: agent.memory }, kept, emit);
+    const source = await stateSourceOf(opened, resolved, number, input);
+    return await finish({ ...source, waitingCalls, memory: agent.memory }, result, emit);
   } catch (error) {
     if (signal?.aborted === true) emit({ type: "cancelled", reason: messageOf(signal.reason) });
     throw error;
@@ -152,12 +154,12 @@ async function invokeLocated(
   }
 }
 
-async function placeOf(
+async function stateSourceOf(
   { host }: OpenRuntime,
-  { runId, messages }: LocatedTurn,
+  { runId, messages }: ResolvedTurn,
   turn: number,
   input: AgentInput,
-): Promise<Omit<StatePlace, "asked" | "memory">> {
+): Promise<Omit<StateSource, "waitingCalls" | "memory">> {
   const row = await host.store.read(() => turnOf(runId, turn));
   return {
     host,
@@ -169,9 +171,9 @@ async function placeOf(
   };
 }
 
-/** The call or task around it is what resumes, and what waits when something in here does. */
+/** The enclosing call or task resumes the agent, and waits when one of its calls waits. */
 async function invokeInside(
-  agent: Agent,
+  agent: AgentResources,
   scope: Scope,
   input: AgentInput,
   invoked: InvokeOptions,
@@ -182,38 +184,42 @@ async function invokeInside(
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
   );
-  const firstPlace = scope.nextLoop() * ANSWERS_PER_LOOP;
+  const firstPosition = scope.nextLoop() * POSITIONS_PER_LOOP;
   const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? host.settings.rootDir;
   await scope.ready;
-  const { end, setup } = await driveFromStart(agent, {
+  const setup = await assembleLoop(agent, {
     scope,
     messages,
     hash: hashes.at(-1) ?? "",
-    system: systemOf(agent, await keptCapabilities(scope, rootDir, firstPlace + ANSWERS_PER_LOOP - 1)),
+    system: systemOf(
+      agent,
+      await recordedCapabilities(scope, rootDir, firstPosition + POSITIONS_PER_LOOP - 1),
+    ),
     plan: planIn(input.plan) ?? NO_PLAN,
     context: input.context ?? null,
     runIds: [identity.runId],
     ownLimits: agent.options.limits ?? {},
-    firstPlace,
+    firstPosition,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
     watched,
   });
-  const place = {
+  const end = await whileWatched(watched, () => driveAgent(setup));
+  const source = {
     host,
     scope: identity,
     budgetId: scope.budgetId,
     turn: 1,
     history: input.toolHistory ?? [],
     messages,
-    asked: end.asked ?? [],
+    waitingCalls: end.waitingCalls ?? [],
     memory: agent.memory,
   };
-  return finish(place, toKept(end, setup), setup.emit);
+  return finish(source, toStoredResult(end, setup), setup.emit);
 }
 
-async function finish(place: StatePlace, kept: KeptResult, emit: Emit): Promise<InvokeResult> {
-  const state = await readState(place, kept);
-  const { status, stop, content, output, outputError, budget, usage } = kept;
+async function finish(source: StateSource, result: StoredResult, emit: Emit): Promise<InvokeResult> {
+  const state = await readState(source, result);
+  const { status, stop, content, output, outputError, budget, usage } = result;
   for (const { id, toolName, toolCallId, args } of state.pendingApprovals) {
     emit({ type: "tool_approval", status: "pending", id, toolName, toolCallId, args });
   }
@@ -233,7 +239,7 @@ async function finish(place: StatePlace, kept: KeptResult, emit: Emit): Promise<
   };
 }
 
-/** The window is the agent's alone; the rest is the run's. */
+/** The context window limits the agent; the other limits apply to the run. */
 function runLimits({
   maxContextTokens: _window,
   ...limits

@@ -1,105 +1,105 @@
 /**
- * Which invoke this is: the one on record that began with the same, the next one, or, where a state is taken up from which
- * the run has gone on otherwise, the first of a branch with a run id of its own. A branch has the same id each time.
+ * Resolves which turn an invoke is: the stored turn with the same input, the next turn, or the first turn of a branch. An
+ * invoke from a state that another turn has continued starts a branch, whose run id derives from its input.
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import type { PastTurn } from "../loop/run-turn.ts";
+import { pastTurnOf, type PastTurn } from "../loop/run-turn.ts";
 import type { Store } from "../store/store.ts";
 import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
-import type { KeptResult } from "./kept-result.ts";
+import type { StoredResult } from "./stored-result.ts";
 import { type AgentInput, type ContextState, turnOfState } from "./state.ts";
 import type { Plan } from "../invoke/events.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 
-/** What an invoke began with, as it is kept. */
-export interface Began {
-  /** How many messages, and the hash of all of them. */
+/** The input of a turn, as it is stored. Its field names are part of the stored format. */
+export interface TurnInput {
+  /** The number of messages, and the hash of all of them. */
   readonly count: number;
   readonly hash: string;
-  /** How many of them stand on record with earlier invokes of the run; the others are here. */
+  /** How many of them earlier turns of the run have stored; `said` holds the rest. */
   readonly after: number;
   readonly said: readonly AgentMessage[];
   readonly plan: Plan;
   readonly context: ContextState | null;
-  /** Runs that this one branched off from, the first one first. */
+  /** Runs that this one branched off from, oldest first. */
   readonly ancestors: readonly string[];
 }
 
-export interface LocatedTurn {
+export interface ResolvedTurn {
   readonly runId: string;
   readonly messages: readonly AgentMessage[];
   readonly inputHash: string;
-  readonly began: Began;
+  readonly turnInput: TurnInput;
   readonly follows: (record: { readonly last: PastTurn }) => boolean;
-  /** It is the first to continue from a state. Another invoke from the same state may be faster: then it is a branch. */
+  /** No other turn has continued the state yet. If another invoke does so first, this one becomes a branch. */
   readonly mayBecomeBranch: boolean;
-  /** It continues from a state. If an invoke with the same input is at work, the result of that one is its result too. */
+  /** It continues from a state. A running invoke with the same input shares its result with this one. */
   readonly mayShare: boolean;
 }
 
-export async function locateTurn(
+export async function resolveTurn(
   store: Store,
   input: AgentInput,
   memory: MessageMemory,
-): Promise<LocatedTurn> {
+): Promise<ResolvedTurn> {
   const { runId = randomUUID() } = input;
   const last = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
-  if (input.messages === undefined) return fromRecord(store, runId, last, memory);
+  if (input.messages === undefined) return lastTurnOfRun(store, runId, last, memory);
   const { messages, hashes } = memory.recall(input.messages);
   const turn = turnOfState(input);
-  if (turn === undefined) return located(runId, messages, hashes, input, last);
+  if (turn === undefined) return turnFor(runId, messages, hashes, input, last);
   const row = await store.read(() => turnOf(runId, turn.number));
   if (row === undefined) throw notFound(runId);
-  if (row.inputHash !== hashes[turn.began]) throw strange(runId);
+  if (row.inputHash !== hashes[turn.began]) throw foreignState(runId);
   if (messages.length === turn.length) {
-    return located(runId, messages.slice(0, turn.began), hashes, input, last);
+    return turnFor(runId, messages.slice(0, turn.began), hashes, input, last);
   }
   const inputHash = hashes.at(-1) ?? "";
-  // Who asks again, after a crash or because no answer came, goes on with what was begun.
-  const isBegun = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
-  const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastOf(last), hashes);
-  if (isBegun || isNext) {
-    const turnHere = located(runId, messages, hashes, input, last);
-    return { ...turnHere, mayBecomeBranch: !isBegun, mayShare: true };
+  // A repeated invoke, after a crash or a lost response, resumes the turn that it started.
+  const isStarted = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
+  const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastTurnOf(last), hashes);
+  if (isStarted || isNext) {
+    const turnHere = turnFor(runId, messages, hashes, input, last);
+    return { ...turnHere, mayBecomeBranch: !isStarted, mayShare: true };
   }
   const branch = `branch-${digest([runId, inputHash]).slice(0, 24)}`;
-  const { ancestors } = decode(row.beganJson) as Began;
+  const { ancestors } = decode(row.beganJson) as TurnInput;
   return {
-    ...located(branch, messages, hashes, input, undefined, [...ancestors, runId]),
+    ...turnFor(branch, messages, hashes, input, undefined, [...ancestors, runId]),
     mayShare: true,
   };
 }
 
-function located(
+function turnFor(
   runId: string,
   messages: readonly AgentMessage[],
   hashes: readonly string[],
   input: AgentInput,
   last: TurnRow | undefined,
   ancestors: readonly string[] = [],
-): LocatedTurn {
+): ResolvedTurn {
   const inputHash = hashes[messages.length] ?? "";
-  const past = last === undefined || last.kind !== AGENT_TURN ? undefined : pastOf(last);
+  const past = last === undefined || last.kind !== AGENT_TURN ? undefined : pastTurnOf(last);
   const record = past !== undefined && isAfter(past, hashes) ? past : undefined;
-  const result = record?.result as KeptResult | undefined;
+  const result = record?.result as StoredResult | undefined;
   const after = result?.end.count ?? 0;
   return {
     runId,
     messages,
     inputHash,
-    began: {
+    turnInput: {
       count: messages.length,
       hash: inputHash,
       after,
       said: messages.slice(after),
       plan: result?.plan ?? planIn(input.plan) ?? NO_PLAN,
       context: result === undefined ? (input.context ?? null) : result.context,
-      ancestors: record === undefined ? ancestors : (record.began as Began).ancestors,
+      ancestors: record === undefined ? ancestors : (record.began as TurnInput).ancestors,
     },
     follows: (found) => isAfter(found.last, hashes),
     mayBecomeBranch: false,
@@ -109,38 +109,34 @@ function located(
 
 export const AGENT_TURN = "agent";
 
-/** Whether messages with these hashes go on from where that one ended, or, if it has not, from what it began with. */
+/** Whether messages with these hashes continue the past turn: its end, or its input while it has not ended. */
 function isAfter({ began, result }: PastTurn, hashes: readonly string[]): boolean {
-  const { count, hash } = result === undefined ? (began as Began) : (result as KeptResult).end;
+  const { count, hash } = result === undefined ? (began as TurnInput) : (result as StoredResult).end;
   return hashes.length > count + 1 && hashes[count] === hash;
 }
 
-function pastOf({ beganJson, resultJson }: TurnRow): PastTurn {
-  return { began: decode(beganJson), result: resultJson === null ? undefined : decode(resultJson) };
-}
-
-/** By the id of a run alone: its last invoke. */
-async function fromRecord(
+/** The last turn of a run, for an input with a run id and no messages. */
+async function lastTurnOfRun(
   store: Store,
   runId: string,
   last: TurnRow | undefined,
   memory: MessageMemory,
-): Promise<LocatedTurn> {
+): Promise<ResolvedTurn> {
   if (last === undefined || last.kind !== AGENT_TURN) throw notFound(runId);
   const messages: AgentMessage[] = [];
   for (const row of await store.read(() => readTurns(runId))) {
-    const { after, said } = decode(row.beganJson) as Began;
+    const { after, said } = decode(row.beganJson) as TurnInput;
     const isPast = row.turn !== last.turn && row.resultJson !== null;
-    const added = isPast ? (decode(row.resultJson ?? "") as KeptResult).added : [];
+    const added = isPast ? (decode(row.resultJson ?? "") as StoredResult).added : [];
     messages.length = after;
-    // One by one: a list of any length is no list of arguments.
+    // One by one: spreading a long list would exceed the limit for arguments.
     for (const message of [...said, ...added]) messages.push(message);
   }
   return {
     runId,
     messages: messages.map((message) => memory.keep(message)),
     inputHash: last.inputHash,
-    began: decode(last.beganJson) as Began,
+    turnInput: decode(last.beganJson) as TurnInput,
     follows: () => false,
     mayBecomeBranch: false,
     mayShare: false,
@@ -148,18 +144,18 @@ async function fromRecord(
 }
 
 function notFound(runId: string): ToolwrightError {
-  return new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no agent's run "${runId}" in this store.`, {
+  return new ToolwrightError("TOOL_RUN_NOT_FOUND", `This store has no agent run "${runId}".`, {
     details: { runId },
   });
 }
 
-function strange(runId: string): ToolwrightError {
+function foreignState(runId: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_TAKEN",
-    `The state says that it is of run "${runId}", but that was begun with other messages.`,
+    `The state names run "${runId}", but that run started with other messages.`,
     {
       details: { runId },
-      hint: "Use the state as invoke returned it, or begin another run with its messages.",
+      hint: "Use the state as invoke returned it, or start another run with its messages.",
     },
   );
 }

@@ -1,14 +1,17 @@
-/** What is the same for every invoke of an agent. Loaded and made with the first. */
+/** Resources that all invokes of an agent share. Created by the first invoke. */
 import { type Archive, createArchive } from "./context/archived-form.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
 import { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
-import { resolveModel } from "../model/resolve-model.ts";
+import { fromInvocable } from "../model/from-invocable.ts";
+import { fromLanguageModel } from "../model/from-language-model.ts";
+import { resolveLanguageModel } from "../model/sdk-model.ts";
+import { refusal } from "../runtime/options.ts";
 import type { AgentModel } from "../model/agent-model.ts";
 import type { SmartAgentOptions } from "./options.ts";
 import { createToolSet, type ToolSet } from "./tools/agent-tools.ts";
 
-export interface Agent {
+export interface AgentResources {
   readonly options: SmartAgentOptions;
   readonly model: AgentModel;
   readonly tools: ToolSet;
@@ -17,7 +20,7 @@ export interface Agent {
   readonly sizeOf: Promise<(message: AgentMessage) => number>;
 }
 
-export function makeAgent(options: SmartAgentOptions): Agent {
+export function createAgentResources(options: SmartAgentOptions): AgentResources {
   const model = resolveModel(options.model);
   return {
     options,
@@ -27,4 +30,13 @@ export function makeAgent(options: SmartAgentOptions): Agent {
     archive: createArchive(options.toolResponses ?? {}),
     sizeOf: createMessageCounter(options.countTokens, model.id),
   };
+}
+
+/** @throws TOOL_OPTION_INVALID */
+function resolveModel(value: unknown): AgentModel {
+  const resolved = resolveLanguageModel(value);
+  const model = fromLanguageModel(resolved) ?? fromInvocable(resolved);
+  if (model !== undefined) return model;
+  const hint = typeof value === "string" ? " Set AI_SDK_DEFAULT_PROVIDER to use models by their names" : "";
+  throw refusal("model", `must be a model of the AI SDK, or an object with invoke(messages).${hint}`);
 }

@@ -1,27 +1,27 @@
-/** What an invoke came to, as it is kept for those who ask again. Without what must not be stored. */
+/** The result of an invoke as it is stored for repeated invokes. Its field names are part of the stored format. */
 import type { AgentEnd, AgentSetup } from "./drive-agent.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentStop } from "./options.ts";
 import type { AgentState, AgentUsage, ContextState } from "./state.ts";
 import type { Plan } from "../invoke/events.ts";
 
-export interface KeptResult {
+export interface StoredResult {
   readonly status: AgentState["status"];
   readonly stop: AgentStop;
   readonly content: string;
   readonly output?: { readonly value: unknown } | undefined;
   readonly outputError?: string | undefined;
   readonly budget?: string | undefined;
-  /** The messages that were added. */
+  /** The added messages. */
   readonly added: readonly AgentMessage[];
-  /** How many there are then, and the hash of all of them. */
+  /** The number of messages after it, and their hash. */
   readonly end: { readonly count: number; readonly hash: string };
   readonly plan: Plan;
   readonly context: ContextState | null;
   readonly usage: AgentUsage;
 }
 
-export function toKept(end: AgentEnd, { history, tools, window }: AgentSetup): KeptResult {
+export function toStoredResult(end: AgentEnd, { history, tools, window }: AgentSetup): StoredResult {
   const { stop, content, output, outputError, budget, usage } = end;
   return {
     status: statusOf(end),
@@ -31,14 +31,14 @@ export function toKept(end: AgentEnd, { history, tools, window }: AgentSetup): K
     ...(outputError === undefined ? {} : { outputError }),
     ...(budget === undefined ? {} : { budget }),
     added: history.added,
-    end: { count: history.kept.length, hash: history.hash },
+    end: { count: history.stored.length, hash: history.hash },
     plan: tools.plans.plan,
     context: window.state,
     usage,
   };
 }
 
-function statusOf({ stop, outputError }: AgentEnd): KeptResult["status"] {
+function statusOf({ stop, outputError }: AgentEnd): StoredResult["status"] {
   if (stop === "approval") return "waiting";
   const isFailure = stop === "cut" || stop === "refused" || stop === "no-output";
   return isFailure || outputError !== undefined ? "failed" : "finished";

@@ -1,4 +1,4 @@
-/** Puts together what a loop needs, and drives it from the start. */
+/** Assembles what the loop of an agent needs, from its options and from the turn that it runs in. */
 import { sourceOf } from "../invoke/deliver-event.ts";
 import type { Plan } from "../invoke/events.ts";
 import { recordedResponsesOf } from "../loop/recorded-responses.ts";
@@ -8,23 +8,22 @@ import { bytesOfTokens, estimateTokens } from "../util/estimate-tokens.ts";
 import { sha256 } from "../util/hash.ts";
 import { AgentBudget } from "./budget.ts";
 import { ContextWindow } from "./context/context-window.ts";
-import { type AgentEnd, type AgentSetup, driveAgent } from "./drive-agent.ts";
+import type { AgentSetup } from "./drive-agent.ts";
 import { History } from "./history.ts";
-import type { Agent } from "./make-agent.ts";
+import type { AgentResources } from "./agent-resources.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { SmartAgentLimits, SmartAgentOptions } from "./options.ts";
 import type { ContextState } from "./state.ts";
-import { buildSystemPrompt } from "./system-prompt.ts";
-import { emitterOf, type Watched, whileWatched } from "./agent-listeners.ts";
+import { emitterOf, type Watched } from "./agent-listeners.ts";
 import { bindTools } from "./tools/agent-tools.ts";
 import { PlanBook } from "./tools/todo-list.ts";
 
 const MAX_CONTEXT_TOKENS = 128_000;
 const TRIGGER_SHARE = 0.75;
-/** One result may take this share of the window, where nobody says. */
+/** Default share of the context window that one result may take. */
 const RESULT_SHARE = 0.25;
 
-export interface DriveOptions {
+export interface LoopInput {
   readonly scope: Scope;
   readonly messages: readonly AgentMessage[];
   readonly hash: string;
@@ -33,31 +32,28 @@ export interface DriveOptions {
   readonly context: ContextState | null;
   readonly runIds: readonly string[];
   readonly ownLimits: SmartAgentLimits;
-  readonly firstPlace: number;
+  readonly firstPosition: number;
   readonly signal: AbortSignal | undefined;
   readonly watched: Watched;
 }
 
-export async function driveFromStart(
-  agent: Agent,
-  how: DriveOptions,
-): Promise<{ end: AgentEnd; setup: AgentSetup }> {
+export async function assembleLoop(agent: AgentResources, input: LoopInput): Promise<AgentSetup> {
   const { options, model } = agent;
-  const { scope, messages, system, watched, signal } = how;
+  const { scope, messages, system, watched, signal } = input;
   const emit = emitterOf(scope.host, sourceOf(scope), watched);
   const { triggerTokens, maxResultChars } = roomOf(options);
   const { host } = scope;
   const source = {
     store: host.store,
     isOwnerAlive: (ownerId: string) => host.isOwnerAlive(ownerId),
-    runIds: how.runIds,
+    runIds: input.runIds,
     here: scope.identity,
     maxChars: maxResultChars,
   };
-  const tools = bindTools(agent.tools, new PlanBook(how.plan), source);
+  const tools = bindTools(agent.tools, new PlanBook(input.plan), source);
   const sizeOf = await agent.sizeOf;
   const window = new ContextWindow(messages, {
-    context: how.context,
+    context: input.context,
     archive: agent.archive,
     sizeOf,
     overhead: estimateTokens([system, tools.offered]),
@@ -66,11 +62,11 @@ export async function driveFromStart(
   const history = new History(messages, {
     tools: tools.byName,
     secret: host.store.secret,
-    hash: how.hash,
+    hash: input.hash,
     memory: agent.memory,
     listener: window,
   });
-  const setup: AgentSetup = {
+  return {
     options,
     scope,
     model,
@@ -80,40 +76,43 @@ export async function driveFromStart(
     responses: recordedResponsesOf(
       scope,
       (position) => emit({ type: "replay-diverged", position }),
-      how.firstPlace,
+      input.firstPosition,
     ),
     history,
     window,
     sizeOf,
-    budget: new AgentBudget(scope, how.ownLimits),
+    budget: new AgentBudget(scope, input.ownLimits),
     triggerTokens,
     maxResultChars,
     isStreamed: watched.isStreamed,
     signal,
     emit,
   };
-  return { end: await whileWatched(watched, () => driveAgent(setup)), setup };
 }
 
-/** Made when an invoke begins, and on record with it. */
-export function systemOf({ options, tools }: Agent, capabilities: string): string {
+/** Built when an invoke starts, and stored with its turn. */
+export function systemOf({ options, tools }: AgentResources, capabilities: string): string {
   const { name, systemPrompt } = options;
-  return buildSystemPrompt({
-    name,
-    systemPrompt,
-    hasPlan: tools.todoSpec !== undefined,
-    hasOutput: tools.responseSpec !== undefined,
+  return [
+    systemPrompt ?? (name === undefined ? "" : `You are ${name}.`),
+    tools.todoSpec === undefined ? "" : "For work of several steps, keep a plan with manage_todo_list.",
+    "Old or long results of tools are archived. get_tool_response returns them by the executionId that stands in their place.",
+    tools.responseSpec === undefined
+      ? ""
+      : "When everything is done, call response once with the final answer.",
     capabilities,
-  });
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
-/** From how much on something is left out, and what one result may have at most. */
+/** The size at which requests are shortened, and the limit for one result. */
 function roomOf(options: SmartAgentOptions): { triggerTokens: number; maxResultChars: number } {
   const { maxContextTokens = MAX_CONTEXT_TOKENS } = options.limits ?? {};
   const { summarization, toolResponses } = options;
-  const asked = typeof summarization === "object" ? summarization.summaryTriggerTokens : undefined;
+  const requested = typeof summarization === "object" ? summarization.summaryTriggerTokens : undefined;
   return {
-    triggerTokens: Math.min(asked ?? maxContextTokens * TRIGGER_SHARE, maxContextTokens),
+    triggerTokens: Math.min(requested ?? maxContextTokens * TRIGGER_SHARE, maxContextTokens),
     maxResultChars:
       toolResponses?.maxToolResponseChars ?? Math.floor(bytesOfTokens(maxContextTokens) * RESULT_SHARE),
   };

@@ -1,55 +1,69 @@
-/** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
+/** Runs the tool calls of one response, and applies them to the agent: its plan, its output, its end. */
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
+import type { ToolwrightError } from "../errors.ts";
 import { keptInput, storableOutput } from "../invoke/storable.ts";
-import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
+import { type EndedCall, type RequestedCall, runCalls } from "../loop/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
 import { parseInput } from "../util/parse-input.ts";
-import { type CallResult, cutOff, resultOf, unrun, withdrawn as refusedBy } from "./call-results.ts";
+import {
+  type CallResult,
+  errorResult,
+  keysOf,
+  pendingApprovals,
+  resultOf,
+  terminalCallIn,
+  truncatedCall,
+} from "../loop/call-results.ts";
+import type { AgentMessage } from "../model/messages.ts";
+import { overBudget, resultFormat } from "./call-results.ts";
 import type { AgentSetup } from "./drive-agent.ts";
 import type { AgentEventDetails } from "../invoke/events.ts";
 import type { ModelAnswer, ModelCall } from "../model/agent-model.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
 
-export interface RanAnswer {
-  /** In the order of the calls. Without those that wait. */
-  readonly results: readonly CallResult[];
+export interface FinishedCalls {
+  /** In the order of the calls, without pending ones. */
+  readonly results: readonly CallResult<AgentMessage>[];
   readonly isWaiting: boolean;
-  /** The executionIds of all calls, in the order in which they were asked for. */
-  readonly asked: readonly string[];
-  /** The first that is valid. */
+  /** Of all calls, in the order of the response. */
+  readonly executionIds: readonly string[];
+  /** The first valid output. */
   readonly output: { readonly value: unknown } | undefined;
   readonly isTerminal: boolean;
-  /** An output was given, and is none. */
+  /** The model gave an invalid output. */
   readonly hasMissed: boolean;
   readonly problem: string;
 }
 
-/** With no place said, so many calls of one answer run at once. */
+/** Default number of parallel calls of one response. */
 const PARALLEL = 8;
 
-/** @param withdrawn the budget that is spent: nothing but the output is taken */
-export async function runAnswer(
+/** @param withdrawn the exceeded budget: only the output tool may run */
+export async function runToolCalls(
   setup: AgentSetup,
   answer: ModelAnswer,
   withdrawn: string | undefined,
-): Promise<RanAnswer> {
+): Promise<FinishedCalls> {
   const { scope, tools, budget, signal, emit } = setup;
   const requested = answer.calls.map((call) => toRequested(call, tools));
-  const refused = new Map<RequestedCall, CallResult>();
+  const refused = new Map<RequestedCall, CallResult<AgentMessage>>();
+  const refuse = (call: RequestedCall, error: ToolwrightError): void => {
+    refused.set(call, errorResult(error, resultFormat(call, Infinity)));
+  };
   let left = budget.callsLeft;
   for (const call of requested) {
     const isExempt = tools.isResponse(call.name);
-    if (answer.finish !== "done") refused.set(call, unrun(call, cutOff(call)));
-    else if (withdrawn !== undefined && !isExempt) refused.set(call, unrun(call, refusedBy(call, withdrawn)));
+    if (answer.finish !== "done") refuse(call, truncatedCall(call.name, "answer"));
+    else if (withdrawn !== undefined && !isExempt) refuse(call, overBudget(call, withdrawn));
     else if (!isExempt && tools.byName.has(call.name) && (left -= 1) < 0) {
-      refused.set(call, unrun(call, refusedBy(call, "maxToolCalls")));
+      refuse(call, overBudget(call, "maxToolCalls"));
     }
   }
   const running = requested.filter((call) => !refused.has(call));
-  // Several results share the room that there is; a share is never cut shorter than a useful piece, or than the limit itself.
+  // Several results share the limit; each share is at least a useful minimum, or the limit itself where that is less.
   const maxChars = Math.max(
-    Math.min(SHORTEST_CUT, setup.maxResultChars),
+    Math.min(MIN_RESULT_CHARS, setup.maxResultChars),
     Math.floor(setup.maxResultChars / Math.max(1, Math.ceil(running.length / 2))),
   );
   tools.source.maxChars = maxChars;
@@ -63,7 +77,7 @@ export async function runAnswer(
       emit(endOf(one, setup));
       note(one, setup);
     },
-    // A change of the plan builds on the one before, also where that is on record and not made again.
+    // A change of the plan builds on the one before, also on a replayed one.
     inOrder: tools.todoSpec,
   });
   const byCall = new Map<RequestedCall, EndedCall>(ended.map((one) => [one.call, one]));
@@ -72,19 +86,19 @@ export async function runAnswer(
     results: requested.flatMap((call) => {
       const one = byCall.get(call);
       if (one === undefined) return refused.get(call) ?? [];
-      // Pages are as long as they may be already.
+      // Pages already respect the limit.
       const isOwn = one.spec !== undefined && tools.isOwn(one.spec);
-      return resultOf(one, secret, isOwn ? Infinity : maxChars) ?? [];
+      return resultOf(one, secret, resultFormat(call, isOwn ? Infinity : maxChars)) ?? [];
     }),
-    isWaiting: ended.some((one) => one.spec !== undefined && one.outcome.status === "pending"),
-    asked: ended.flatMap((one) => (one.spec === undefined ? [] : (one.outcome.key ?? []))),
+    isWaiting: pendingApprovals(ended).length > 0,
+    executionIds: keysOf(ended),
     output: ended.map((one) => outputOf(one, tools)).find((found) => found !== undefined),
-    isTerminal: ended.some(isTerminal),
+    isTerminal: terminalCallIn(ended) !== undefined,
     ...missOf(ended, tools),
   };
 }
 
-const SHORTEST_CUT = 1_000;
+const MIN_RESULT_CHARS = 1_000;
 
 function toRequested({ id, name, arguments: text }: ModelCall, tools: AgentTools): RequestedCall {
   const input = parseInput(text);
@@ -92,12 +106,12 @@ function toRequested({ id, name, arguments: text }: ModelCall, tools: AgentTools
   return { id, name, input: input.value ?? nothingFor(tools.specOf(name)), malformed: undefined };
 }
 
-/** Models send `null` where there is nothing to say; only where no object is asked for, it can be meant. */
+/** Models send `null` for no arguments; only a tool with a non-object input can mean `null` itself. */
 function nothingFor(spec: ToolSpec | undefined): unknown {
   return spec !== undefined && isWrapped(spec.inputJsonSchema) ? null : {};
 }
 
-/** Counts it, and takes over what it says about the plan. */
+/** Counts the call, and applies its change of the plan. */
 function note(ended: EndedCall, { tools, budget, emit }: AgentSetup): void {
   if (ended.spec === undefined) return;
   const { spec, outcome } = ended;
@@ -120,11 +134,6 @@ function missOf(ended: readonly EndedCall[], tools: AgentTools): { hasMissed: bo
     if (one.outcome.status === "error") return { hasMissed: true, problem: one.outcome.error.message };
   }
   return { hasMissed: false, problem: "" };
-}
-
-function isTerminal(ended: EndedCall): boolean {
-  if (ended.spec === undefined || ended.spec.terminal === false) return false;
-  return ended.outcome.status === "success" && !saysError(ended.outcome.output);
 }
 
 function startOf(call: RequestedCall, { tools, scope }: AgentSetup): AgentEventDetails {
