@@ -32,7 +32,7 @@ test("an abandoned loop is given up after 7 days, and fails rather than order ag
   expect(await responsesIn(store)).toBe(0);
   await expect(runAgentLoop(options)).rejects.toMatchObject({
     code: "TOOL_RUN_DELETED",
-    message: expect.stringContaining("was left unfinished") as string,
+    message: expect.stringContaining("did not finish") as string,
   });
   expect(placed).toEqual(["apple"]);
   await clock.advance(31 * DAY);
