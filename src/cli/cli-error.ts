@@ -1,4 +1,4 @@
-/** What the command says when it cannot do what it was asked: one sentence of what is wrong, one of what to do. */
+/** Errors of the command line: what is wrong, and what to do about it. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 
@@ -14,6 +14,15 @@ export class CliError extends Error {
   }
 }
 
+/** For a run that another process is running. */
+export function ownedElsewhere(runId: string, owner: string): CliError {
+  return new CliError(
+    "TOOL_RUN_CONFLICT",
+    `Run "${runId}" is running in ${owner}.`,
+    "Wait until it has ended, or stop that process. Nothing was changed.",
+  );
+}
+
 export interface Complaint {
   readonly code: string;
   readonly message: string;
@@ -26,7 +35,9 @@ export function toComplaint(error: unknown): Complaint {
     return { code: "CLI_FAILED", message: messageOf(error), hint: "Run it again with --debug to see where." };
   }
   const isLocked = error.code === "TOOL_STORE_FAILED" && /locked|busy/i.test(error.message);
-  const hint = isLocked ? "Another program holds it: end that program, then try again." : error.hint;
-  // Zod says each problem on a line of its own.
+  const hint = isLocked
+    ? "Another program has locked the store: end that program, then try again."
+    : error.hint;
+  // Zod reports each problem on its own line.
   return { code: error.code, message: error.message.replaceAll(/\s*\n\s*/g, " "), hint };
 }

@@ -1,11 +1,11 @@
 /** What all commands share: their common options, and one place where what they throw is put into words. */
 import type { Command } from "commander";
 import { whenDrained } from "../util/when-drained.ts";
-import { DEFAULT_STORE } from "../store/open-store.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
+import { DEFAULT_STORE } from "./store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
 export const EXIT = { finished: 0, failed: 1, waiting: 3 } as const;

@@ -1,13 +1,18 @@
-/** A run as programs and people read it. */
+/** A run and its tasks as data for programs and people. */
 import { decodeError } from "../invoke/error-record.ts";
+import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskRow } from "../store/tables/tasks.ts";
-import type { RunOverview } from "../store/tables/workflow-queries.ts";
+import { countCalls, readCallLog } from "../store/tables/call-log.ts";
+import { readEndedTasks as selectEndedTasks, readTasks, type TaskRow } from "../store/tables/tasks.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
-import { readLivingOwner } from "./owner.ts";
+import { isResumable } from "./is-resumable.ts";
+import { livenessIn, readLivingOwner } from "./run-owner.ts";
 
-/** The row of a run, decoded. `interrupted`: it is on record as running, and whoever ran it is gone. */
+export type { EndedTask } from "../store/tables/tasks.ts";
+
+/** `interrupted`: the run is stored as running, and its owner is dead. */
 export async function describeRun(store: Store, run: WorkflowRunRow) {
   const owner = run.status === "running" ? await readLivingOwner(store, run.ownerId) : undefined;
   return {
@@ -24,11 +29,30 @@ export async function describeRun(store: Store, run: WorkflowRunRow) {
   };
 }
 
-export async function describeOverview(store: Store, { run, tasks, currentTask }: RunOverview) {
-  return { ...(await describeRun(store, run)), tasks, currentTask };
+/** The same with its input, options, tasks, interrupted calls and pending approvals. */
+export async function inspectRun(store: Store, run: WorkflowRunRow) {
+  const { runId } = run;
+  const interrupted = await readCallLog(store, { runId, status: "unknown" }, livenessIn(store));
+  return {
+    ...(await describeRun(store, run)),
+    input: decode(run.inputJson),
+    options: decode(run.optionsJson),
+    tasks: (await store.read(() => readTasks(runId))).map(describeTask),
+    calls: await store.read(() => countCalls(runId)),
+    interruptedCalls: interrupted.map(({ toolName, nodeId, path, attempt, seq, key }) => ({
+      toolName,
+      nodeId,
+      path,
+      attempt,
+      seq,
+      key,
+    })),
+    approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
+    resumable: await isResumable(store, run),
+  };
 }
 
-export function describeTask(task: TaskRow) {
+function describeTask(task: TaskRow) {
   return {
     nodeId: task.nodeId,
     iteration: task.iteration,
@@ -41,6 +65,11 @@ export function describeTask(task: TaskRow) {
     startedAtMs: task.startedAtMs,
     finishedAtMs: task.finishedAtMs,
   };
+}
+
+/** The tasks that a resume does not run again, in the order in which they ended. */
+export function readEndedTasks(store: Store, runId: string) {
+  return store.read(() => selectEndedTasks(runId));
 }
 
 interface DescribedError {

@@ -1,30 +1,41 @@
-/** Lists runs by the status that is shown, newest first. */
+/** Lists the runs of a store, newest first, by the status that operators see. */
 import type { Store } from "../store/store.ts";
-import { listRuns } from "../store/tables/workflow-queries.ts";
-import { describeOverview } from "./describe-run.ts";
-import { type ShownStatus, statusOf } from "./run-status.ts";
+import { countRuns as selectCounts, listRuns as selectRuns } from "../store/tables/workflow-queries.ts";
+import type { RunStatus } from "../store/tables/workflow-runs.ts";
+import { describeRun } from "./describe-run.ts";
+import { type ShownStatus, shownStatus } from "./run-status.ts";
 
-type ListedRun = Awaited<ReturnType<typeof describeOverview>>;
+type ListedRun = Awaited<ReturnType<typeof readPage>>[number];
 
 const PAGE = 100;
 
-export async function listRunsAs(
+export async function listRuns(
   store: Store,
   status: ShownStatus | undefined,
   limit: number,
 ): Promise<ListedRun[]> {
-  const read = async (stored: typeof status, most: number, offset: number): Promise<ListedRun[]> => {
-    const filter = { status: stored === "interrupted" ? "running" : stored, limit: most, offset } as const;
-    const found = await store.read(() => listRuns(filter));
-    return Promise.all(found.map((run) => describeOverview(store, run)));
-  };
-  if (status !== "running" && status !== "interrupted") return read(status, limit, 0);
-  // Both are stored as running. Only a look at each process tells them apart, so they are read page by page.
+  if (status !== "running" && status !== "interrupted") return readPage(store, status, limit, 0);
+  // Both are stored as running. Only the liveness of each owner tells them apart, so filter page by page.
   const runs: ListedRun[] = [];
   for (let offset = 0; runs.length < limit; offset += PAGE) {
-    const page = await read(status, PAGE, offset);
-    runs.push(...page.filter((run) => statusOf(run) === status));
+    const page = await readPage(store, "running", PAGE, offset);
+    runs.push(...page.filter((run) => shownStatus(run) === status));
     if (page.length < PAGE) break;
   }
   return runs.slice(0, limit);
+}
+
+async function readPage(store: Store, status: RunStatus | undefined, limit: number, offset: number) {
+  const found = await store.read(() => selectRuns({ status, limit, offset }));
+  return Promise.all(
+    found.map(async ({ run, tasks, currentTask }) => ({
+      ...(await describeRun(store, run)),
+      tasks,
+      currentTask,
+    })),
+  );
+}
+
+export function countRuns(store: Store): Promise<Partial<Record<RunStatus, number>>> {
+  return store.read(selectCounts);
 }

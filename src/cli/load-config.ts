@@ -18,8 +18,6 @@ import {
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
-import { isPostgresAddress } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
@@ -27,11 +25,12 @@ import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";
 import { importFile, shown } from "./import-file.ts";
+import { absoluteAddress, type StoreOption } from "./store-address.ts";
 
 /** What the default export may hold. */
 interface GivenConfig {
   readonly tools?: ToolSource;
-  readonly store?: string | Store;
+  readonly store?: StoreOption;
   readonly rootDir?: string;
   readonly allowNetwork?: boolean;
   readonly maxOutputBytes?: number;
@@ -130,7 +129,9 @@ function settingsOf(given: GivenConfig, folder: string): ConfigSettings {
   return {
     ...rest,
     ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir) }),
-    ...(store === undefined ? {} : { store: typeof store === "string" ? placed(store, folder) : store }),
+    ...(store === undefined
+      ? {}
+      : { store: typeof store === "string" ? absoluteAddress(store, folder) : store }),
     ...(workflows === undefined
       ? {}
       : {
@@ -146,10 +147,6 @@ async function remoteTools({ mcpServers }: GivenConfig, folder: string): Promise
   if (mcpServers === undefined) return [];
   const { toolsOfServers } = await import("./mcp-servers.ts");
   return toolsOfServers(mcpServers, folder);
-}
-
-function placed(store: string, folder: string): string {
-  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(folder, store);
 }
 
 function withoutDoubles(tools: Tool[]): Tool[] {

@@ -4,10 +4,9 @@ import { INPUT, type OwnOption, type OwnValues, RUN_ID } from "../adapters/comma
 import { type CommandPlan, planCommands, wordsOf } from "../adapters/commander/plan-commands.ts";
 import { addToolCommands, findCommand } from "../adapters/commander/tool-commands.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
-import { DEFAULT_STORE } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
 import { setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
+import { DEFAULT_STORE, type StoreOption } from "./store-address.ts";
 
 /** What `withCommonOptions` adds to the other commands. */
 const OWN_OPTIONS: readonly OwnOption[] = [
@@ -76,6 +75,6 @@ export function commandOf({ plan }: PlacedTool): string | null {
   return plan === undefined ? null : wordsOf(plan);
 }
 
-function storeOf(config: Config, values: OwnValues): string | Store {
+function storeOf(config: Config, values: OwnValues): StoreOption {
   return typeof values["store"] === "string" ? values["store"] : (config.store ?? DEFAULT_STORE);
 }

@@ -1,7 +1,7 @@
 /** What a request asks, for the person who decides: the question, the arguments, and where all of it is. */
 import type { Approval } from "../invoke/approval.ts";
 import { nextCommand } from "./command-name.ts";
-import { toShortText } from "./screen.ts";
+import { toShortText } from "../util/readable.ts";
 
 const LONGEST = 200;
 

@@ -6,23 +6,22 @@ import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { isPostgresAddress, openStore } from "../store/open-store.ts";
-import { readEndedTasks } from "../store/tables/tasks.ts";
-import { readRun } from "../store/tables/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { keepOutputApart } from "../terminal/keep-output-apart.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { nextCommand, shownStore, withoutPassword } from "./command-name.ts";
-import { describeError } from "./describe-run.ts";
+import { nextCommand, shownStore } from "./command-name.ts";
+import { describeError, readEndedTasks } from "./describe-run.ts";
+import { withStore } from "./find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
-import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
+import { absoluteAddress, withoutPassword } from "./store-address.ts";
+import { describeOwner, readOwnerOfRun } from "./run-owner.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 
 export interface RunFileOptions {
@@ -75,8 +74,8 @@ async function runShown(
   workflow: WorkflowDefinition,
   runtime: Runtime,
 ): Promise<WorkflowResult> {
-  const { store: opened } = await hostOf(runtime);
-  const endedTasks = resume && screen.isLive ? await opened.read(() => readEndedTasks(runId)) : [];
+  const endedTasks =
+    resume && screen.isLive ? await readEndedTasks((await hostOf(runtime)).store, runId) : [];
   using progress = showProgress(screen, { runId, isResumed: resume, endedTasks });
   using stop = stopOnSignals({
     onFirst: (signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`),
@@ -131,7 +130,7 @@ async function inWords(error: unknown, store: string, runId: string, file: strin
   if (error.code === "WORKFLOW_RUN_EXISTS") {
     const next =
       error.details["status"] === "finished"
-        ? `See what came of it: ${nextCommand(store, "inspect", runId)}`
+        ? `See its result: ${nextCommand(store, "inspect", runId)}`
         : `Resume it: ${nextCommand(store, "resume", runId)}`;
     return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }
@@ -145,18 +144,8 @@ async function inWords(error: unknown, store: string, runId: string, file: strin
     );
   }
   if (error.code !== "TOOL_RUN_CONFLICT" && error.code !== "TOOL_RUN_FENCED") return error;
-  const other = await openStore(store);
-  try {
-    const owner = await readLivingOwner(other, (await other.read(() => readRun(runId)))?.ownerId ?? null);
-    if (owner === undefined) return error;
-    return new CliError(
-      error.code,
-      `Run "${runId}" is in the hands of ${describeOwner(owner)}.`,
-      "Wait until it has ended, or stop that process; nothing was changed here.",
-    );
-  } finally {
-    await other.close();
-  }
+  const owner = await withStore(store, (opened) => readOwnerOfRun(opened, runId));
+  return owner === undefined ? error : ownedElsewhere(runId, describeOwner(owner));
 }
 
 /** Other commands read the store that they are told of, so this one does too, and says where the workflow names another. */
@@ -164,14 +153,10 @@ function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, used: s
   const named = options.store ?? options.dbPath;
   if (named === undefined) return;
   const path = typeof named === "string" ? named : named.path;
-  if (path !== undefined && placeOf(path) === placeOf(used)) return;
+  if (path !== undefined && absoluteAddress(path) === absoluteAddress(used)) return;
   const shown =
     path === undefined ? "an open store of its own" : `the store ${withoutPassword(shownStore(path))}`;
   screen.warn(
     `the workflow names ${shown}; this command uses ${withoutPassword(used)}. Use --store to choose.`,
   );
-}
-
-function placeOf(store: string): string {
-  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(store);
 }

@@ -1,19 +1,9 @@
-/** The statuses of runs as they are shown and filtered by. */
+/** The status of a run as operators see it. Free of imports that run, so that every command can afford it. */
 import type { RunStatus } from "../store/tables/workflow-runs.ts";
-import type { Colour } from "./screen.ts";
 
-/** `interrupted`: stored as running, and the process that ran it is gone. */
+/** `interrupted`: the run is stored as running, and its owner is dead. */
 export type ShownStatus = RunStatus | "interrupted";
 
-export const STATUS_COLOURS: Readonly<Record<ShownStatus, Colour>> = {
-  running: "cyan",
-  finished: "green",
-  failed: "red",
-  cancelled: "yellow",
-  "waiting-approval": "yellow",
-  interrupted: "red",
-};
-
-export function statusOf(run: { readonly status: RunStatus; readonly interrupted: boolean }): ShownStatus {
+export function shownStatus(run: { readonly status: RunStatus; readonly interrupted: boolean }): ShownStatus {
   return run.interrupted ? "interrupted" : run.status;
 }

@@ -7,8 +7,8 @@ import {
   toTerminalLine,
   toTerminalText,
 } from "../terminal/terminal-text.ts";
-import { toShownText } from "../util/shown-value.ts";
 import { CliError, toComplaint } from "./cli-error.ts";
+import type { ShownStatus } from "./run-status.ts";
 
 export interface CommonOptions {
   readonly store: string;
@@ -18,6 +18,15 @@ export interface CommonOptions {
 }
 
 export type Colour = "green" | "red" | "yellow" | "cyan" | "gray" | "bold";
+
+export const STATUS_COLOURS: Readonly<Record<ShownStatus, Colour>> = {
+  running: "cyan",
+  finished: "green",
+  failed: "red",
+  cancelled: "yellow",
+  "waiting-approval": "yellow",
+  interrupted: "red",
+};
 
 export interface Screen {
   readonly isJson: boolean;
@@ -91,35 +100,4 @@ function createColours() {
         .map((part, place) => (place % 2 === 1 ? `\u001B${part}` : show(part)))
         .join(""),
   };
-}
-
-export function toDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 60
-    ? `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-const AGE_UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-] as const;
-
-/** In its largest unit: how long ago it was to the second says nothing. */
-export function toAge(ms: number, now: number = Date.now()): string {
-  // A time that lies ahead is one of a clock that was set back since.
-  const age = Math.max(0, now - ms);
-  if (age < 60_000) return `${toDuration(age)} ago`;
-  const [unit, length] = AGE_UNITS.find(([, ms]) => age >= ms) ?? AGE_UNITS[2];
-  return `${Math.floor(age / length)} ${unit} ago`;
-}
-
-/** One line of a value, not longer than a line. */
-export function toShortText(value: unknown, longest = 100): string {
-  const text = value === undefined ? "" : toShownText(value);
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

@@ -269,6 +269,6 @@ it("distinguishes the run of a command from one of a workflow, and from none", a
   const folder = createProject();
   await toolwright(folder, ["notes", "write", "a", "--run-id", "r"]);
   const why = await toolwright(folder, ["why", "r"]);
-  expect(why).toMatchObject({ code: 1, stderr: expect.stringMatching(/"r" is a program's[^]*calls r/) });
+  expect(why).toMatchObject({ code: 1, stderr: expect.stringMatching(/"r" belongs to a program[^]*calls r/) });
   expect((await toolwright(folder, ["why", "none"])).stderr).toContain('There is no run "none"');
 });

@@ -135,7 +135,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       code: "TOOL_APPROVAL_SETTLED",
       message: expect.stringContaining("its run was cancelled") as string,
     });
-    expect(await cancelByCommand(store, run)).toMatchObject({ message: 'Run "r" is stopped.' });
+    expect(await cancelByCommand(store, run)).toMatchObject({ outcome: "cancelled", status: "cancelled" });
     expect(paid).toEqual([]);
   });
 

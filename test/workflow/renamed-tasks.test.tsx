@@ -43,7 +43,7 @@ async function why(store: string, runId: string): Promise<string> {
   try {
     const run = await opened.read(() => readRun(runId));
     if (run === undefined) throw new Error("there is no such run");
-    return (await explainRun(opened, run, store)).because.join("\n");
+    return (await explainRun(opened, run)).because.join("\n");
   } finally {
     await opened.close();
   }

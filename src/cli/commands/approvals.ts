@@ -1,12 +1,14 @@
-/** `toolwright approvals`: what waits for a person. */
+/** `toolwright approvals`: lists approval requests. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { answerSteps, stepLines } from "../answer-lines.ts";
-import { withoutPassword } from "../command-name.ts";
+import { answerSteps } from "../next-step.ts";
+import { stepLines, toTypedSteps } from "../step-lines.ts";
+import { storeExists, withoutPassword } from "../store-address.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
-import { type CommonOptions, toAge } from "../screen.ts";
+import type { CommonOptions } from "../screen.ts";
+import { toAge } from "../../util/readable.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;
@@ -32,30 +34,13 @@ export function addApprovalsCommand(program: Command): void {
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
-        const { storeExists, withStore } = await import("../open.ts");
-        const { readApprovals } = await import("../../runtime/approvals.ts");
-        const { systemClock } = await import("../../util/clock.ts");
-        const { countApprovals } = await import("../../store/tables/approvals.ts");
+        const { withStore } = await import("../find-run.ts");
+        const { listRequests } = await import("../list-requests.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
-        const { resumableAmong } = await import("../is-resumable.ts");
         const { requests, total, resumable } = !storeExists(options.store)
           ? { requests: [], total: 0, resumable: new Set<string>() }
-          : await withStore(options.store, async (store) => {
-              const found = await readApprovals(
-                { store, clock: systemClock },
-                { ...filter, limit: options.limit },
-              );
-              const pending = found.filter((request) => request.status === "pending");
-              return {
-                requests: found,
-                total: await store.read(() => countApprovals(filter, systemClock.now())),
-                resumable: await resumableAmong(
-                  store,
-                  pending.map(({ runId }) => runId),
-                ),
-              };
-            });
+          : await withStore(options.store, (store) => listRequests(store, filter, options.limit));
         const { approvalRow } = await import("../approval-row.ts");
         screen.tell(requests.map(approvalRow));
         if (requests.length === 0)
@@ -71,13 +56,13 @@ export function addApprovalsCommand(program: Command): void {
           screen.say(
             `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
           );
-          const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
+          const location = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
           const tool = request.kind === "task" ? [] : [`tool ${toTerminalName(toolName)}`];
-          screen.say(`  ${[...place, ...tool].join(", ")}`);
+          screen.say(`  ${[...location, ...tool].join(", ")}`);
           for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
           if (request.status !== "pending") continue;
-          const steps = answerSteps(options.store, request, { resume: resumable.has(runId) });
-          for (const line of stepLines(steps)) screen.say(line);
+          const steps = answerSteps(request, { resume: resumable.has(runId) });
+          for (const line of stepLines(toTypedSteps(options.store, steps))) screen.say(line);
         }
         const more = total - requests.length;
         // On stderr: with --json, stdout is the list.

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type CommonOptions, toDuration, toShortText } from "../screen.ts";
+import type { CommonOptions } from "../screen.ts";
+import { toDuration, toShortText } from "../../util/readable.ts";
 
 interface CallsOptions extends CommonOptions {
   readonly task?: string;
@@ -38,29 +39,19 @@ export function addCallsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
-        const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
-        const { readCallLog } = await import("../../store/tables/call-log.ts");
-        const { ownersOf } = await import("../owner.ts");
-        const { decodeError } = await import("../../invoke/error-record.ts");
+        const { assertStoreExists, requireRun } = await import("../open.ts");
+        const { withStore } = await import("../find-run.ts");
+        const { listCalls } = await import("../list-calls.ts");
         const { toShownStored } = await import("../../util/truncate.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {
           const filter = { runId, nodeId: options.task, toolName: options.tool };
-          const found = await readCallLog(store, filter, ownersOf(store));
-          // A run of a program has calls without being a workflow's.
-          if (found.length === 0) await readKnownRun(store, options.store, runId);
+          const found = await listCalls(store, filter);
+          // The run of a program has calls, and is no workflow run.
+          if (found.length === 0) await requireRun(store, options.store, runId);
           return found;
         });
-        const shown = (json: string | null): unknown =>
-          json === null ? null : (JSON.parse(toShownStored(json)) as unknown);
-        screen.tell(
-          calls.map((call) => ({
-            ...call,
-            input: shown(call.inputJson),
-            output: shown(call.outputJson),
-            error: call.errorJson === null ? null : decodeError(call.errorJson).toModel(),
-          })),
-        );
+        screen.tell(calls);
         if (calls.length === 0) {
           screen.say(
             options.task === undefined && options.tool === undefined
@@ -69,8 +60,8 @@ export function addCallsCommand(program: Command): void {
           );
           return EXIT.finished;
         }
-        const endOf = ({ errorJson, outputJson }: (typeof calls)[number]): string => {
-          if (errorJson !== null) return decodeError(errorJson).message;
+        const resultOf = ({ error, outputJson }: (typeof calls)[number]): string => {
+          if (error !== null) return error.message;
           return outputJson === null ? "" : toShownStored(outputJson);
         };
         const rows = calls.map((call) => [
@@ -85,7 +76,7 @@ export function addCallsCommand(program: Command): void {
               : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
           toShortText(call.inputJson === null ? "" : toShownStored(call.inputJson), LONGEST),
-          toShortText(endOf(call), LONGEST),
+          toShortText(resultOf(call), LONGEST),
         ]);
         const table = fitTable(COLUMNS, rows, outputWidth());
         screen.sayText(screen.paint("bold", table.head));

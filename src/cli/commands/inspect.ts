@@ -1,11 +1,13 @@
-/** `toolwright inspect <run-id>`: all that is on record of a run. */
+/** `toolwright inspect <run-id>`: shows everything that is stored about a run. */
 import type { Command } from "commander";
-import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
-import { STATUS_COLOURS, statusOf } from "../run-status.ts";
-import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
+import { shownStatus } from "../run-status.ts";
+import { answerSteps } from "../next-step.ts";
+import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
+import { stepLines, toTypedSteps } from "../step-lines.ts";
+import { toAge, toDuration, toShortText } from "../../util/readable.ts";
 
 const MOST_REQUESTS = 20;
 
@@ -20,36 +22,11 @@ export function addInspectCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { describeRun, describeTask } = await import("../describe-run.ts");
-        const { readTasks } = await import("../../store/tables/tasks.ts");
-        const { countCalls, readCallLog } = await import("../../store/tables/call-log.ts");
-        const { ownersOf } = await import("../owner.ts");
-        const { readApprovals } = await import("../../runtime/approvals.ts");
-        const { isResumable } = await import("../is-resumable.ts");
-        const { decode } = await import("../../util/encode.ts");
-        const { systemClock } = await import("../../util/clock.ts");
-        const found = await withRun(options.store, runId, async (store, run) => ({
-          ...(await describeRun(store, run)),
-          input: decode(run.inputJson),
-          options: decode(run.optionsJson),
-          tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-          calls: await store.read(() => countCalls(runId)),
-          interruptedCalls: (await readCallLog(store, { runId, status: "unknown" }, ownersOf(store))).map(
-            ({ toolName, nodeId, path, attempt, seq, key }) => ({
-              toolName,
-              nodeId,
-              path,
-              attempt,
-              seq,
-              key,
-            }),
-          ),
-          approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
-          resume: await isResumable(store, run),
-        }));
-        const { resume, ...told } = found;
-        screen.tell(told);
-        const status = statusOf(found);
+        const { inspectRun } = await import("../describe-run.ts");
+        const found = await withRun(options.store, runId, inspectRun);
+        const { resumable: resume, ...shown } = found;
+        screen.tell(shown);
+        const status = shownStatus(found);
         screen.say(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
         screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
         if (found.error !== null) screen.sayBlock(`  error     ${found.error.message}`);
@@ -73,9 +50,12 @@ export function addInspectCommand(program: Command): void {
         }
         for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
           screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
-          // A yes or no does not answer it, so the three answers are shown.
+          // A yes or no does not answer it, so show the three answers.
           if (request.kind === "replay")
-            for (const line of stepLines(answerSteps(options.store, request, { resume }), "    "))
+            for (const line of stepLines(
+              toTypedSteps(options.store, answerSteps(request, { resume })),
+              "    ",
+            ))
               screen.say(line);
         }
         if (found.approvals.length > MOST_REQUESTS)

@@ -1,11 +1,12 @@
-/** `toolwright ps`: the runs of a store, newest first. */
+/** `toolwright ps`: lists the runs of a store, newest first. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type ShownStatus, STATUS_COLOURS, statusOf } from "../run-status.ts";
-import { type CommonOptions, toAge, toDuration } from "../screen.ts";
+import { type ShownStatus, shownStatus } from "../run-status.ts";
+import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
+import { storeExists, withoutPassword } from "../store-address.ts";
+import { toAge, toDuration } from "../../util/readable.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;
@@ -42,11 +43,11 @@ export function addPsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
-        const { storeExists, withStore } = await import("../open.ts");
-        const { listRunsAs } = await import("../list-runs.ts");
+        const { withStore } = await import("../find-run.ts");
+        const { listRuns } = await import("../list-runs.ts");
         const runs = !storeExists(options.store)
           ? []
-          : await withStore(options.store, (store) => listRunsAs(store, options.status, options.limit));
+          : await withStore(options.store, (store) => listRuns(store, options.status, options.limit));
         screen.tell(runs);
         if (runs.length === 0) {
           screen.say(
@@ -70,7 +71,7 @@ export function addPsCommand(program: Command): void {
           return [
             run.runId,
             run.workflow,
-            statusOf(run),
+            shownStatus(run),
             counts.join(", "),
             run.currentTask ?? "",
             toAge(run.createdAtMs),
@@ -81,7 +82,7 @@ export function addPsCommand(program: Command): void {
         screen.sayText(screen.paint("bold", table.head));
         for (const [index, line] of table.rows.entries()) {
           const run = runs[index];
-          const status = run === undefined ? "running" : statusOf(run);
+          const status = run === undefined ? "running" : shownStatus(run);
           screen.sayText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
         return EXIT.finished;

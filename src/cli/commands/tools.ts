@@ -1,7 +1,7 @@
 /** `toolwright tools`: the tools of this folder's `toolwright.config.ts`, and the command of each. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { toShortText } from "../screen.ts";
+import { toShortText } from "../../util/readable.ts";
 
 export function addToolsCommand(program: Command): void {
   const command = program

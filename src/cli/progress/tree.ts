@@ -1,8 +1,9 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
-import type { EndedTask } from "../../store/tables/tasks.ts";
+import type { EndedTask } from "../describe-run.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
-import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
+import type { Colour, Screen } from "../screen.ts";
+import { toDuration, toShortText } from "../../util/readable.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { LiveArea } from "../../terminal/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
