@@ -1,8 +1,8 @@
 /** How this command was called, so that the commands that it prints can be pasted. */
 import { basename, relative } from "node:path";
 import { printedWord } from "../terminal/terminal-text.ts";
-import type { CommandFlag } from "./next-step.ts";
-import { DEFAULT_STORE, isStoreFile, type StoreOption, withoutPassword } from "./store-address.ts";
+import type { CommandFlag } from "../operate/next-step.ts";
+import { DEFAULT_STORE, isStoreFile, type StoreOption, withoutPassword } from "../operate/store-address.ts";
 
 export function commandName(): string {
   if (process.env["npm_command"] === "exec") return "npx toolwright";

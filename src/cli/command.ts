@@ -5,7 +5,7 @@ import { CliError } from "./cli-error.ts";
 import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
-import { DEFAULT_STORE } from "./store-address.ts";
+import { DEFAULT_STORE } from "../operate/store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
 export const EXIT = { finished: 0, failed: 1, waiting: 3 } as const;

@@ -6,9 +6,9 @@ import { describeIsolation } from "../sandbox/isolation/isolation.ts";
 import { isFullIsolation } from "../sandbox/isolation/tier.ts";
 import { toComplaint } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
-import { withStore } from "./find-run.ts";
-import { countRuns } from "./list-runs.ts";
-import { storeExists, withoutPassword } from "./store-address.ts";
+import { withStore } from "../operate/find-run.ts";
+import { countRuns } from "../operate/list-runs.ts";
+import { storeExists, withoutPassword } from "../operate/store-address.ts";
 
 export interface Check {
   readonly name: string;

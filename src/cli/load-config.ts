@@ -25,7 +25,7 @@ import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";
 import { importFile, shown } from "./import-file.ts";
-import { absoluteAddress, type StoreOption } from "./store-address.ts";
+import { absoluteAddress, type StoreOption } from "../operate/store-address.ts";
 
 /** What the default export may hold. */
 interface GivenConfig {

@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { CliError } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
-import { findRun, type FoundRun, withStore } from "./find-run.ts";
-import { storeExists, withoutPassword } from "./store-address.ts";
+import { findRun, type FoundRun, withStore } from "../operate/find-run.ts";
+import { storeExists, withoutPassword } from "../operate/store-address.ts";
 
 type OpenStore = Parameters<Parameters<typeof withStore>[1]>[0];
 type WorkflowRun = Extract<FoundRun, { kind: "workflow" }>["run"];

@@ -6,7 +6,7 @@ import { addToolCommands, findCommand } from "../adapters/commander/tool-command
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
-import { DEFAULT_STORE, type StoreOption } from "./store-address.ts";
+import { DEFAULT_STORE, type StoreOption } from "../operate/store-address.ts";
 
 /** What `withCommonOptions` adds to the other commands. */
 const OWN_OPTIONS: readonly OwnOption[] = [

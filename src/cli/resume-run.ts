@@ -6,7 +6,7 @@ import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { findWorkflowFile } from "./load-workflow.ts";
 import { withRun } from "./open.ts";
-import { describeOwner, readLivingOwner } from "./run-owner.ts";
+import { describeOwner, readLivingOwner } from "../operate/run-owner.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { runFile } from "./run-file.ts";
 import { assertCanAsk, type RunOptions, toRunOptions } from "./run-options.ts";

@@ -13,15 +13,15 @@ import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import { nextCommand, shownStore } from "./command-name.ts";
-import { describeError, readEndedTasks } from "./describe-run.ts";
-import { withStore } from "./find-run.ts";
+import { describeError, readEndedTasks } from "../operate/describe-run.ts";
+import { withStore } from "../operate/find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { showProgress } from "./progress/show-progress.ts";
 import { sayResult } from "./say-result.ts";
 import type { Screen } from "./screen.ts";
-import { absoluteAddress, withoutPassword } from "./store-address.ts";
-import { describeOwner, readOwnerOfRun } from "./run-owner.ts";
+import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
+import { describeOwner, readOwnerOfRun } from "../operate/run-owner.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 
 export interface RunFileOptions {

@@ -7,14 +7,14 @@ import type { WorkflowResult } from "../workflow/run-workflow.ts";
 import { toTerminalJson, toTerminalName } from "../terminal/terminal-text.ts";
 import { approvalRow } from "./approval-row.ts";
 import { EXIT } from "./command.ts";
-import { describeError } from "./describe-run.ts";
-import { explainRun } from "./explain-run.ts";
-import { findRun } from "./find-run.ts";
-import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
+import { describeError } from "../operate/describe-run.ts";
+import { explainRun } from "../operate/explain-run.ts";
+import { findRun } from "../operate/find-run.ts";
+import { answerSteps, type NextStep, nextStep } from "../operate/next-step.ts";
 import { questionLines } from "./request-lines.ts";
 import type { Screen } from "./screen.ts";
 import { stepLines, toTypedSteps } from "./step-lines.ts";
-import { absoluteAddress, withoutPassword } from "./store-address.ts";
+import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 
 /** A run may wait for thousands of decisions: `approvals` lists them all. */
 const MOST_REQUESTS = 10;

@@ -8,7 +8,7 @@ import {
   toTerminalText,
 } from "../terminal/terminal-text.ts";
 import { CliError, toComplaint } from "./cli-error.ts";
-import type { ShownStatus } from "./run-status.ts";
+import type { ShownStatus } from "../operate/run-status.ts";
 
 export interface CommonOptions {
   readonly store: string;

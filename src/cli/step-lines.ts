@@ -1,5 +1,5 @@
 /** Next steps as command lines that can be pasted. */
-import type { NextStep } from "./next-step.ts";
+import type { NextStep } from "../operate/next-step.ts";
 import { nextCommand } from "./command-name.ts";
 
 export interface TypedStep {

@@ -2,7 +2,7 @@
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { explainRun } from "../../src/cli/explain-run.ts";
+import { explainRun } from "../../src/operate/explain-run.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { readRun } from "../../src/store/tables/workflow-runs.ts";
 import { createStorePath } from "./harness.ts";

@@ -1,9 +1,9 @@
 /** `toolwright approvals`: lists approval requests. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { answerSteps } from "../next-step.ts";
+import { answerSteps } from "../../operate/next-step.ts";
 import { stepLines, toTypedSteps } from "../step-lines.ts";
-import { storeExists, withoutPassword } from "../store-address.ts";
+import { storeExists, withoutPassword } from "../../operate/store-address.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
@@ -34,8 +34,8 @@ export function addApprovalsCommand(program: Command): void {
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
-        const { withStore } = await import("../find-run.ts");
-        const { listRequests } = await import("../list-requests.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listRequests } = await import("../../operate/list-requests.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
         const { requests, total, resumable } = !storeExists(options.store)

@@ -40,8 +40,8 @@ export function addCallsCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
         const { assertStoreExists, requireRun } = await import("../open.ts");
-        const { withStore } = await import("../find-run.ts");
-        const { listCalls } = await import("../list-calls.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listCalls } = await import("../../operate/list-calls.ts");
         const { toShownStored } = await import("../../util/truncate.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
-import type { CancelResult } from "../cancel-run.ts";
+import type { CancelResult } from "../../operate/cancel-run.ts";
 import { CliError } from "../cli-error.ts";
 import type { CommonOptions } from "../screen.ts";
 
@@ -17,9 +17,9 @@ export function addCancelCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { cancelRun } = await import("../cancel-run.ts");
+        const { cancelRun } = await import("../../operate/cancel-run.ts");
         const result = await withRun(options.store, runId, cancelRun);
-        const { describeOwner } = await import("../run-owner.ts");
+        const { describeOwner } = await import("../../operate/run-owner.ts");
         const owner = result.owner === undefined ? "Its process" : describeOwner(result.owner);
         const message = messageFor(runId, result, owner);
         screen.tell({ runId, status: result.status, message });

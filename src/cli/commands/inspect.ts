@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
-import { shownStatus } from "../run-status.ts";
-import { answerSteps } from "../next-step.ts";
+import { shownStatus } from "../../operate/run-status.ts";
+import { answerSteps } from "../../operate/next-step.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
 import { stepLines, toTypedSteps } from "../step-lines.ts";
 import { toAge, toDuration, toShortText } from "../../util/readable.ts";
@@ -22,7 +22,7 @@ export function addInspectCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { inspectRun } = await import("../describe-run.ts");
+        const { inspectRun } = await import("../../operate/describe-run.ts");
         const found = await withRun(options.store, runId, inspectRun);
         const { resumable: resume, ...shown } = found;
         screen.tell(shown);

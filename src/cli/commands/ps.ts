@@ -3,9 +3,9 @@ import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type ShownStatus, shownStatus } from "../run-status.ts";
+import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
-import { storeExists, withoutPassword } from "../store-address.ts";
+import { storeExists, withoutPassword } from "../../operate/store-address.ts";
 import { toAge, toDuration } from "../../util/readable.ts";
 
 interface PsOptions extends CommonOptions {
@@ -43,8 +43,8 @@ export function addPsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
-        const { withStore } = await import("../find-run.ts");
-        const { listRuns } = await import("../list-runs.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listRuns } = await import("../../operate/list-runs.ts");
         const runs = !storeExists(options.store)
           ? []
           : await withStore(options.store, (store) => listRuns(store, options.status, options.limit));

@@ -15,7 +15,7 @@ export function addWhyCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { explainRun } = await import("../explain-run.ts");
+        const { explainRun } = await import("../../operate/explain-run.ts");
         const { status, because, next } = await withRun(options.store, runId, explainRun);
         const steps = toTypedSteps(options.store, next);
         screen.tell({ runId, status, because, next: steps.map(({ command }) => command) });

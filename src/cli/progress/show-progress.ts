@@ -1,6 +1,6 @@
 /** Shows how a run goes: a tree that is drawn over on a terminal, else a line for each thing that happens. */
 import type { EventListener } from "../../invoke/events.ts";
-import type { EndedTask } from "../describe-run.ts";
+import type { EndedTask } from "../../operate/describe-run.ts";
 import type { WorkflowEvent } from "../../workflow/run-state.ts";
 import type { Screen } from "../screen.ts";
 import { showLines } from "./lines.ts";

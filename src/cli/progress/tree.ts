@@ -1,5 +1,5 @@
 /** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
-import type { EndedTask } from "../describe-run.ts";
+import type { EndedTask } from "../../operate/describe-run.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
 import type { Colour, Screen } from "../screen.ts";
