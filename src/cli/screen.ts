@@ -1,4 +1,4 @@
-/** What is written where: words for people, or JSON for programs, in colours only where they are wanted. */
+/** Output of commands: text for people or JSON for programs, with colours only on a terminal. */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import {
@@ -30,18 +30,18 @@ export const STATUS_COLOURS: Readonly<Record<ShownStatus, Colour>> = {
 
 export interface Screen {
   readonly isJson: boolean;
-  /** Whether what is drawn can be drawn over. */
+  /** Whether the output is a terminal that can be redrawn. */
   readonly isLive: boolean;
   paint(colour: Colour, text: string): string;
-  /** Prompts, names and errors may be a model's: none of them obtains more of a terminal than `paint` does. One line. */
+  /** One line without control sequences, except those of `paint`: prompts, names and errors may come from a model. */
   harmless(text: string): string;
-  /** One line, whatever the text holds. */
+  /** One line; line breaks in the text are escaped. */
   say(text: string): void;
-  /** The same, with further lines marked as not ours. */
+  /** Several lines; each line after the first is marked, so that it cannot pass for our own output. */
   sayBlock(text: string): void;
-  /** Lines that are nothing else, such as an output or a table. */
+  /** Plain lines, such as an output or a table. */
   sayText(text: string): void;
-  /** For programs only. */
+  /** JSON; written only with `--json`. */
   tell(value: unknown): void;
   /** One line on standard error. */
   warn(text: string): void;
@@ -75,7 +75,7 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
       if (isJson) process.stdout.write(`${toTerminalJson({ error: complaint })}\n`);
       const { message, hint } = complaint;
       process.stderr.write(`toolwright: ${toTerminalBlock(message)}\n`);
-      // Only we write hints of several lines.
+      // Only our own errors may have hints of several lines.
       const lines = error instanceof CliError ? hint.split("\n") : [hint];
       if (hint !== "") for (const line of lines) process.stderr.write(`  ${toTerminalLine(line)}\n`);
       if (options.debug === true && error instanceof Error && error.stack !== undefined)
@@ -84,7 +84,7 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
   };
 }
 
-/** Marks what is painted by a word that no text can guess: an escape sequence in a text must not pass for ours. */
+/** Marks our escape sequences with a random word, so that a sequence in a text cannot pass for one of ours. */
 function createColours() {
   const word = randomBytes(8).toString("hex");
   const mark = (sequence: string): string => `\u001B${word}${sequence.slice(1)}`;
@@ -97,7 +97,7 @@ function createColours() {
     show: (text: string, show: (text: string) => string): string =>
       text
         .split(marks)
-        .map((part, place) => (place % 2 === 1 ? `\u001B${part}` : show(part)))
+        .map((part, index) => (index % 2 === 1 ? `\u001B${part}` : show(part)))
         .join(""),
   };
 }

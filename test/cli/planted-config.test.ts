@@ -83,7 +83,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     for (const { args, code, stderr } of results) {
       expect([args, code]).toEqual([args, 1]);
       expect(stderr).toContain(
-        "toolwright.config.ts appeared while a command of an agent ran, so it was not loaded.",
+        "toolwright.config.ts was created while an agent ran a command, so it was not loaded.",
       );
       expect(stderr).toMatch(/To trust it: rm '.*toolwright state .*\/untrusted\/[0-9a-f]{64}'\n/);
     }

@@ -45,7 +45,7 @@ it("lets one of two terminals have the run, and tells the other one who has it",
   await winner?.saying("second is written");
   const third = await toolwright(folder, ["resume", "r"]);
   expect(third.code).toBe(1);
-  expect(third.stderr).toContain(`Run "r" is in the hands of process ${winner?.child.pid}`);
+  expect(third.stderr).toContain(`Run "r" is running in process ${winner?.child.pid}`);
   winner?.child.kill("SIGKILL");
   await winner?.ended;
   expect(effects(folder)).toEqual(["first", "second"]);
@@ -59,7 +59,7 @@ it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goe
   expect(stopped.code).toBe(1);
   expect(stopped.stdout).toMatch(new RegExp(`${signal}: stopping[^]*stopped r\\n[^]*resume r`));
   const why = await toolwright(folder, ["why", "r"]);
-  expect(why.stdout).toMatch(/was stopped .* ago\. It goes on where it was\./);
+  expect(why.stdout).toMatch(/was stopped .* ago\. It can be resumed where it stopped\./);
   expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 0 });
   expect(effects(folder)).toEqual(["first", "second"]);
 });
@@ -105,7 +105,7 @@ it("takes --file for a file that has moved, once", async () => {
   renameSync(join(folder, "w.tsx"), join(folder, "moved.tsx"));
   const lost = await toolwright(folder, ["resume", "r"]);
   expect(lost.code).toBe(1);
-  expect(lost.stderr).toMatch(/w\.tsx, is not there any more\.\n.*--file/);
+  expect(lost.stderr).toMatch(/w\.tsx, does not exist any more\.\n.*--file/);
   const moved = start(folder, ["resume", "r", "--file", "moved.tsx"], HANG);
   await moved.saying("second is written");
   moved.child.kill("SIGKILL");

@@ -21,7 +21,7 @@ export function addApprovalsCommand(program: Command): void {
     .command("approvals")
     .summary("list what waits for approval")
     .description(
-      "Lists requests for approval: tool calls, tasks and <Approval> nodes, with the commands that decide them.",
+      "Lists approval requests of tool calls, tasks and <Approval> nodes, with the commands that decide them.",
     )
     .option("--run <run-id>", "only those of one run")
     .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
@@ -48,8 +48,8 @@ export function addApprovalsCommand(program: Command): void {
             !storeExists(options.store)
               ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
               : options.status === "pending"
-                ? "There is nothing to decide."
-                : "There are no such requests.",
+                ? "No requests are pending."
+                : "No requests have this status.",
           );
         for (const request of requests) {
           const { id, nodeId, runId, toolName } = request;

@@ -10,7 +10,7 @@ interface CallsOptions extends CommonOptions {
   readonly tool?: string;
 }
 
-/** No terminal is wider. */
+/** Wider than any terminal. */
 const LONGEST = 1_000;
 
 const COLUMNS: readonly Column[] = [
@@ -55,7 +55,7 @@ export function addCallsCommand(program: Command): void {
         if (calls.length === 0) {
           screen.say(
             options.task === undefined && options.tool === undefined
-              ? "The run has made no calls."
+              ? "The run made no calls."
               : "No call of the run matches --task and --tool.",
           );
           return EXIT.finished;

@@ -1,4 +1,4 @@
-/** `toolwright cancel <run-id>`: stops a run, which can be resumed later. */
+/** `toolwright cancel <run-id>`: stops a run. It can be resumed later. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
@@ -10,7 +10,7 @@ export function addCancelCommand(program: Command): void {
   const command = program
     .command("cancel")
     .summary("stop a run")
-    .description("Stops a run, in whichever process it is. It can be resumed later.")
+    .description("Stops a run, also one that runs in another process. It can be resumed later.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright cancel order-17"))

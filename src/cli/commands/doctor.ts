@@ -1,4 +1,4 @@
-/** `toolwright doctor`: whether everything is there that a run needs. */
+/** `toolwright doctor`: checks everything that a run needs. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import type { Colour, CommonOptions } from "../screen.ts";
@@ -9,7 +9,7 @@ export function addDoctorCommand(program: Command): void {
   const command = program
     .command("doctor")
     .summary("check Node, the store, the sandbox and optional packages")
-    .description("Checks the version of Node, the store, the sandbox of commands, and optional packages.");
+    .description("Checks the version of Node, the store, the sandbox for commands, and optional packages.");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright doctor", "toolwright doctor --store postgres://localhost/app"))
     .action(

@@ -1,4 +1,4 @@
-/** `toolwright init [folder]`: writes a workflow, a tool and a test that run, and says what to try. */
+/** `toolwright init [folder]`: writes an example workflow with a tool and a test, and prints what to try. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Command } from "commander";
@@ -14,11 +14,9 @@ const TEMPLATE = new URL("../../../templates/init/", import.meta.url);
 export function addInitCommand(program: Command): void {
   const command = program
     .command("init")
-    .summary("write a first workflow, a tool and a test")
-    .description(
-      "Writes a workflow, a tool and a test that run. Files that are there already are left alone.",
-    )
-    .argument("[folder]", "where to write them", ".");
+    .summary("write an example workflow, a tool and a test")
+    .description("Writes an example workflow with a tool and a test. Existing files are not changed.")
+    .argument("[folder]", "the folder to write to", ".");
   withOutputOptions(command)
     .addHelpText("after", examples("toolwright init", "toolwright init orders"))
     .action(
@@ -29,7 +27,7 @@ export function addInitCommand(program: Command): void {
         if (clash !== undefined) {
           throw new CliError(
             "CLI_FILE_EXISTS",
-            `${join(folder, clash)} is there already; nothing was written.`,
+            `${join(folder, clash)} already exists. Nothing was written.`,
             `Choose another folder: ${commandName()} init <folder>`,
           );
         }

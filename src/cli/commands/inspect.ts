@@ -15,7 +15,7 @@ export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
     .summary("show a run and its tasks")
-    .description("Shows what is stored about a run: its input, options, tasks, outputs and open requests.")
+    .description("Shows a run: its input, options, tasks, outputs and pending requests.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))

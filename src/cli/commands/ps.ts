@@ -29,7 +29,7 @@ export function addPsCommand(program: Command): void {
   const command = program
     .command("ps")
     .summary("list runs, newest first")
-    .description("Lists runs, newest first, with how far their tasks are.")
+    .description("Lists runs, newest first, with the progress of their tasks.")
     .option("--limit <runs>", "how many at most", wholeNumber(1), 20)
     .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES));
   withCommonOptions(command)
@@ -38,7 +38,7 @@ export function addPsCommand(program: Command): void {
       examples(
         "toolwright ps",
         "toolwright ps --status waiting-approval --json",
-        "toolwright ps --status interrupted   # their process is gone",
+        "toolwright ps --status interrupted   # their process has died",
       ),
     )
     .action(

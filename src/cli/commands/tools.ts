@@ -1,4 +1,4 @@
-/** `toolwright tools`: the tools of this folder's `toolwright.config.ts`, and the command of each. */
+/** `toolwright tools`: lists the tools of `toolwright.config.ts` with their commands. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
 import { toShortText } from "../../util/readable.ts";

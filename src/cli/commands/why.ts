@@ -8,7 +8,7 @@ export function addWhyCommand(program: Command): void {
   const command = program
     .command("why")
     .summary("explain why a run waits or failed, and what comes next")
-    .description("Explains in words why a run waits, failed or stopped, and which command comes next.")
+    .description("Explains why a run waits, failed or stopped, and which command comes next.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright why order-17"))

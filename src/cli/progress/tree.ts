@@ -1,4 +1,4 @@
-/** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
+/** Progress as a live tree: tasks with their times, and the tool call that each is making. */
 import type { EndedTask } from "../../operate/describe-run.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
@@ -35,7 +35,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
   let outline: readonly PlanOutline[] | undefined;
 
   const draw = (): void => {
-    // Before it is rendered, a run may still be refused.
+    // Until the plan is rendered, the run may still be refused.
     if (outline === undefined) return;
     const now = performance.now();
     const lines = outline.flatMap((node) => linesOf(screen, node, tasks, now, "  "));
