@@ -49,7 +49,7 @@ test("the config's model writes it; one that fails keeps what is there, and the 
   const failed = await toolwright(folder, ["capabilities", "--refresh"], { env: { DOWN: "1" } });
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toContain(
-    "The model failed, so .toolwright/capabilities.md was left as it is: the model is down",
+    "The model failed, so .toolwright/capabilities.md was not changed: the model is down",
   );
   expect(readFileSync(join(folder, "root", FILE), "utf8")).toContain("everything");
 });
