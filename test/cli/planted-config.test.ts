@@ -104,7 +104,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     async (name) => {
       await plant(name);
       const { code, stderr } = await toolwright(place.root, ["tools"]);
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} appeared while`)]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} was created while`)]);
       expect(isPwned()).toBe(false);
     },
   );
@@ -122,6 +122,6 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     mkdirSync(join(place.root, "sub"));
     await plant("sub/toolwright.config.ts");
     expect((await toolwright(place.root, ["tools"])).stderr).toContain("There is no toolwright.config.ts");
-    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("appeared while");
+    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("was created while");
   });
 });
