@@ -1,9 +1,15 @@
 /** A run and its tasks as data for programs and people. */
+import type { Approval } from "../invoke/approval.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";
-import { countCalls, readCallLog } from "../store/tables/call-log.ts";
-import { readEndedTasks as selectEndedTasks, readTasks, type TaskRow } from "../store/tables/tasks.ts";
+import { countCalls, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
+import {
+  type EndedTask,
+  readEndedTasks as selectEndedTasks,
+  readTasks,
+  type TaskRow,
+} from "../store/tables/tasks.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
@@ -12,8 +18,51 @@ import { livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export type { EndedTask } from "../store/tables/tasks.ts";
 
-/** `interrupted`: the run is stored as running, and its owner is dead. */
-export async function describeRun(store: Store, run: WorkflowRunRow) {
+export interface DescribedRun {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly file: string | null;
+  readonly status: WorkflowRunRow["status"];
+  /** The run is stored as running, and its owner is dead. */
+  readonly interrupted: boolean;
+  readonly pid: number | null;
+  readonly error: DescribedError | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly finishedAtMs: number | null;
+}
+
+export interface DescribedTask extends Pick<
+  TaskRow,
+  "nodeId" | "iteration" | "path" | "attempt" | "status" | "outputKey" | "startedAtMs" | "finishedAtMs"
+> {
+  readonly output: unknown;
+  readonly error: DescribedError | null;
+}
+
+export interface InspectedRun extends DescribedRun {
+  readonly input: unknown;
+  readonly options: unknown;
+  readonly tasks: readonly DescribedTask[];
+  readonly calls: number;
+  readonly interruptedCalls: readonly Pick<
+    LoggedCall,
+    "toolName" | "nodeId" | "path" | "attempt" | "seq" | "key"
+  >[];
+  /** Pending requests. */
+  readonly approvals: readonly Approval[];
+  /** Whether `toolwright resume <run-id>` works now. */
+  readonly resumable: boolean;
+}
+
+export interface DescribedError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export async function describeRun(store: Store, run: WorkflowRunRow): Promise<DescribedRun> {
   const owner = run.status === "running" ? await readLivingOwner(store, run.ownerId) : undefined;
   return {
     runId: run.runId,
@@ -29,8 +78,7 @@ export async function describeRun(store: Store, run: WorkflowRunRow) {
   };
 }
 
-/** The same with its input, options, tasks, interrupted calls and pending approvals. */
-export async function inspectRun(store: Store, run: WorkflowRunRow) {
+export async function inspectRun(store: Store, run: WorkflowRunRow): Promise<InspectedRun> {
   const { runId } = run;
   const interrupted = await readCallLog(store, { runId, status: "unknown" }, livenessIn(store));
   return {
@@ -52,7 +100,7 @@ export async function inspectRun(store: Store, run: WorkflowRunRow) {
   };
 }
 
-function describeTask(task: TaskRow) {
+function describeTask(task: TaskRow): DescribedTask {
   return {
     nodeId: task.nodeId,
     iteration: task.iteration,
@@ -68,15 +116,8 @@ function describeTask(task: TaskRow) {
 }
 
 /** The tasks that a resume does not run again, in the order in which they ended. */
-export function readEndedTasks(store: Store, runId: string) {
+export function readEndedTasks(store: Store, runId: string): Promise<EndedTask[]> {
   return store.read(() => selectEndedTasks(runId));
-}
-
-interface DescribedError {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-  readonly details: Readonly<Record<string, unknown>>;
 }
 
 export function errorOf(json: string | null): DescribedError | null {

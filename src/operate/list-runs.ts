@@ -1,11 +1,15 @@
 /** Lists the runs of a store, newest first, by the status that operators see. */
 import type { Store } from "../store/store.ts";
-import { countRuns as selectCounts, listRuns as selectRuns } from "../store/tables/workflow-queries.ts";
+import {
+  countRuns as selectCounts,
+  listRuns as selectRuns,
+  type RunOverview,
+} from "../store/tables/workflow-queries.ts";
 import type { RunStatus } from "../store/tables/workflow-runs.ts";
-import { describeRun } from "./describe-run.ts";
+import { describeRun, type DescribedRun } from "./describe-run.ts";
 import { type ShownStatus, shownStatus } from "./run-status.ts";
 
-type ListedRun = Awaited<ReturnType<typeof readPage>>[number];
+export interface ListedRun extends DescribedRun, Omit<RunOverview, "run"> {}
 
 const PAGE = 100;
 
@@ -25,7 +29,12 @@ export async function listRuns(
   return runs.slice(0, limit);
 }
 
-async function readPage(store: Store, status: RunStatus | undefined, limit: number, offset: number) {
+async function readPage(
+  store: Store,
+  status: RunStatus | undefined,
+  limit: number,
+  offset: number,
+): Promise<ListedRun[]> {
   const found = await store.read(() => selectRuns({ status, limit, offset }));
   return Promise.all(
     found.map(async ({ run, tasks, currentTask }) => ({

@@ -123,7 +123,7 @@ describe("each answer", () => {
     const wrong = await toolwright(folder, ["approve", id, "--happened", '{"id":7}']);
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("stays open") });
     const pasted = await toolwright(folder, ["approve", id, "--happened", "<output as JSON>"]);
-    expect(pasted).toMatchObject({ code: 1, stderr: expect.stringContaining("not JSON") });
+    expect(pasted).toMatchObject({ code: 1, stderr: expect.stringContaining("not valid JSON") });
     const decided = await toolwright(folder, ["approve", id, "--happened", '{"id":"m-1"}', "--json"]);
     expect(decided.json()).toMatchObject({ status: "approved", resolution: "happened" });
     const done = await toolwright(folder, ["resume", "r", "--json"]);

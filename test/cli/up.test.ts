@@ -132,7 +132,9 @@ it("shows a failed run, its reason and what to type, with exit code 1", async ()
   expect(failed.code).toBe(1);
   expect(failed.stdout).toMatch(/failed f: .*no words[^]*why f[^]*resume f/);
   const why = await toolwright(folder, ["why", "f"]);
-  expect(why.stdout).toMatch(/has failed[^]*Task "greet" failed in attempt 3: no words[^]*Next:\n/);
+  expect(why.stdout).toMatch(
+    /^Run f of "greeting" failed: [^]*Task "greet" failed in attempt 3: no words[^]*Next:\n/,
+  );
 });
 
 it.runIf(process.platform === "linux")("draws a tree on a terminal, without colours when asked", () => {
