@@ -52,7 +52,11 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["up", "render.tsx", "--input", '{"name":"a"}', "--json"],
     /cannot draw/,
   ],
-  ["a task that waits for nothing", ["up", "never.tsx", "--input", '{"name":"a"}'], /promise that can never settle/],
+  [
+    "a task that waits for nothing",
+    ["up", "never.tsx", "--input", '{"name":"a"}'],
+    /promise that can never settle/,
+  ],
   ["a tool that cannot be defined", ["up", "refused.ts"], /z\.bigint\(\)[^]*thrown at refused\.ts:3/],
   ["a folder that is not there", ["up", "good.tsx", "--root-dir", "no/where"], /no folder .*no\/where/],
   ["a folder", ["up", "."], /is not a file\.\n.*workflow\.tsx/],
@@ -101,7 +105,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
 ];
 
 describe("bad input", () => {
-  it("is said in words, each", async () => {
+  it("is reported with a sentence for each case", async () => {
     const folder = createFolder(FILES);
     await toolwright(folder, [
       "up",
@@ -153,7 +157,7 @@ it("says at once that Node is too old", () => {
 it("leaves a damaged store as it was", async () => {
   const folder = createFolder({ "w.tsx": GREETING });
   const path = join(folder, "toolwright.db");
-  writeFileSync(path, "not a database, and dear to somebody");
+  writeFileSync(path, "not a database, and important");
   await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"a"}']);
-  expect(readFileSync(path, "utf8")).toBe("not a database, and dear to somebody");
+  expect(readFileSync(path, "utf8")).toBe("not a database, and important");
 });

@@ -15,7 +15,7 @@ export default { tools: { ...contextTools, ...capabilitiesTools, send } };
 
 const FILE = ".toolwright/capabilities.md";
 
-test("writes the inventory where there is none, shows it afterwards, and writes it anew when told to", async () => {
+test("writes the inventory if there is none, then shows it, and rewrites it with --refresh", async () => {
   const folder = createFolder({ "toolwright.config.ts": CONFIG });
   const first = await toolwright(folder, ["capabilities"]);
   expect(first).toMatchObject({ code: 0, stderr: "" });

@@ -192,7 +192,7 @@ it.each([
   expect(refused.stderr).toContain(words);
 });
 
-/** A command in a task that is a function: no model reads what became of it. */
+/** A command in a function task: no model reads its result. */
 const COMMAND = `
 import { bash, createSmithers } from "toolwright";
 import { z } from "zod";

@@ -18,7 +18,7 @@ async function startHanging(folder: string) {
   return run;
 }
 
-it("goes on after kill -9, by the id alone, and repeats no effect", async () => {
+it("resumes after kill -9 by its id, and repeats no effect", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
@@ -51,7 +51,7 @@ it("lets one of two terminals have the run, and tells the other one who has it",
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goes on", async (signal) => {
+it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, prints how to resume, and resumes", async (signal) => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill(signal);
@@ -64,7 +64,7 @@ it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goe
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it("cancels a run in another process, and one that nobody has in hand", async () => {
+it("cancels a run in another process, and one without an owner", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   const cancelled = await toolwright(folder, ["cancel", "r", "--json"]);
@@ -83,7 +83,7 @@ it("cancels a run in another process, and one that nobody has in hand", async ()
   expect(await toolwright(folder, ["resume", "k"])).toMatchObject({ code: 0 });
 });
 
-it("says that the workflow has changed, and goes on when that is accepted", async () => {
+it("reports that the workflow has changed, and resumes when that is accepted", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
