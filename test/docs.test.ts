@@ -56,7 +56,7 @@ test("every path that AGENTS.md names exists, and every folder of src is in its 
   const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `${name}/`);
-  const listed = [...tree.matchAll(/^ {2}(\w[\w-]*\/)/gm)].map(([, name]) => name);
+  const listed = [...tree.matchAll(/^ {2}(\w[\w-]*\/)/gm)].map(([, name = ""]) => name);
   expect(listed.toSorted()).toEqual(folders.toSorted());
 });
 
@@ -64,7 +64,7 @@ test("AGENTS.md lists every file with state at module level", () => {
   const [, table = ""] = /## Module-level state\n([\s\S]*?)\n## /.exec(AGENTS) ?? [];
   const rows = table.split("\n").filter((line) => line.startsWith("| `"));
   const listed = rows.flatMap((row) =>
-    [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, path]) => path),
+    [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, path = ""]) => path),
   );
   const state = [
     /^(?:export )?let /m,
