@@ -133,7 +133,7 @@ async function howToContinue(runtime: Runtime, settled: Approval, store: string)
   const { runId, status } = settled;
   const run = await workflowRunOf(runtime, settled);
   if (run?.hasFile === false)
-    return ["To continue, run the program that started it again. Or resume it here with --file <file>."];
+    return ["Continue with the program that started it: run it again. Or resume it here with --file <file>."];
   if (run !== undefined) return [`Continue with:  ${nextCommand(store, "resume", runId)}`];
   const then = status === "approved" ? "it continues there" : "it reads the denial";
   if (runId.startsWith("mcp-")) return [`Make the same call again from the MCP client: ${then}.`];
