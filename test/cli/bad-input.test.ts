@@ -55,7 +55,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "a task that waits for nothing",
     ["up", "never.tsx", "--input", '{"name":"a"}'],
-    /promise that can never settle/,
+    /waits for a promise that can no longer settle[^]*resume/,
   ],
   ["a tool that cannot be defined", ["up", "refused.ts"], /z\.bigint\(\)[^]*thrown at refused\.ts:3/],
   ["a folder that is not there", ["up", "good.tsx", "--root-dir", "no/where"], /no folder .*no\/where/],

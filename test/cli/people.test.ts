@@ -25,7 +25,7 @@ it("waits with exit code 3, is decided in other processes, and resumes", async (
   );
 
   const why = await toolwright(folder, ["why", "q"]);
-  expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);
+  expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve \S+ --resume\n/);
 
   const [first] = await pending(folder);
   expect(first).toMatchObject({ runId: "q", status: "pending", nodeId: "start", prompt: "Shall we begin?" });
