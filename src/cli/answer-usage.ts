@@ -9,7 +9,7 @@ import { createScreen } from "./screen.ts";
 /** @param argv the raw arguments: an error may occur before `--json` is parsed */
 export function answerUsage(command: Command, argv: readonly string[]): void {
   command.error = (message: string, options?: ErrorOptions): never => {
-    createScreen({ json: wantsJson(argv) }).complain(toUsageError(command, message, options?.code));
+    createScreen({ json: wantsJson(argv) }).printError(toUsageError(command, message, options?.code));
     process.exit(EXIT.failed);
   };
 }

@@ -23,13 +23,13 @@ export function ownedElsewhere(runId: string, owner: string): CliError {
   );
 }
 
-export interface Complaint {
+export interface ErrorReport {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
 }
 
-export function toComplaint(error: unknown): Complaint {
+export function toErrorReport(error: unknown): ErrorReport {
   if (error instanceof CliError) return { code: error.code, message: error.message, hint: error.hint };
   if (!ToolwrightError.is(error)) {
     return { code: "CLI_FAILED", message: messageOf(error), hint: "Run it again with --debug to see where." };

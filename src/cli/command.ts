@@ -60,7 +60,7 @@ export function acting(
         ...(given.slice(0, -2) as never[]),
       );
     } catch (error) {
-      screen.complain(error);
+      screen.printError(error);
       process.exitCode = EXIT.failed;
     } finally {
       exitWhenWritten();
@@ -92,14 +92,14 @@ async function storeFor(given: Partial<CommonOptions>, screen: Screen): Promise<
 /** An uncaught exception of the user's code ends the process, like a crash. The run can be resumed. */
 export function reportUncaught(screen: Screen): void {
   process.on("uncaughtException", (error) => {
-    screen.complain(error);
+    screen.printError(error);
     process.exit(EXIT.failed);
   });
 }
 
 function reportStuckRun(screen: Screen): Disposable {
   return whenDrained(() => {
-    screen.complain(
+    screen.printError(
       new CliError(
         "CLI_NOTHING_LEFT",
         "The command waits for a promise that can no longer settle: nothing is left that could settle it.",

@@ -6,7 +6,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { printedWord, toTerminalName } from "../terminal/terminal-text.ts";
 import { userName } from "../util/user-name.ts";
 import { approvalRow } from "./approval-row.ts";
-import { CliError, toComplaint } from "./cli-error.ts";
+import { CliError, toErrorReport } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { EXIT } from "./command.ts";
 import { decideRequest, findRequest, problemWithAnswer, workflowRunOf } from "../operate/decide-request.ts";
@@ -40,13 +40,13 @@ export async function decide(
     comment: options.comment,
   });
   if (options.resume === true) {
-    screen.say(decisionLine(screen, settled));
+    screen.print(decisionLine(screen, settled));
     return resumeAfter(screen, settled, options);
   }
-  screen.tell(approvalRow(settled));
-  screen.say(decisionLine(screen, settled));
-  if (pending > 0) screen.say(`  Run ${toTerminalName(settled.runId)} waits for ${pending} more.`);
-  else for (const line of await howToContinue(runtime, settled, options.store)) screen.say(`  ${line}`);
+  screen.printJson(approvalRow(settled));
+  screen.print(decisionLine(screen, settled));
+  if (pending > 0) screen.print(`  Run ${toTerminalName(settled.runId)} waits for ${pending} more.`);
+  else for (const line of await howToContinue(runtime, settled, options.store)) screen.print(`  ${line}`);
   return EXIT.finished;
 }
 
@@ -120,7 +120,7 @@ async function resumeAfter(screen: Screen, settled: Approval, options: DecisionO
   try {
     return await resumeRun(screen, settled.runId, options, settled);
   } catch (error) {
-    const { code, message, hint } = toComplaint(error);
+    const { code, message, hint } = toErrorReport(error);
     throw new CliError(code, `The decision is recorded, but the run was not resumed: ${message}`, hint);
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeIsolation } from "../sandbox/isolation/isolation.ts";
 import { isFullIsolation } from "../sandbox/isolation/tier.ts";
-import { toComplaint } from "./cli-error.ts";
+import { toErrorReport } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";
 import { countRuns } from "../operate/list-runs.ts";
@@ -44,7 +44,7 @@ async function examineStore(path: string): Promise<Check> {
     const counts = Object.entries(runs).map(([status, count]) => `${count} ${status}`);
     return good("store", `${withoutPassword(path)}: ${counts.length === 0 ? "no runs" : counts.join(", ")}`);
   } catch (error) {
-    const { message, hint } = toComplaint(error);
+    const { message, hint } = toErrorReport(error);
     return { name: "store", status: "wrong", detail: message, remedy: hint };
   }
 }

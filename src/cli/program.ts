@@ -75,7 +75,7 @@ function withoutToolWord(program: Command, argv: readonly string[]): readonly st
 
 /** A typo must not run the config of the folder. */
 function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
-  createScreen({ json: isJson }).complain(
+  createScreen({ json: isJson }).printError(
     new CliError(
       "CLI_USAGE",
       `There is no command ${toTerminalName(word)}. Did you mean ${meant}?`,
@@ -95,7 +95,7 @@ async function addTools(program: Command, isJson: boolean): Promise<void> {
     await addProjectTools(program);
   } catch (error) {
     restore();
-    screen.complain(error);
+    screen.printError(error);
     process.exitCode = EXIT.failed;
   } finally {
     restore();

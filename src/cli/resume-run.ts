@@ -56,7 +56,7 @@ export async function fileToResume(screen: Screen, runId: string, options: Resum
     const owner = run.status === "running" ? await readLivingOwner(opened, run.ownerId) : undefined;
     if (owner !== undefined) throw ownedElsewhere(runId, describeOwner(owner));
     if (run.isCancelRequested && (run.status === "running" || run.status === "waiting-approval"))
-      screen.say(
+      screen.print(
         `Run "${runId}" was asked to stop, and its process ended first: it is cancelled now. Resume it again to continue.`,
       );
     return run.file;

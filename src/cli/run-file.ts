@@ -18,7 +18,7 @@ import { withStore } from "../operate/find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { showProgress } from "./progress/show-progress.ts";
-import { sayResult } from "./say-result.ts";
+import { printResult } from "./print-result.ts";
 import type { Screen } from "./screen.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { describeOwner, readOwnerOfRun } from "../operate/run-owner.ts";
@@ -62,7 +62,7 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
       result = await runShown(screen, { ...options, runId, resume: true }, workflow, runtime);
     restore();
     if (options.store === ":memory:" && result.status !== "finished") return printLostRun(screen, result);
-    return await sayResult(screen, runtime, result, options);
+    return await printResult(screen, runtime, result, options);
   } finally {
     restore();
   }
@@ -114,11 +114,13 @@ async function ask(runtime: Runtime, runId: string): Promise<boolean> {
 /** A store in memory ends with this command, so no other command can decide or resume anything in it. */
 function printLostRun(screen: Screen, { runId, status, error }: WorkflowResult): number {
   const described = error === undefined ? null : describeError(error);
-  screen.tell({ runId, status, output: null, outputs: {}, error: described, store: ":memory:" });
+  screen.printJson({ runId, status, output: null, outputs: {}, error: described, store: ":memory:" });
   const why = error === undefined ? "" : `: ${error.message}`;
-  screen.sayBlock(`${screen.paint("yellow", status)} ${toTerminalName(runId)}${why}`);
-  if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
-  screen.say("  The store was :memory:, so this run is lost. Start it again with --store <file> to keep it.");
+  screen.printBlock(`${screen.paint("yellow", status)} ${toTerminalName(runId)}${why}`);
+  if (error !== undefined && error.hint !== "") screen.print(`  ${error.hint}`);
+  screen.print(
+    "  The store was :memory:, so this run is lost. Start it again with --store <file> to keep it.",
+  );
   return status === "waiting-approval" ? EXIT.waiting : EXIT.failed;
 }
 

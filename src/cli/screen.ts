@@ -7,7 +7,7 @@ import {
   toTerminalLine,
   toTerminalText,
 } from "../terminal/terminal-text.ts";
-import { CliError, toComplaint } from "./cli-error.ts";
+import { CliError, toErrorReport } from "./cli-error.ts";
 import type { ShownStatus } from "../operate/run-status.ts";
 
 export interface CommonOptions {
@@ -34,18 +34,18 @@ export interface Screen {
   readonly isLive: boolean;
   paint(colour: Colour, text: string): string;
   /** One line without control sequences, except those of `paint`: prompts, names and errors may come from a model. */
-  harmless(text: string): string;
+  escape(text: string): string;
   /** One line; line breaks in the text are escaped. */
-  say(text: string): void;
+  print(text: string): void;
   /** Several lines; each line after the first is marked, so that it cannot pass for our own output. */
-  sayBlock(text: string): void;
+  printBlock(text: string): void;
   /** Plain lines, such as an output or a table. */
-  sayText(text: string): void;
+  printText(text: string): void;
   /** JSON; written only with `--json`. */
-  tell(value: unknown): void;
+  printJson(value: unknown): void;
   /** One line on standard error. */
   warn(text: string): void;
-  complain(error: unknown): void;
+  printError(error: unknown): void;
 }
 
 export function createScreen(options: Pick<CommonOptions, "json" | "color" | "debug">): Screen {
@@ -62,18 +62,18 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
     isJson,
     isLive: !isJson && process.stdout.isTTY && process.env["TERM"] !== "dumb",
     paint,
-    harmless: (text) => colours.show(text, toTerminalLine),
-    say: (text) => write(text, toTerminalLine),
-    sayBlock: (text) => write(text, toTerminalBlock),
-    sayText: (text) => write(text, toTerminalText),
-    tell: (value) => {
+    escape: (text) => colours.show(text, toTerminalLine),
+    print: (text) => write(text, toTerminalLine),
+    printBlock: (text) => write(text, toTerminalBlock),
+    printText: (text) => write(text, toTerminalText),
+    printJson: (value) => {
       if (isJson) process.stdout.write(`${toTerminalJson(value)}\n`);
     },
     warn,
-    complain: (error) => {
-      const complaint = toComplaint(error);
-      if (isJson) process.stdout.write(`${toTerminalJson({ error: complaint })}\n`);
-      const { message, hint } = complaint;
+    printError: (error) => {
+      const report = toErrorReport(error);
+      if (isJson) process.stdout.write(`${toTerminalJson({ error: report })}\n`);
+      const { message, hint } = report;
       process.stderr.write(`toolwright: ${toTerminalBlock(message)}\n`);
       // Only our own errors may have hints of several lines.
       const lines = error instanceof CliError ? hint.split("\n") : [hint];

@@ -42,9 +42,9 @@ export function addApprovalsCommand(program: Command): void {
           ? { requests: [], total: 0, resumable: new Set<string>() }
           : await withStore(options.store, (store) => listRequests(store, filter, options.limit));
         const { approvalRow } = await import("../approval-row.ts");
-        screen.tell(requests.map(approvalRow));
+        screen.printJson(requests.map(approvalRow));
         if (requests.length === 0)
-          screen.say(
+          screen.print(
             !storeExists(options.store)
               ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
               : options.status === "pending"
@@ -53,16 +53,16 @@ export function addApprovalsCommand(program: Command): void {
           );
         for (const request of requests) {
           const { id, nodeId, runId, toolName } = request;
-          screen.say(
+          screen.print(
             `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
           );
           const location = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
           const tool = request.kind === "task" ? [] : [`tool ${toTerminalName(toolName)}`];
-          screen.say(`  ${[...location, ...tool].join(", ")}`);
-          for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
+          screen.print(`  ${[...location, ...tool].join(", ")}`);
+          for (const line of questionLines(request, options.store)) screen.print(`  ${line}`);
           if (request.status !== "pending") continue;
           const steps = answerSteps(request, { resume: resumable.has(runId) });
-          for (const line of stepLines(toTypedSteps(options.store, steps))) screen.say(line);
+          for (const line of stepLines(toTypedSteps(options.store, steps))) screen.print(line);
         }
         const more = total - requests.length;
         // On stderr: with --json, stdout is the list.

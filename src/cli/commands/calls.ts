@@ -51,9 +51,9 @@ export function addCallsCommand(program: Command): void {
           if (found.length === 0) await requireRun(store, options.store, runId);
           return found;
         });
-        screen.tell(calls);
+        screen.printJson(calls);
         if (calls.length === 0) {
-          screen.say(
+          screen.print(
             options.task === undefined && options.tool === undefined
               ? "The run made no calls."
               : "No call of the run matches --task and --tool.",
@@ -79,8 +79,8 @@ export function addCallsCommand(program: Command): void {
           toShortText(resultOf(call), LONGEST),
         ]);
         const table = fitTable(COLUMNS, rows, outputWidth());
-        screen.sayText(screen.paint("bold", table.head));
-        for (const line of table.rows) screen.sayText(line);
+        screen.printText(screen.paint("bold", table.head));
+        for (const line of table.rows) screen.printText(line);
         return EXIT.finished;
       }),
     );

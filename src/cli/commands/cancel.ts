@@ -22,9 +22,9 @@ export function addCancelCommand(program: Command): void {
         const { describeOwner } = await import("../../operate/run-owner.ts");
         const owner = result.owner === undefined ? "Its process" : describeOwner(result.owner);
         const message = messageFor(runId, result, owner);
-        screen.tell({ runId, status: result.status, message });
-        screen.say(message);
-        screen.say(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
+        screen.printJson({ runId, status: result.status, message });
+        screen.print(message);
+        screen.print(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
         return EXIT.finished;
       }),
     );

@@ -25,8 +25,8 @@ export function addCapabilitiesCommand(program: Command): void {
         const { text, refreshed } = await showCapabilities(process.cwd(), options.refresh === true).finally(
           restore,
         );
-        screen.tell({ text, refreshed: refreshed ?? null });
-        screen.sayText(text);
+        screen.printJson({ text, refreshed: refreshed ?? null });
+        screen.printText(text);
         if (refreshed?.note !== undefined) screen.warn(refreshed.note);
         return EXIT.finished;
       }),

@@ -17,12 +17,12 @@ export function addDoctorCommand(program: Command): void {
         const { examine } = await import("../examine.ts");
         const checks = await examine(options.store);
         const isOk = checks.every((check) => check.status !== "wrong");
-        screen.tell({ ok: isOk, checks });
+        screen.printJson({ ok: isOk, checks });
         for (const { name, status, detail, remedy } of checks) {
-          screen.say(
+          screen.print(
             `${screen.paint(COLOURS[status] ?? "gray", status.padEnd(5))}  ${name.padEnd(9)}  ${detail}`,
           );
-          if (remedy !== null) screen.say(`${" ".repeat(18)}${remedy}`);
+          if (remedy !== null) screen.print(`${" ".repeat(18)}${remedy}`);
         }
         return isOk ? EXIT.finished : EXIT.failed;
       }),

@@ -39,16 +39,16 @@ export function addGcCommand(program: Command): void {
           replayOlderThanMs: replayOlderThan,
           dryRun,
         });
-        screen.tell({ dryRun: dryRun === true, ...report });
+        screen.printJson({ dryRun: dryRun === true, ...report });
         const { deletedRuns, deletedCalls, clearedRuns, expiredCacheEntries, pastOwners } = report;
         const verb = dryRun === true ? "Would delete" : "Deleted";
-        screen.say(`${verb} ${count(deletedRuns, "run")} with ${count(deletedCalls, "call")}.`);
+        screen.print(`${verb} ${count(deletedRuns, "run")} with ${count(deletedCalls, "call")}.`);
         if (clearedRuns > 0)
-          screen.say(
+          screen.print(
             `${verb} the model responses of ${count(clearedRuns, "run")} that failed, were stopped or were interrupted; a resume starts a new attempt.`,
           );
         if (expiredCacheEntries + pastOwners > 0)
-          screen.say(
+          screen.print(
             `${verb} ${count(expiredCacheEntries, "expired cache entry", "expired cache entries")} and the owner rows of ${count(pastOwners, "ended process", "ended processes")}.`,
           );
         return EXIT.finished;

@@ -36,20 +36,20 @@ export function addInitCommand(program: Command): void {
         for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
         const commands = commandsToTry(folder);
         const kept = taken.filter((name) => name === "package.json" || name === "tsconfig.json");
-        screen.tell({
+        screen.printJson({
           folder,
           written,
           install: INSTALL,
           commands: commands.map(([line]) => line),
           notes: kept.map(noteOn),
         });
-        screen.say(`Wrote ${written.join(", ")}.`);
-        for (const name of kept) screen.say(noteOn(name));
-        screen.say("Install the packages:");
-        if (commands[0]?.[0].startsWith("cd ") === true) screen.say(`  ${commands[0][0]}`);
-        screen.say(`  ${INSTALL}`);
-        screen.say("Try:");
-        for (const [line, what] of commands) screen.say(`  ${line}  # ${what}`);
+        screen.print(`Wrote ${written.join(", ")}.`);
+        for (const name of kept) screen.print(noteOn(name));
+        screen.print("Install the packages:");
+        if (commands[0]?.[0].startsWith("cd ") === true) screen.print(`  ${commands[0][0]}`);
+        screen.print(`  ${INSTALL}`);
+        screen.print("Try:");
+        for (const [line, what] of commands) screen.print(`  ${line}  # ${what}`);
         return EXIT.finished;
       }),
     );

@@ -25,41 +25,41 @@ export function addInspectCommand(program: Command): void {
         const { inspectRun } = await import("../../operate/describe-run.ts");
         const found = await withRun(options.store, runId, inspectRun);
         const { resumable: resume, ...shown } = found;
-        screen.tell(shown);
+        screen.printJson(shown);
         const status = shownStatus(found);
-        screen.say(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
-        screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
-        if (found.error !== null) screen.sayBlock(`  error     ${found.error.message}`);
-        if (found.file !== null) screen.say(`  file      ${found.file}`);
-        screen.say(`  started   ${toAge(found.createdAtMs)}`);
+        screen.print(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
+        screen.print(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
+        if (found.error !== null) screen.printBlock(`  error     ${found.error.message}`);
+        if (found.file !== null) screen.print(`  file      ${found.file}`);
+        screen.print(`  started   ${toAge(found.createdAtMs)}`);
         if (found.finishedAtMs !== null)
-          screen.say(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
-        screen.say(`  input     ${toShortText(found.input)}`);
-        screen.say(`  options   ${toShortText(found.options)}`);
+          screen.print(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
+        screen.print(`  input     ${toShortText(found.input)}`);
+        screen.print(`  options   ${toShortText(found.options)}`);
         const open = found.interruptedCalls.length;
-        screen.say(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
-        screen.say(`  tasks     ${found.tasks.length}`);
+        screen.print(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
+        screen.print(`  tasks     ${found.tasks.length}`);
         for (const task of found.tasks) {
           const pass = task.path === "" || task.path === "0" ? "" : `[${task.path}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
           const what =
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
-          screen.say(
+          screen.print(
             `    ${toTerminalName(task.nodeId)}${pass}  ${task.status}${attempt}  ${what}`.trimEnd(),
           );
         }
         for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
-          screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
+          screen.print(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
           // A yes or no does not answer it, so show the three answers.
           if (request.kind === "replay")
             for (const line of stepLines(
               toTypedSteps(options.store, answerSteps(request, { resume })),
               "    ",
             ))
-              screen.say(line);
+              screen.print(line);
         }
         if (found.approvals.length > MOST_REQUESTS)
-          screen.say(
+          screen.print(
             `  and for ${found.approvals.length - MOST_REQUESTS} more: ${nextCommand(options.store, "approvals", ["--run", runId])}`,
           );
         return EXIT.finished;

@@ -48,9 +48,9 @@ export function addPsCommand(program: Command): void {
         const runs = !storeExists(options.store)
           ? []
           : await withStore(options.store, (store) => listRuns(store, options.status, options.limit));
-        screen.tell(runs);
+        screen.printJson(runs);
         if (runs.length === 0) {
-          screen.say(
+          screen.print(
             !storeExists(options.store)
               ? `There is no store ${withoutPassword(options.store)}. The first run creates it: toolwright up <file>`
               : options.status === undefined
@@ -79,11 +79,11 @@ export function addPsCommand(program: Command): void {
           ];
         });
         const table = fitTable(COLUMNS, rows, outputWidth());
-        screen.sayText(screen.paint("bold", table.head));
+        screen.printText(screen.paint("bold", table.head));
         for (const [index, line] of table.rows.entries()) {
           const run = runs[index];
           const status = run === undefined ? "running" : shownStatus(run);
-          screen.sayText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
+          screen.printText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
         return EXIT.finished;
       }),

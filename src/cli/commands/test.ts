@@ -35,7 +35,7 @@ export function addTestCommand(program: Command): void {
             );
           }
           const report = await runTests(paths);
-          screen.tell(report);
+          screen.printJson(report);
           return report.ok ? EXIT.finished : EXIT.failed;
         }
         const options = [...preloadFlags(), "--test"];

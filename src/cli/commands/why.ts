@@ -18,10 +18,10 @@ export function addWhyCommand(program: Command): void {
         const { explainRun } = await import("../../operate/explain-run.ts");
         const { status, because, next } = await withRun(options.store, runId, explainRun);
         const steps = toTypedSteps(options.store, next);
-        screen.tell({ runId, status, because, next: steps.map(({ command }) => command) });
-        for (const sentence of because) screen.say(sentence);
-        if (steps.length > 0) screen.say("Next:");
-        for (const line of stepLines(steps)) screen.say(line);
+        screen.printJson({ runId, status, because, next: steps.map(({ command }) => command) });
+        for (const sentence of because) screen.print(sentence);
+        if (steps.length > 0) screen.print("Next:");
+        for (const line of stepLines(steps)) screen.print(line);
         return EXIT.finished;
       }),
     );

@@ -10,38 +10,38 @@ import type { Progress, ShownRun } from "./show-progress.ts";
 
 export function showLines(screen: Screen, run: ShownRun): Progress {
   const startTimes = new Map<string, number>();
-  const say = (text: string): void => screen.say(text);
+  const print = (text: string): void => screen.print(text);
   let isAnnounced = false;
   return {
     onProgress: (event) => {
       // Until the first event, the run may still be refused.
-      if (!isAnnounced) say(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
+      if (!isAnnounced) print(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
       isAnnounced = true;
       if (event.type === "replay-diverged")
-        say(`task ${toTerminalName(event.nodeId)} makes different requests than those that were logged`);
-      if (event.type === "tasks-missing") say(describeMissing(event.calls));
+        print(`task ${toTerminalName(event.nodeId)} makes different requests than those that were logged`);
+      if (event.type === "tasks-missing") print(describeMissing(event.calls));
       if (event.type === "loop-limit-reached")
-        say(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
+        print(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;
       const { nodeId, iteration, attempt, status } = event;
       const name = taskName(nodeId, iteration);
       const key = `${name} ${attempt}`;
       if (status === "running") {
-        if (!startTimes.has(key)) say(`task ${name} running${attempt === 1 ? "" : `, attempt ${attempt}`}`);
+        if (!startTimes.has(key)) print(`task ${name} running${attempt === 1 ? "" : `, attempt ${attempt}`}`);
         startTimes.set(key, performance.now());
         return;
       }
       const start = startTimes.get(key);
       startTimes.delete(key);
-      say(
+      print(
         `task ${name} ${status}${start === undefined ? "" : ` after ${toDuration(performance.now() - start)}`}`,
       );
     },
     onCall: (event) => {
       const line = callLine(event);
-      if (line !== undefined) say(`  ${line}`);
+      if (line !== undefined) print(`  ${line}`);
     },
-    note: say,
+    note: print,
     [Symbol.dispose]: () => undefined,
   };
 }

@@ -42,7 +42,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     const ids = idsOf(outline);
     const done = ids.filter((id) => isDone(tasks.get(id))).length;
     const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${ids.length} tasks, ${toDuration(now - start)}`;
-    area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.harmless(line)));
+    area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.escape(line)));
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
@@ -74,7 +74,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
         change(event.nodeId, { call: toShortText(`${event.toolName}: ${progressText(event)}`) });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
-    note: (text) => area.print(screen.harmless(text)),
+    note: (text) => area.print(screen.escape(text)),
     [Symbol.dispose]: () => {
       clearInterval(timer);
       process.off("exit", draw);

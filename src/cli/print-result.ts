@@ -26,7 +26,7 @@ export interface ResultContext {
   readonly decision?: Approval | undefined;
 }
 
-export async function sayResult(
+export async function printResult(
   screen: Screen,
   runtime: Runtime,
   result: WorkflowResult,
@@ -39,7 +39,7 @@ export async function sayResult(
       : [];
   const next = await nextSteps(result, requests, runtime);
   const typed = toTypedSteps(store, next);
-  screen.tell({
+  screen.printJson({
     runId,
     status,
     output: output ?? null,
@@ -53,26 +53,26 @@ export async function sayResult(
   const name = toTerminalName(runId);
   switch (status) {
     case "finished":
-      screen.say(`${screen.paint("green", "finished")} ${name}`);
-      if (output !== undefined) screen.sayText(toTerminalJson(output));
+      screen.print(`${screen.paint("green", "finished")} ${name}`);
+      if (output !== undefined) screen.printText(toTerminalJson(output));
       return EXIT.finished;
     case "waiting-approval":
-      screen.say(`${screen.paint("yellow", "waiting")} ${name} waits for approval.`);
-      sayRequests(screen, requests, next, store);
+      screen.print(`${screen.paint("yellow", "waiting")} ${name} waits for approval.`);
+      printRequests(screen, requests, next, store);
       return EXIT.waiting;
     case "cancelled":
-      screen.say(`${screen.paint("yellow", "stopped")} ${name}`);
-      for (const line of stepLines(typed)) screen.say(line);
+      screen.print(`${screen.paint("yellow", "stopped")} ${name}`);
+      for (const line of stepLines(typed)) screen.print(line);
       return EXIT.failed;
     case "failed":
-      screen.sayBlock(`${screen.paint("red", "failed")} ${name}: ${error?.message ?? "unknown error"}`);
-      if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
-      for (const line of stepLines(typed)) screen.say(line);
+      screen.printBlock(`${screen.paint("red", "failed")} ${name}: ${error?.message ?? "unknown error"}`);
+      if (error !== undefined && error.hint !== "") screen.print(`  ${error.hint}`);
+      for (const line of stepLines(typed)) screen.print(line);
       return EXIT.failed;
   }
 }
 
-function sayRequests(
+function printRequests(
   screen: Screen,
   requests: readonly Approval[],
   next: readonly NextStep[],
@@ -81,13 +81,13 @@ function sayRequests(
   for (const request of requests.slice(0, MOST_REQUESTS)) {
     const task = `task ${toTerminalName(request.nodeId)}`;
     const tool = request.kind === "task" ? "" : `, tool ${toTerminalName(request.toolName)}`;
-    screen.say(`  ${screen.paint("bold", request.id)}  ${task}${tool}`);
-    for (const line of questionLines(request, store)) screen.say(`    ${line}`);
+    screen.print(`  ${screen.paint("bold", request.id)}  ${task}${tool}`);
+    for (const line of questionLines(request, store)) screen.print(`    ${line}`);
     for (const line of stepLines(toTypedSteps(store, answerSteps(request, RESUMING)), "    "))
-      screen.say(line);
+      screen.print(line);
   }
   const rest = next.slice(requests.length > MOST_REQUESTS ? -2 : -1);
-  for (const line of stepLines(toTypedSteps(store, rest))) screen.say(line);
+  for (const line of stepLines(toTypedSteps(store, rest))) screen.print(line);
 }
 
 const RESUMING = { resume: true } as const;
