@@ -1,6 +1,7 @@
 /**
- * An agent on the Anthropic SDK that asks before it spends money. Offline: the model is a script on a local server that speaks the
- * Messages API. The program stops while it waits; the same run id goes on, and nothing is asked for or done twice.
+ * An agent on the Anthropic SDK that needs approval before it spends money. Offline: the model is a script on a local server that speaks the
+ * Messages API. The program ends while it waits. With the same run id it resumes,
+ * and no request or effect is repeated.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -40,7 +41,7 @@ await using server = await createScriptedAnthropic([
 const client = new Anthropic({ baseURL: server.baseURL, apiKey: "offline" });
 const folder = mkdtempSync(join(tmpdir(), "toolwright-anthropic-"));
 
-/** A program of its own, each time it is called. */
+/** Each call acts as a separate program. */
 async function work(decide: boolean) {
   await using runtime = createRuntime({ store: join(folder, "orders.db") });
   if (decide) {

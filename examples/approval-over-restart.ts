@@ -1,6 +1,6 @@
 /**
- * A smart agent that has to ask. The program ends while it waits; the state is a piece of JSON in a file. Whoever changes that
- * file approves nothing: only a decision in the store counts. Offline, on a scripted model.
+ * A smart agent that needs approval. The program ends while it waits; the state is JSON in a file. Editing that file
+ * approves nothing: only a decision in the store counts. Offline, on a scripted model.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ const model = createScriptedModel([
   "The notes are written.",
 ]);
 
-/** A program of its own, each time it is called. */
+/** Each call acts as a separate program. */
 async function program<T>(work: (agent: ReturnType<typeof createSmartAgent>) => Promise<T>): Promise<T> {
   await using runtime = createRuntime({ store: join(folder, "agent.db") });
   return await work(createSmartAgent({ name: "writer", model, tools: [writeFile], runtime }));

@@ -1,4 +1,4 @@
-/** Tools as commands of your own program: the schema makes the options, and every call is on record. */
+/** Tools as commands of your own program: the schema defines the options, and every call is logged. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ const placeOrder = defineTool({
 
 const runtime = createRuntime({ store: join(folder, "shop.db") });
 
-/** A real program ends with `await program.parseAsync()`; this one is run here, to look at what it prints. */
+/** A real program ends with `await program.parseAsync()`; this one runs here, so that its output can be checked. */
 async function type(...words: string[]): Promise<{ printed: string; exitCode: unknown }> {
   let printed = "";
   const program = new Command("shop")

@@ -1,4 +1,4 @@
-/** An agent keeps notes in the store. After a restart another one finds them: by words, by meaning, and from an inventory. */
+/** An agent stores notes. After a restart, another agent finds them by words and by meaning. Also writes an inventory of tools. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { capabilitiesTools, contextTools } from "toolwright/tools";
 
 const folder = mkdtempSync(join(tmpdir(), "toolwright-context-"));
 
-// In place of a provider's model: texts that share a topic have vectors that point the same way.
+// Stands in for a provider's model: texts about the same topic have similar vectors.
 const TOPICS = [/car|automobile|engine/i, /invoice|revenue|money/i];
 const embeddingModel = {
   provider: "example",

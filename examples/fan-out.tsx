@@ -1,8 +1,7 @@
 /**
- * One agent for each file, two at a time, then a summary. The first task finds the files; the tree is rendered again with
- * what it found, one task for each. The agents use the built-in `grep` and `read`, which cannot leave the root of the run:
- * here the folder of this file, so that what they read is the examples. The model is scripted: it asks for both tools and
- * answers with what they gave.
+ * One agent for each file, two at a time, then a summary. The first task finds the files; then the tree is rendered again
+ * with one task for each file. The agents use the built-in `grep` and `read`, which cannot leave the root of the run: the
+ * folder of this file, so they read the examples. The model is scripted: it calls both tools and answers with their results.
  *
  * Run it with `npm run example fan-out`, which is: toolwright up examples/fan-out.tsx
  */
@@ -71,7 +70,7 @@ export default smithers((ctx) => {
         {() => {
           const reports = ctx.outputs.report;
           const [most] = reports.toSorted((one, other) => other.tasks - one.tasks);
-          // What this example claims.
+          // What this example proves.
           assert.deepEqual(reports.map(({ file }) => file).toSorted(), files);
           assert.ok(files.length >= 4 && reports.every(({ lines, tasks }) => lines > tasks && tasks > 0));
           assert.ok(mostRunning <= 2, `${mostRunning} agents at a time`);

@@ -1,4 +1,4 @@
-/** Tools of LangChain in our runtime, and tools of ours in a loop of LangChain: on record, and run once. */
+/** LangChain tools in a Toolwright runtime, and Toolwright tools in a LangChain loop: every call is logged and runs once. */
 import assert from "node:assert/strict";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
@@ -16,15 +16,15 @@ const sendMail = tool(
   { name: "send_mail", description: "Send a mail", schema: z.object({ to: z.email() }) },
 );
 
-// What a tool of LangChain cannot say about itself, the program says.
+// A LangChain tool cannot declare its policies, so the program does.
 const careful = fromTool(sendMail, { maxExecutionsPerRun: 2, timeoutMs: 10_000 });
 const tools = toLangChainTools([careful]);
 
-/** The loop of LangChain's own guides. The model is a script: real programs have a chat model here. */
+/** The loop of LangChain's guides. The model is scripted; real programs use a chat model. */
 async function answer(): Promise<BaseMessage[]> {
   const model = fakeModel()
     .respondWithTools([
-      { name: "send_mail", args: { to: "nobody" } },
+      { name: "send_mail", args: { to: "no address" } },
       { name: "send_mail", args: { to: "ada@example.com" } },
     ])
     .respond(new AIMessage("The mail is sent."))

@@ -25,7 +25,7 @@ await server.connect(far);
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(near);
 
-// What a client does whose connection broke before the answer came.
+// What a client does if its connection broke before the response arrived.
 const request = {
   name: "place_order",
   arguments: { sku: "apple" },
@@ -43,11 +43,11 @@ assert.equal(conflict.isError, true);
 console.log("Another order under the same key is refused.");
 assert.deepEqual(placed, ["apple"]);
 
-// The other way round: a server's tool as one of ours, with a policy that the server has no say in.
+// The other direction: a tool of a server with our own policy, which the server cannot change.
 const [imported] = await importMcpTools(client, { needsApproval: true });
 assert.ok(imported);
 const outcome = await runtime.call(imported, { sku: "plum" }, { runId: "monday" });
-console.log(`Imported, with a policy that asks a person, a call of it is ${outcome.status}.`);
+console.log(`Imported with a policy that requires approval, a call is ${outcome.status}.`);
 assert.equal(outcome.status, "pending");
 assert.deepEqual(placed, ["apple"]);
 

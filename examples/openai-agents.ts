@@ -1,4 +1,4 @@
-/** A tool of ours in the loop of the OpenAI Agents SDK: it waits for a person, and what was approved happens once. */
+/** A Toolwright tool in the loop of the OpenAI Agents SDK: it waits for approval, and the approved call runs once. */
 import assert from "node:assert/strict";
 import { Agent, Runner } from "@openai/agents";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
@@ -20,7 +20,7 @@ const placeOrder = defineTool({
   },
 });
 
-// In place of a model: what it would say. Real programs leave `model` out.
+// Stands in for a model. Real programs omit `model`.
 const model = new ScriptedModel([
   [functionCall("shop_place_order", { sku: "apple", quantity: 3 }, { callId: "call_1" })],
   [assistantMessage("Three apples are on their way.")],
@@ -35,7 +35,7 @@ assert.deepEqual(placed, []);
 
 const [request] = await runtime.approvals({ status: "pending", runId: "monday" });
 assert(request !== undefined);
-console.log(`A person is shown: ${request.prompt} ${JSON.stringify(request.args)}`);
+console.log(`The approver sees: ${request.prompt} ${JSON.stringify(request.args)}`);
 await runtime.resolveToolApproval(request.id, { approved: true, decidedBy: "Ada" });
 
 const done = await runtime.run({ runId: "monday" }, () => runner.run(agent, paused.state));
@@ -43,7 +43,7 @@ console.log(`Placed: ${placed.join("; ")}`);
 console.log(done.finalOutput);
 assert.equal(placed.length, 1);
 
-// The same call once more, as after a restart: it is found on record.
+// The same call again, as after a restart: its logged result is returned.
 const again = new ScriptedModel([
   [functionCall("shop_place_order", { sku: "apple", quantity: 3 }, { callId: "call_2" })],
   [assistantMessage("Three apples are on their way.")],

@@ -1,4 +1,4 @@
-/** The README's example. Run it twice: the second time the order is found on record and not placed again. */
+/** The README's example. Run it twice: the second run returns the logged order and places no other. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * A smart agent reads far more than its window holds. Old results are archived; the answer depends on a detail of the very
- * first one, which it gets back by its handle. The program dies on the way, and another goes on with the run. Offline: the
- * model is a script that sees nothing but what it is sent.
+ * A smart agent reads far more than fits into its context window. Old results are archived; the answer depends on a detail
+ * of the first one, which the agent reads again by its handle. The program dies twice, and another process resumes the run.
+ * Offline: the model is a script that sees only what it is sent.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ const readReport = createTool({
   },
 });
 
-/** What a model would do that reads carefully: go on after the last report, then look up the first one again. */
+/** What a careful model would do: continue after the last report, then read the first one again. */
 function think(request: ScriptedRequest) {
   const seen = JSON.stringify(request.prompt);
   if (seen.includes("Summarise this part")) return "Reports were read, without anything of note.";
@@ -48,7 +48,7 @@ function think(request: ScriptedRequest) {
 
 const folder = mkdtempSync(join(tmpdir(), "toolwright-research-"));
 
-/** A program of its own, each time it is called. It dies after so many answers of the model. */
+/** Each call acts as a separate program, which dies after this many model responses. */
 async function research(diesAfter: number) {
   await using runtime = createRuntime({ store: join(folder, "research.db") });
   let answers = 0;

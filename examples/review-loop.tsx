@@ -1,7 +1,7 @@
 /**
- * A writer and a reviewer take turns until the reviewer is content, at most five times. Each pass of the loop has a draft
- * and a review of its own on record: the writer reads the last review, the reviewer the draft of its own pass. `<Ralph>` is
- * another name of `<Loop>`. The models are scripted; the reviewer knows two rules and names one at a time.
+ * A writer and a reviewer take turns until the reviewer approves, at most five times. Each pass of the loop stores its own
+ * draft and review: the writer reads the last review, the reviewer reads the draft of its pass. `<Ralph>` is another name
+ * for `<Loop>`. The models are scripted; the reviewer knows two rules and names one at a time.
  *
  * Run it with `npm run example review-loop`, which is: toolwright up examples/review-loop.tsx
  */
@@ -67,7 +67,7 @@ export default smithers((ctx) => {
         {() => {
           const comments = ctx.outputs.review.map(({ comment }) => comment);
           const text = ctx.output(outputs.draft, { nodeId: "write" }).text;
-          // What this example claims.
+          // What this example proves.
           assert.deepEqual(comments, ["It is too long.", "Say why.", "Good."]);
           assert.equal(text, `Use ${ctx.input.topic}: a crash repeats nothing.`);
           return { text, passes: comments.length };

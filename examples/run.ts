@@ -1,4 +1,4 @@
-/** `npm run example <name> [options]`: a workflow is run by the `toolwright` command, a program by Node. */
+/** `npm run example <name> [options]`: runs a workflow with the `toolwright` command, and a program with Node. */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join, parse } from "node:path";
@@ -6,7 +6,7 @@ import { TOOLWRIGHT } from "./toolwright-command.ts";
 
 const HELPERS: ReadonlySet<string> = new Set(["run", "toolwright-command"]);
 
-/** A file, or a folder with a file of the same name. */
+/** A file, or a folder that contains a file with the same name. */
 const EXAMPLES = new Map(
   readdirSync(import.meta.dirname).flatMap((entry) => {
     const { name } = parse(entry);
@@ -25,7 +25,7 @@ if (file === undefined) {
 const path = join(import.meta.dirname, file);
 const isWorkflow = file.endsWith(".tsx");
 console.log(`$ ${isWorkflow ? "toolwright up" : "node"} examples/${[file, ...options].join(" ")}`);
-// Ctrl-C is for the example, which says how to go on.
+// The example handles Ctrl-C itself, and prints how to resume.
 process.on("SIGINT", () => undefined);
 const args = isWorkflow ? [TOOLWRIGHT, "up", path] : [path];
 spawn(process.execPath, [...args, ...options], { stdio: "inherit" }).once("close", (code) => {

@@ -48,7 +48,7 @@ test.each([
   [
     "durable-order",
     ["durable-order/order.tsx", "idempotencyKey: ({ orderNumber }) => orderNumber,", ""],
-    "answered from the record",
+    "returns the logged result",
   ],
   ["review-loop", ["review-loop.tsx", "maxIterations={5}", "maxIterations={2}"], "limit of 2 iterations"],
   ["fan-out", ["fan-out.tsx", "lines: content", "lines: 1"], "lines > tasks"],

@@ -1,4 +1,4 @@
-/** The tree shows the architecture: a file imports from its own folder or from a lower layer only. */
+/** The folders are the layers: a file imports from its own folder or from a lower layer only. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { expect, test } from "vitest";
@@ -17,18 +17,19 @@ const LAYERS = [
   ["loop", "model"],
   ["builtin", "adapters", "testing"],
   ["agent", "workflow"],
+  ["operate"],
   ["worker", "server"],
   ["cli"],
   ["index.ts", "effect.ts", "jsx-runtime.ts", "postgres.ts"],
   ["jsx-dev-runtime.ts"],
 ];
 
-function roomOf(file: string): string {
+function folderOf(file: string): string {
   return relative(SOURCE, file).split(sep)[0] ?? "";
 }
 
-function layerOf(room: string): number {
-  return LAYERS.findIndex((rooms) => rooms.includes(room));
+function layerOf(folder: string): number {
+  return LAYERS.findIndex((folders) => folders.includes(folder));
 }
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
@@ -36,7 +37,7 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
   .map((name) => resolve(SOURCE, name));
 
 test("every file belongs to a layer", () => {
-  expect(files.filter((file) => layerOf(roomOf(file)) < 0)).toEqual([]);
+  expect(files.filter((file) => layerOf(folderOf(file)) < 0)).toEqual([]);
 });
 
 test("imports point down", () => {
@@ -44,10 +45,17 @@ test("imports point down", () => {
     const imports = readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g);
     return [...imports].flatMap(([, path = ""]) => {
       const target = resolve(dirname(file), path);
-      const [from, to] = [roomOf(file), roomOf(target)];
+      const [from, to] = [folderOf(file), folderOf(target)];
       return from === to || layerOf(to) < layerOf(from) ? [] : [`${relative(SOURCE, file)} imports ${path}`];
     });
   });
+  expect(wrong).toEqual([]);
+});
+
+test("the command line reads and changes the store through src/operate only", () => {
+  const wrong = files.filter(
+    (file) => folderOf(file) === "cli" && /"(?:\.\.\/)+store\//.test(readFileSync(file, "utf8")),
+  );
   expect(wrong).toEqual([]);
 });
 

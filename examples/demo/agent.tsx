@@ -1,6 +1,6 @@
 /**
- * The program that is killed: a workflow in which an AI SDK agent places orders at the shop. There is nothing in it about
- * crashes but the crash kit's runtime and one line in the tool; started again in the same way, it goes on where it was.
+ * The program that the demo kills: a workflow in which an AI SDK agent places orders at the shop. The only code about crashes
+ * is the crash kit's runtime and one line in the tool. Started again in the same way, the program resumes its run.
  * Run by demo.ts. Arguments: the store, the address of the shop, and a file in which requests to the model are counted.
  */
 import { appendFileSync } from "node:fs";
@@ -36,7 +36,7 @@ const order = (item: string, quantity: number) => ({
   input: { item, quantity },
 });
 
-// A real model would do: it is scripted so that the demo needs no network and no key.
+// The model is scripted, so that the demo needs no network and no key.
 const ANSWERS = [
   [order("apples", 3)],
   [order("bread", 1), order("milk", 2)],

@@ -1,6 +1,6 @@
 /**
- * A workflow in which an agent places orders is killed at every point of a call, waits for a person, and is started again
- * each time. At the end the shop's own ledger shows each order once. Run: npm run demo
+ * Kills a workflow, in which an agent places orders, at every point of a call, lets it wait for approval, and starts it again
+ * each time. At the end, the shop's ledger shows each order once. Run: npm run demo
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,29 +21,29 @@ const program = createCrashProgram(new URL("./agent.tsx", import.meta.url), {
 });
 let starts = 0;
 
-console.log(`An agent shall order apples, bread, milk and 40 lemonades at a small shop. It is a task of a workflow.
-We kill its process, again and again, with SIGKILL, and start it again in the same way.
+console.log(`An agent orders apples, bread, milk and 40 lemonades at a small shop, in a task of a workflow.
+The demo kills its process with SIGKILL, again and again, and restarts it in the same way.
 `);
 
-await killed("before-intent", 1, "before it has written down that it wants to order");
-await killed("after-intent", 1, "with that written down, before it calls the shop");
-await killed("in-effect", 1, "when the shop has taken the order, before anybody knows");
-await killed("after-effect", 1, "with the shop's answer in hand, before it is on record");
-await killed("after-outcome", 1, "right after the record, before the model hears of it");
-await killed("in-effect", 2, "in the middle of two orders at once");
-await left("waiting-approval", "it stops by itself and waits: 40 lemonades need a person's word");
+await killed("before-intent", 1, "before the intent to order is logged");
+await killed("after-intent", 1, "after the intent is logged, before it calls the shop");
+await killed("in-effect", 1, "after the shop has accepted the order, before it has answered");
+await killed("after-effect", 1, "after the shop has answered, before the outcome is logged");
+await killed("after-outcome", 1, "after the outcome is logged, before the model receives it");
+await killed("in-effect", 2, "in the middle of two parallel orders");
+await left("waiting-approval", "it exits and waits: 40 lemonades need approval");
 
 await using runtime = createRuntime({ store });
 const [request, ...others] = await runtime.approvals({ status: "pending" });
-assert.ok(request !== undefined && others.length === 0, "one question was expected");
-console.log(`\n  In another process a person is asked: "${request.prompt}" They say yes.\n`);
+assert.ok(request !== undefined && others.length === 0, "one request was expected");
+console.log(`\n  Approved in another process: "${request.prompt}"\n`);
 await runtime.resolveToolApproval(request.id, { approved: true, decidedBy: "Ann" });
 
-await killed("in-effect", 1, "when the shop has taken the large order");
-const { summary } = await left("finished", "it comes to its end");
+await killed("in-effect", 1, "after the shop has accepted the large order");
+const { summary } = await left("finished", "it finishes");
 console.log(`           "${summary}"\n`);
 
-console.log(`The shop was asked ${shop.requests()} times. Its own ledger:`);
+console.log(`The shop received ${shop.requests()} requests. Its ledger:`);
 console.table(
   shop.ledger.map(({ number, item, quantity, idempotencyKey }) => ({
     number,
@@ -54,7 +54,7 @@ console.table(
 );
 
 const calls = await runtime.calls({ runId: "party" });
-console.log("The record, as any SQL client sees it (SELECT … FROM _smithers_tool_calls):");
+console.log("The log, as any SQL client sees it (SELECT … FROM _smithers_tool_calls):");
 console.table(
   calls.map(({ nodeId, seq, toolName, inputJson, status, outputJson, approval, key }) => ({
     task: nodeId,
@@ -74,15 +74,15 @@ assert.deepEqual(
   ["apples", "bread", "lemonade", "milk"],
   "each order is in the shop's ledger once",
 );
-assert.ok(shop.requests() > shop.ledger.length, "the shop was asked again for orders that it had");
+assert.ok(shop.requests() > shop.ledger.length, "the shop received repeated requests");
 assert.deepEqual(
   calls.map(({ status }) => status),
   ["success", "success", "success", "success"],
-  "each order is on record once",
+  "each order is logged once",
 );
-assert.deepEqual(asked, ["1", "2", "3", "4"], "the model is asked once for each of its answers");
-console.log(`The process was started ${starts} times; the model was asked ${asked.length} times, once for each of its answers.
-What is on record is never asked for, or paid for, again. Each order was placed once.`);
+assert.deepEqual(asked, ["1", "2", "3", "4"], "the model is called once for each response");
+console.log(`The process was started ${starts} times; the model was called ${asked.length} times, once for each response.
+Nothing that is logged is requested, or paid for, again. Each order was placed once.`);
 shop.close();
 
 async function killed(crashAt: CrashPoint, occurrence: number, words: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** A small shop on loopback, with a ledger of its own. It honours idempotency keys, as real shops do. */
+/** A small shop on loopback with its own ledger. It honours idempotency keys, as real shops do. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -12,7 +12,7 @@ export interface Order {
 export interface Shop {
   readonly url: string;
   readonly ledger: readonly Order[];
-  /** Requests that it has seen, repeated ones included. */
+  /** The number of requests, including repeated ones. */
   readonly requests: () => number;
   close(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * An order from the command line, as a shop would live with it: it waits for a person (exit code 3), is approved from
- * another process, its process is killed when the shop has just taken the order, and it is resumed by its id alone. Then
- * the same order comes in a second time, and once more with another quantity. The shop has one order at the end.
+ * An order from the command line: it waits for approval (exit code 3), is approved in another process, is killed right after
+ * the shop has accepted the order, and is resumed by its id. Then the same order arrives a second time, and once more with
+ * another quantity. The shop has one order at the end.
  *
  * Run it with `npm run example durable-order`, which is: node examples/durable-order/durable-order.ts
  */
@@ -20,7 +20,7 @@ const workflow = join(import.meta.dirname, "order.tsx");
 
 let running: ChildProcess | undefined;
 const shop = await openShop(async () => {
-  // The order is in the shop's ledger. The shop has not answered, and nobody else knows.
+  // The order is in the shop's ledger, and the shop has not answered yet.
   console.log("  (the shop has taken the order: SIGKILL)");
   running?.kill("SIGKILL");
   if (running !== undefined) await once(running, "close");
@@ -30,7 +30,7 @@ const order = (quantity: number): string =>
   JSON.stringify({ orderNumber: "A-17", item: "lemonade", quantity });
 
 const waiting = await toolwright("up", workflow, "--run-id", "first", "--input", order(40));
-assert.equal(waiting.code, 3, "a large order waits for a person");
+assert.equal(waiting.code, 3, "a large order waits for approval");
 assert.equal(shop.requests(), 0);
 
 assert.match((await toolwright("approvals")).said, /Order 40 of lemonade\?/);
@@ -39,11 +39,11 @@ assert.equal((await toolwright("approve", "first", "--comment", "for the party")
 assert.equal((await toolwright("resume", "first")).signal, "SIGKILL", "killed when the shop has the order");
 assert.equal(shop.ledger.length, 1);
 
-assert.equal((await toolwright("resume", "first")).code, 0, "goes on, and asks nobody again");
+assert.equal((await toolwright("resume", "first")).code, 0, "resumes without another approval");
 assert.equal(shop.requests(), 2, "the shop was asked again, with the same key");
 
 const again = await toolwright("up", workflow, "--run-id", "second", "--input", order(40));
-assert.equal(again.code, 0, "the same order in another run is answered from the record");
+assert.equal(again.code, 0, "the same order in another run returns the logged result");
 assert.equal(shop.requests(), 2, "and the shop is not asked at all");
 
 const other = await toolwright("up", workflow, "--run-id", "third", "--input", order(41));

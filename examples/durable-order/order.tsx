@@ -1,6 +1,6 @@
 /**
- * A workflow that places one order. A large order waits for a person. The number that the customer's order has is the
- * business key: one order at the shop for each number, whichever run asks, and however often. Run by durable-order.ts.
+ * A workflow that places one order. A large order waits for approval. The customer's order number is the business key: the
+ * shop gets one order for each number, across runs and retries. Run by durable-order.ts.
  */
 import { createSmithers, defineTool } from "toolwright";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** The model of refactor.tsx: a real one where there is a key, else a script of what one would do. */
+/** The model of refactor.tsx: a real one if there is a key, else a script. */
 import type { LanguageModel } from "ai";
 import { createScriptedModel } from "toolwright/testing";
 
@@ -14,7 +14,7 @@ interface Provider {
   anthropic(modelId: string): LanguageModel;
 }
 
-/** It is not a dependency of Toolwright: whoever has a key installs it. */
+/** Not a dependency of Toolwright: install it if you have a key. */
 async function loadProvider(): Promise<Provider> {
   try {
     return (await import(PACKAGE)) as Provider;

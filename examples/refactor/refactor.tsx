@@ -55,7 +55,7 @@ export default smithers((ctx) => (
     <Task id="check" output={outputs.output} deps={{ refactor: outputs.result }} retries={0}>
       {async ({ refactor }) => {
         const tests = await bash.execute({ cmd: "node", args: ["work/cart.test.js"] });
-        // What this example claims: the file is another one, and its tests pass.
+        // What this example proves: the file has changed, and its tests pass.
         assert.notEqual(await read.execute({ path: ctx.input.file }), CART);
         assert.match(tests, /^ok$/m);
         return { summary: refactor.summary, tests };

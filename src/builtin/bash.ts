@@ -1,4 +1,4 @@
-/** `bash`: a command with arguments, confined to the sandbox. There is no shell unless the command is one. */
+/** `bash`: runs a command with arguments in the sandbox. It uses no shell unless the command is one. */
 import { z } from "zod";
 import { aList, aText, either, listOf, Problem } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
@@ -12,7 +12,7 @@ const parts = lazyModule(async () => ({
 }));
 
 export interface BashOptions {
-  /** Inside the root; the root itself by default. */
+  /** A folder inside the root. Default: the root. */
   readonly cwd?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export const BASH_OPTIONS: OptionTable = optionTable<BashOptions>(
   { example: '{ cwd: "src" }' },
 );
 
-/** What a model sends is checked by the tool's schema; a program calls this function as it is. */
+/** The schema of the tool checks the input of models. Programs call this function directly, so it checks again. */
 function checkInput(cmd: unknown, args: unknown, options: unknown): void {
   try {
     aText(cmd, "cmd");
@@ -77,7 +77,7 @@ export const bash = defineBuiltInTool({
   sideEffect: true,
   idempotent: false,
   replay: "run",
-  // Nobody but the model can find out what an interrupted command has done.
+  // Only the model can find out what an interrupted command did.
   onUnknown: "tell",
   execute: ({ cmd, args, opts }) => bashTool(cmd, args, opts),
 });

@@ -38,7 +38,7 @@ export const edit = defineBuiltInTool({
   replay: "run",
   digestInput: "patch",
   execute: ({ path, patch }) => editFileTool(path, patch),
-  // After an interruption the file itself tells whether the patch is in. Nothing of it can still be on its way.
+  // After an interruption, the file shows whether the patch was applied. No part of it can be applied later.
   settleMs: 0,
   onUnknown: "tell",
   async reconcile({ path, patch }) {

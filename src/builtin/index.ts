@@ -1,4 +1,4 @@
-/** `toolwright/tools`: the built-in tools, and what they are made of. */
+/** `toolwright/tools`: the built-in tools and their building blocks. */
 
 export { bash, bashTool } from "./bash.ts";
 export type { BashOptions } from "./bash.ts";

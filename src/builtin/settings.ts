@@ -1,4 +1,4 @@
-/** The limits and places that the lower-level functions work within: those of the context around them, or the defaults. */
+/** The limits and paths that the tool functions work within: those of the current context, or the defaults. */
 import { DEFAULT_SETTINGS, getToolContext, type ToolSettings } from "../definition/context.ts";
 import { currentAmbient } from "../invoke/ambient.ts";
 
@@ -19,14 +19,14 @@ export function currentSettings(): CurrentSettings {
   };
 }
 
-/** With the files that SQLite keeps beside its own. */
+/** Includes the files that SQLite keeps next to its database. */
 export function hiddenFiles(settings: ToolSettings): string[] {
   return settings.protectedPaths.flatMap((path) =>
     ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix),
   );
 }
 
-/** Stamps the row of the call that runs now with the isolation that its process had. */
+/** Records the isolation tier of the process in the row of the current call. */
 export function reportIsolation(tier: string): void {
   const call = currentAmbient()?.attempt?.call;
   if (call !== undefined) call.isolation = tier;

@@ -1,4 +1,4 @@
-/** What an agent ends its task with: done, failed, or waiting for something. Each stops the loop that it is called in. */
+/** Tools that end an agent's task: complete, failed or waiting. Each stops the loop that calls it. */
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 

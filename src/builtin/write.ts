@@ -34,7 +34,7 @@ export const write = defineBuiltInTool({
   sideEffect: true,
   idempotent: false,
   replay: "run",
-  // It replaces the file in one step: an interrupted write can be made again.
+  // The file is replaced atomically, so an interrupted write can be repeated.
   onUnknown: "run",
   digestInput: "content",
   execute: ({ path, content }) => writeFileTool(path, content),

@@ -1,4 +1,4 @@
-/** Usage errors that Commander finds: the same words, JSON and exit code as for what a command finds itself. */
+/** Reports usage errors of Commander like our own: same format, same JSON, same exit code. */
 import type { Command, ErrorOptions } from "commander";
 import { commandPath } from "../adapters/commander/command-help.ts";
 import { CliError } from "./cli-error.ts";
@@ -6,15 +6,15 @@ import { commandName } from "./command-name.ts";
 import { EXIT } from "./command.ts";
 import { createScreen } from "./screen.ts";
 
-/** @param argv the words as they were typed: an error may come before `--json` is parsed */
+/** @param argv the raw arguments: an error may occur before `--json` is parsed */
 export function answerUsage(command: Command, argv: readonly string[]): void {
   command.error = (message: string, options?: ErrorOptions): never => {
-    createScreen({ json: wantsJson(argv) }).complain(toUsageError(command, message, options?.code));
+    createScreen({ json: wantsJson(argv) }).printError(toUsageError(command, message, options?.code));
     process.exit(EXIT.failed);
   };
 }
 
-/** What stands after `--` is no option. */
+/** Arguments after `--` are no options. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(2, end === -1 ? undefined : end).includes("--json");
@@ -22,7 +22,7 @@ export function wantsJson(argv: readonly string[]): boolean {
 
 function toUsageError(command: Command, message: string, code: string | undefined): CliError {
   const isRoot = command.parent === null;
-  // `--json` belongs to the commands, so it is unknown only because the command is missing.
+  // `--json` is an option of the commands, so it is unknown only if the command is missing.
   if (isRoot && code === "commander.unknownOption" && message.includes("'--json'"))
     return new CliError("CLI_USAGE", "A command is missing.", `See: ${commandName()} --help`);
   const words = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");

@@ -1,4 +1,4 @@
-/** A request as `--json` shows it: what is missing is `null`, so that every row has the same fields. */
+/** A request for `--json`: missing values are `null`, so that every row has the same fields. */
 import type { Approval } from "../invoke/approval.ts";
 
 export function approvalRow(request: Approval): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** What the command says when it cannot do what it was asked: one sentence of what is wrong, one of what to do. */
+/** Errors of the command line: what is wrong, and what to do about it. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 
@@ -14,19 +14,30 @@ export class CliError extends Error {
   }
 }
 
-export interface Complaint {
+/** For a run that another process is running. */
+export function ownedElsewhere(runId: string, owner: string): CliError {
+  return new CliError(
+    "TOOL_RUN_CONFLICT",
+    `Run "${runId}" is running in ${owner}.`,
+    "Wait until it has ended, or stop that process. Nothing was changed.",
+  );
+}
+
+export interface ErrorReport {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
 }
 
-export function toComplaint(error: unknown): Complaint {
+export function toErrorReport(error: unknown): ErrorReport {
   if (error instanceof CliError) return { code: error.code, message: error.message, hint: error.hint };
   if (!ToolwrightError.is(error)) {
     return { code: "CLI_FAILED", message: messageOf(error), hint: "Run it again with --debug to see where." };
   }
   const isLocked = error.code === "TOOL_STORE_FAILED" && /locked|busy/i.test(error.message);
-  const hint = isLocked ? "Another program holds it: end that program, then try again." : error.hint;
-  // Zod says each problem on a line of its own.
+  const hint = isLocked
+    ? "Another program has locked the store: end that program, then try again."
+    : error.hint;
+  // Zod reports each problem on its own line.
   return { code: error.code, message: error.message.replaceAll(/\s*\n\s*/g, " "), hint };
 }

@@ -1,8 +1,8 @@
-/** How this command was called, so that the commands it prints can be typed as they stand. */
+/** How this command was called, so that the commands that it prints can be pasted. */
 import { basename, relative } from "node:path";
-import { DEFAULT_STORE, isPostgresAddress } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
+import type { CommandFlag } from "../operate/next-step.ts";
+import { DEFAULT_STORE, isStoreFile, type StoreOption, withoutPassword } from "../operate/store-address.ts";
 
 export function commandName(): string {
   if (process.env["npm_command"] === "exec") return "npx toolwright";
@@ -13,8 +13,8 @@ export function commandName(): string {
 }
 
 /**
- * The store that a command of this folder uses without --store; `undefined` where that is not known, because the config was
- * not loaded. One process runs one command, in one folder.
+ * The store that a command in this folder uses without --store. `undefined` if it is unknown, because the config was not
+ * loaded. Module state is safe here: one process runs one command, in one folder.
  */
 const folder: { defaultStore: string | undefined } = { defaultStore: DEFAULT_STORE };
 
@@ -22,15 +22,19 @@ export function setDefaultStore(store: string | undefined): void {
   folder.defaultStore = store;
 }
 
-/** A store as it is printed, and as it can be typed in this folder. */
-export function shownStore(store: string | Store): string {
+/** The address of a store as it can be typed in this folder. */
+export function shownStore(store: StoreOption): string {
   const path = typeof store === "string" ? store : (store.path ?? DEFAULT_STORE);
   const near = relative(process.cwd(), path);
-  return isPostgresAddress(path) || path === ":memory:" || near.startsWith("..") ? path : near;
+  return !isStoreFile(path) || near.startsWith("..") ? path : near;
 }
 
-/** A command line that continues from here: with the store, where it is not the default one. */
-export function nextCommand(store: string, command: string, ...words: readonly (string | Flag)[]): string {
+/** A command line for the next step. It names the store unless that is the default one. */
+export function nextCommand(
+  store: string,
+  command: string,
+  ...words: readonly (string | CommandFlag)[]
+): string {
   const operands = words.filter((word) => typeof word === "string");
   const flags = [
     ...words.filter((word) => typeof word !== "string"),
@@ -42,19 +46,8 @@ export function nextCommand(store: string, command: string, ...words: readonly (
   return [commandName(), command, ...rest.map(printedWord)].join(" ");
 }
 
-/** The same for words that are in their order, and of which none begins with a dash but options. */
+/** The same for words that are already in order, where only options begin with a dash. */
 export function typedCommand(store: string, words: readonly string[]): string {
   const rest = store === folder.defaultStore ? words : [...words, "--store", withoutPassword(store)];
   return [commandName(), ...rest.map(printedWord)].join(" ");
-}
-
-/** An option, with its value if it takes one. */
-type Flag = readonly [name: string] | readonly [name: string, value: string];
-
-/** Passwords are typed, not printed; those with an @ in them and those among the parameters neither. */
-export function withoutPassword(store: string): string {
-  if (!isPostgresAddress(store)) return store;
-  const [address = "", ...parameters] = store.split("?");
-  const shown = address.replace(/^(\w+:\/\/[^:@/]*):.*@/, "$1:***@");
-  return [shown, ...parameters.map((text) => text.replaceAll(/\b(\w*password)=[^&]*/gi, "$1=***"))].join("?");
 }

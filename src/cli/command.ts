@@ -1,11 +1,11 @@
-/** What all commands share: their common options, and one place where what they throw is put into words. */
+/** What all commands share: their options, exit codes and error handling. */
 import type { Command } from "commander";
 import { whenDrained } from "../util/when-drained.ts";
-import { DEFAULT_STORE } from "../store/open-store.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
+import { DEFAULT_STORE } from "../operate/store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
 export const EXIT = { finished: 0, failed: 1, waiting: 3 } as const;
@@ -20,7 +20,7 @@ export function withCommonOptions(command: Command): Command {
 export function withOutputOptions(command: Command): Command {
   return command
     .option("--json", "print JSON, for programs")
-    .option("--no-color", "print no colours (also with NO_COLOR set, or without a terminal)")
+    .option("--no-color", "print no colours (also if NO_COLOR is set, or without a terminal)")
     .option("--debug", "print stack traces");
 }
 
@@ -37,8 +37,8 @@ export interface Acting<Options> {
 }
 
 /**
- * An action that writes to a screen and returns an exit code. `options.store` is the one that was named, else the
- * config's, else the default.
+ * An action that writes to a screen and returns an exit code. `options.store` is the value of --store, else the config's
+ * store, else the default.
  * @param isStoreOpened `false` for a command that reads the config itself
  */
 export function acting(
@@ -46,12 +46,12 @@ export function acting(
   { isStoreOpened = true }: { readonly isStoreOpened?: boolean } = {},
 ): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
-    // Commander hands over the arguments, then the options, then the command.
+    // Commander passes the arguments, then the options, then the command.
     const options = given.at(-2) as CommonOptions;
     const command = given.at(-1) as Command;
     const screen = createScreen(options);
-    complainOfStrays(screen);
-    using _ = complainOfNothingLeft(screen);
+    reportUncaught(screen);
+    using _ = reportStuckRun(screen);
     try {
       const hasStore = command.options.some(({ long }) => long === "--store");
       const store = isStoreOpened && hasStore ? await storeFor(options, screen) : options.store;
@@ -60,15 +60,15 @@ export function acting(
         ...(given.slice(0, -2) as never[]),
       );
     } catch (error) {
-      screen.complain(error);
+      screen.printError(error);
       process.exitCode = EXIT.failed;
     } finally {
-      leaveWhenWritten();
+      exitWhenWritten();
     }
   };
 }
 
-/** The config is a program: it is loaded only where it is needed to know the store. */
+/** The config is a program: load it only if the store is not given. */
 async function storeFor(given: Partial<CommonOptions>, screen: Screen): Promise<string> {
   const hasConfig = findConfig(process.cwd()) !== undefined;
   if (given.store !== undefined) {
@@ -80,8 +80,8 @@ async function storeFor(given: Partial<CommonOptions>, screen: Screen): Promise<
   if (typeof found !== "string" && found.path === undefined) {
     throw new CliError(
       "CLI_CONFIG_INVALID",
-      "The store of toolwright.config is an open store, whose address is not known here.",
-      "Name it with --store, or write its path or postgres:// address in the config.",
+      "The store of toolwright.config is an open store without an address.",
+      "Pass --store, or write the path or postgres:// address of the store in the config.",
     );
   }
   const store = shownStore(found);
@@ -89,17 +89,17 @@ async function storeFor(given: Partial<CommonOptions>, screen: Screen): Promise<
   return store;
 }
 
-/** What a user's own code throws where nobody waits for it ends the process, as a crash that can be resumed. */
-export function complainOfStrays(screen: Screen): void {
+/** An uncaught exception of the user's code ends the process, like a crash. The run can be resumed. */
+export function reportUncaught(screen: Screen): void {
   process.on("uncaughtException", (error) => {
-    screen.complain(error);
+    screen.printError(error);
     process.exit(EXIT.failed);
   });
 }
 
-function complainOfNothingLeft(screen: Screen): Disposable {
+function reportStuckRun(screen: Screen): Disposable {
   return whenDrained(() => {
-    screen.complain(
+    screen.printError(
       new CliError(
         "CLI_NOTHING_LEFT",
         "The command waits for a promise that can no longer settle: nothing is left that could settle it.",
@@ -110,7 +110,7 @@ function complainOfNothingLeft(screen: Screen): Disposable {
   });
 }
 
-/** A timer or a connection that a workflow's own code has left open does not keep the command from ending. */
-export function leaveWhenWritten(): void {
+/** Timers and connections that a workflow left open must not keep the command running. */
+export function exitWhenWritten(): void {
   process.stdout.write("", () => setTimeout(() => process.exit(), 50).unref());
 }

@@ -11,8 +11,8 @@ export interface DecisionOptions extends CommonOptions {
 
 export function withDecisionOptions(command: Command): Command {
   return command
-    .option("--by <name>", "who decides (default: the user of this system)")
-    .option("--comment <text>", "why; the caller reads it")
-    .option("--resume", "resume the run right after the decision")
-    .option("--file <file>", "with --resume: the file of the workflow, if it has moved");
+    .option("--by <name>", "the name of the approver (default: the current user)")
+    .option("--comment <text>", "the reason, for the caller")
+    .option("--resume", "resume the run after the decision")
+    .option("--file <file>", "with --resume: the workflow file, if it has moved");
 }

@@ -1,4 +1,4 @@
-/** A tool as programs and people read it: what it takes, and what to know before it is called. */
+/** A tool as data: its schemas and its flags. */
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -11,7 +11,7 @@ export function describeTool(tool: Tool): Record<string, unknown> {
     description: tool.description,
     sideEffect,
     idempotent,
-    // Whether a function asks is known when it is called.
+    // A function decides for each call.
     needsApproval: typeof needsApproval === "function" ? "depends" : (needsApproval ?? false),
     terminal,
     inputSchema: inputJsonSchema,

@@ -1,24 +1,24 @@
-/** Looks at what a run needs, without changing any of it. */
+/** Checks what a run needs. Changes nothing. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeIsolation } from "../sandbox/isolation/isolation.ts";
 import { isFullIsolation } from "../sandbox/isolation/tier.ts";
-import { countRuns } from "../store/tables/workflow-queries.ts";
-import { toComplaint } from "./cli-error.ts";
+import { toErrorReport } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
-import { withoutPassword } from "./command-name.ts";
-import { storeExists, withStore } from "./open.ts";
+import { withStore } from "../operate/find-run.ts";
+import { countRuns } from "../operate/list-runs.ts";
+import { storeExists, withoutPassword } from "../operate/store-address.ts";
 
 export interface Check {
   readonly name: string;
-  /** `note`: it works, and could be better. `wrong`: it does not work. */
+  /** `note`: it works, and could work better. `wrong`: it does not work. */
   readonly status: "ok" | "note" | "wrong";
   readonly detail: string;
   readonly remedy: string | null;
 }
 
-/** What each is for. Only zod is needed. */
+/** What each package is for. Only zod is required. */
 const PACKAGES = {
   zod: "schemas of tools and outputs",
   ai: "agents of the AI SDK",
@@ -28,7 +28,7 @@ const PACKAGES = {
 
 export async function examine(store: string): Promise<Check[]> {
   return [
-    good("node", `${process.version}; 22.13 or later is needed`),
+    good("node", `${process.version}; 22.13 or later is required`),
     good("package", `toolwright ${readManifest().version}`),
     await examineStore(store),
     await examineIsolation(),
@@ -37,13 +37,14 @@ export async function examine(store: string): Promise<Check[]> {
 }
 
 async function examineStore(path: string): Promise<Check> {
-  if (!storeExists(path)) return good("store", `${resolve(path)} is not there yet; the first run makes it`);
+  if (!storeExists(path))
+    return good("store", `${resolve(path)} does not exist yet; the first run creates it`);
   try {
-    const runs = await withStore(path, (store) => store.read(countRuns));
+    const runs = await withStore(path, countRuns);
     const counts = Object.entries(runs).map(([status, count]) => `${count} ${status}`);
     return good("store", `${withoutPassword(path)}: ${counts.length === 0 ? "no runs" : counts.join(", ")}`);
   } catch (error) {
-    const { message, hint } = toComplaint(error);
+    const { message, hint } = toErrorReport(error);
     return { name: "store", status: "wrong", detail: message, remedy: hint };
   }
 }
@@ -70,7 +71,7 @@ function examinePackage(name: string, use: string): Check {
   return { name, status, detail: `not installed; for ${use}`, remedy: `npm install ${name}` };
 }
 
-/** As Node looks for it: in each folder upwards. */
+/** Searches this folder and its parents, as Node does. */
 function findPackage(name: string, folder: string): string | undefined {
   const manifest = join(folder, "node_modules", name, "package.json");
   if (existsSync(manifest))

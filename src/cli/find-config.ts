@@ -1,4 +1,4 @@
-/** Where a folder's config is. Apart from what loads it, so that a command in a folder without one pays for neither. */
+/** Finds the config of a folder. Separate from the loader, so that commands without a config do not load it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** Loads `toolwright.config.ts`: what a project offers to the command line. Only commands that need it pay for it. */
+/** Loads `toolwright.config.ts`. Only commands that need it import this file. */
 import { resolve } from "node:path";
 import type { EmbeddingModelLike } from "../definition/models.ts";
 import type { ToolSettings } from "../definition/context.ts";
@@ -18,8 +18,6 @@ import {
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
-import { isPostgresAddress } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
@@ -27,17 +25,18 @@ import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";
 import { importFile, shown } from "./import-file.ts";
+import { absoluteAddress, type StoreOption } from "../operate/store-address.ts";
 
-/** What the default export may hold. */
+/** The default export of the config. */
 interface GivenConfig {
   readonly tools?: ToolSource;
-  readonly store?: string | Store;
+  readonly store?: StoreOption;
   readonly rootDir?: string;
   readonly allowNetwork?: boolean;
   readonly maxOutputBytes?: number;
   readonly toolTimeoutMs?: number;
   readonly isolation?: ToolSettings["isolation"];
-  /** Files by the names that `toolwright up <name>` takes. */
+  /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
   readonly model?: unknown;
   readonly embeddingModel?: EmbeddingModelLike;
@@ -62,29 +61,29 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
   { example: "{ tools: [ … ] }" },
 );
 
-/** The defaults of every command. Paths are absolute. */
+/** Defaults for every command. Paths are absolute. */
 export type ConfigSettings = Omit<GivenConfig, "tools" | "mcpServers">;
 
 export interface Config extends ConfigSettings {
   readonly tools: Tool[];
 }
 
-/** The options of a runtime that a config sets, the store apart. */
+/** The runtime options that a config sets, without the store. */
 export function runtimeOptionsOf(config: ConfigSettings | undefined) {
   const { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel } =
     config ?? {};
   return { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel };
 }
 
-/** With its tools, those of MCP servers included. `undefined` where the folder has none. @throws CliError */
+/** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */
 export async function loadConfig(folder: string): Promise<Config | undefined> {
   return withConfig(folder, async (given) => ({
     ...settingsOf(given, folder),
-    tools: withoutDoubles([...toTools(given.tools ?? []), ...(await remoteTools(given, folder))]),
+    tools: withUniqueNames([...toTools(given.tools ?? []), ...(await remoteTools(given, folder))]),
   }));
 }
 
-/** What commands need that call no tool of the project: no server of it is started. @throws CliError */
+/** The config without its tools, for commands that call none: starts no MCP server. @throws CliError */
 export async function loadSettings(folder: string): Promise<ConfigSettings | undefined> {
   return withConfig(folder, (given) => settingsOf(given, folder));
 }
@@ -99,7 +98,7 @@ async function withConfig<T>(
   if (mark !== undefined) {
     throw new CliError(
       "TOOL_PATH_PROTECTED",
-      `${shown(file)} appeared while a command of an agent ran, so it was not loaded.`,
+      `${shown(file)} was created while an agent ran a command, so it was not loaded.`,
       `Read it first. To trust it: rm ${printedWord(mark)}\nTo delete it: rm ${printedWord(shown(file))}`,
     );
   }
@@ -107,7 +106,7 @@ async function withConfig<T>(
   if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
     throw new CliError(
       "CLI_CONFIG_INVALID",
-      `${shown(file)} has no configuration as its default export.`,
+      `${shown(file)} does not export a configuration by default.`,
       "Write: export default { tools: [ … ] };",
     );
   }
@@ -124,13 +123,15 @@ async function withConfig<T>(
   }
 }
 
-/** Paths are relative to the folder of the file. */
+/** Resolves paths against the folder of the config. */
 function settingsOf(given: GivenConfig, folder: string): ConfigSettings {
   const { tools: _tools, mcpServers: _servers, store, rootDir, workflows, ...rest } = given;
   return {
     ...rest,
     ...(rootDir === undefined ? {} : { rootDir: resolve(folder, rootDir) }),
-    ...(store === undefined ? {} : { store: typeof store === "string" ? placed(store, folder) : store }),
+    ...(store === undefined
+      ? {}
+      : { store: typeof store === "string" ? absoluteAddress(store, folder) : store }),
     ...(workflows === undefined
       ? {}
       : {
@@ -141,20 +142,16 @@ function settingsOf(given: GivenConfig, folder: string): ConfigSettings {
   };
 }
 
-/** Only a project that has servers pays for them. */
+/** Imported only if the project has MCP servers. */
 async function remoteTools({ mcpServers }: GivenConfig, folder: string): Promise<Tool[]> {
   if (mcpServers === undefined) return [];
   const { toolsOfServers } = await import("./mcp-servers.ts");
   return toolsOfServers(mcpServers, folder);
 }
 
-function placed(store: string, folder: string): string {
-  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(folder, store);
-}
-
-function withoutDoubles(tools: Tool[]): Tool[] {
+function withUniqueNames(tools: Tool[]): Tool[] {
   const names = tools.map(({ name }) => name);
-  const double = names.find((name, index) => names.indexOf(name) !== index);
-  if (double !== undefined) throw new Problem("tools", `has two tools of the name "${double}".`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new Problem("tools", `has two tools named "${duplicate}".`);
   return tools;
 }

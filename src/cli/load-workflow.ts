@@ -1,4 +1,4 @@
-/** Loads the file of a workflow, and says in one sentence what is wrong with it. */
+/** Loads the workflow that a file exports by default. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { nearestName } from "../definition/option-checks.ts";
@@ -8,7 +8,7 @@ import { importFile, shown } from "./import-file.ts";
 
 const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
 
-/** @param workflows those of the config, by name; a name wins over a file */
+/** @param workflows the workflows of the config, by name; a name wins over a file */
 export function findWorkflowFile(
   given: string,
   workflows: Readonly<Record<string, string>> | undefined,
@@ -16,13 +16,13 @@ export function findWorkflowFile(
   const named = workflows !== undefined && Object.hasOwn(workflows, given) ? workflows[given] : undefined;
   if (named !== undefined) return named;
   const names = Object.keys(workflows ?? {});
-  // A word without an ending cannot be a file, so it was meant as a name.
+  // A word without a file extension cannot be a workflow file, so it must be a name.
   if (EXTENSIONS.test(given) || existsSync(given) || names.length === 0) return given;
   const near = nearestName(given, names);
   throw new CliError(
     "CLI_FILE_MISSING",
     `There is no workflow named "${given}" in toolwright.config.${near === undefined ? "" : ` Did you mean "${near}"?`}`,
-    `It names: ${names.join(", ")}. Or name the file of a workflow.`,
+    `The config has: ${names.join(", ")}. Or pass the file of a workflow.`,
   );
 }
 
@@ -33,14 +33,14 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
     throw new CliError(
       "CLI_FILE_MISSING",
       stat === undefined ? `There is no file ${file}.` : `${file} is not a file.`,
-      "Name the file of a workflow, such as workflow.tsx. toolwright init writes a first one.",
+      "Pass the file of a workflow, such as workflow.tsx. toolwright init creates an example.",
     );
   }
   if (!EXTENSIONS.test(file)) {
     throw new CliError(
       "CLI_FILE_INVALID",
-      `${path} is not a file that can hold a workflow.`,
-      "It must end in .ts, .tsx, .js, .jsx or .mjs.",
+      `${path} is not a workflow file.`,
+      "Its name must end in .ts, .tsx, .js, .jsx or .mjs.",
     );
   }
   const exported = await importFile(file);
@@ -48,9 +48,9 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
   const found = Object.keys(exported).find((name) => isWorkflowDefinition(exported[name]));
   throw new CliError(
     "CLI_NO_WORKFLOW",
-    `${shown(file)} has no workflow as its default export.`,
+    `${shown(file)} does not export a workflow by default.`,
     found === undefined
       ? "Write: export default smithers((ctx) => <Workflow name=…>…</Workflow>);"
-      : `It exports one as "${found}"; write: export default ${found};`,
+      : `It exports the workflow "${found}". Write: export default ${found};`,
   );
 }

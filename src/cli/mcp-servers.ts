@@ -1,4 +1,4 @@
-/** The MCP servers of a project's configuration: clients that connect when they are first asked, and once more when they were lost. */
+/** The MCP servers of a config: clients that connect on first use, and reconnect after a lost connection. */
 import { resolve } from "node:path";
 import type { McpImportPolicy } from "../adapters/mcp/client/import-tools.ts";
 import type { McpClient } from "../adapters/mcp/client/mcp-client.ts";
@@ -10,21 +10,21 @@ import type { Tool } from "../tool/tool.ts";
 interface ServerEntry {
   readonly command?: string;
   readonly args?: readonly string[];
-  /** Beside the few variables that every program needs; secrets of this process are not handed on. */
+  /** Added to the few variables that every program needs. Secrets of this process are not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What its tools may do: see docs/mcp.md. */
+  /** What the tools of the server may do: see docs/mcp.md. */
   readonly policy?: McpImportPolicy;
 }
 
-/** The four tools by which the servers' tools are found and called. @throws Problem */
+/** The four tools that find and call the tools of the servers. @throws Problem */
 export async function toolsOfServers(
   servers: Readonly<Record<string, unknown>>,
   folder: string,
 ): Promise<Tool[]> {
-  const entries = Object.entries(servers).map(([name, given]) => [name, checked(name, given)] as const);
+  const entries = Object.entries(servers).map(([name, given]) => [name, checkEntry(name, given)] as const);
   const { mcpTools } = await import("../adapters/mcp/client/meta-tools.ts");
   const clients = entries.map(([name, entry]) => [
     name,
@@ -40,7 +40,7 @@ export async function toolsOfServers(
   return Object.values(tools) as Tool[];
 }
 
-function checked(name: string, given: unknown): ServerEntry | McpClient {
+function checkEntry(name: string, given: unknown): ServerEntry | McpClient {
   const field = `mcpServers.${name}`;
   anObject(given, field);
   const entry = given as ServerEntry;
@@ -49,7 +49,7 @@ function checked(name: string, given: unknown): ServerEntry | McpClient {
     throw new Problem(field, 'must have a "command" to start, or a "url" to connect to.');
   if (entry.command !== undefined) aFullText(entry.command, `${field}.command`);
   if (entry.url !== undefined && !URL.canParse(entry.url))
-    throw new Problem(`${field}.url`, "must be an address.");
+    throw new Problem(`${field}.url`, "must be a URL.");
   return entry;
 }
 

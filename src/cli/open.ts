@@ -1,57 +1,45 @@
-/** Opens the store that a command was told of. Looking at runs never makes a store where there is none. */
-import { existsSync } from "node:fs";
+/** Opens the store of a command, and turns a missing store or run into an error with the next command. */
 import { resolve } from "node:path";
-import { ToolwrightError } from "../errors.ts";
-import { isPostgresAddress, openStore } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
-import { countCalls } from "../store/tables/call-log.ts";
-import { assertNotDeleted } from "../store/tables/tombstones.ts";
-import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { CliError } from "./cli-error.ts";
-import { nextCommand, withoutPassword } from "./command-name.ts";
+import { nextCommand } from "./command-name.ts";
+import { findRun, type FoundRun, withStore } from "../operate/find-run.ts";
+import { storeExists, withoutPassword } from "../operate/store-address.ts";
 
-export function storeExists(path: string): boolean {
-  return isPostgresAddress(path) || path === ":memory:" || existsSync(path);
-}
+type OpenStore = Parameters<Parameters<typeof withStore>[1]>[0];
+type WorkflowRun = Extract<FoundRun, { kind: "workflow" }>["run"];
 
-export function assertStoreExists(path: string): void {
-  if (storeExists(path)) return;
+export function assertStoreExists(address: string): void {
+  if (storeExists(address)) return;
   throw new CliError(
     "CLI_STORE_MISSING",
-    `There is no store ${resolve(path)}.`,
+    `There is no store ${resolve(address)}.`,
     "Name the store with --store, or start a run with: toolwright up <file>",
   );
 }
 
-export async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(path);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
-/** Like `withStore`, for a run that has to be there. */
+/** Like `withStore`, for a workflow run that must exist. */
 export async function withRun<T>(
-  path: string,
+  address: string,
   runId: string,
-  work: (store: Store, run: WorkflowRunRow) => Promise<T>,
+  work: (store: OpenStore, run: WorkflowRun) => Promise<T>,
 ): Promise<T> {
-  assertStoreExists(path);
-  return withStore(path, async (store) => work(store, await readKnownRun(store, path, runId)));
+  assertStoreExists(address);
+  return withStore(address, async (store) => work(store, await requireRun(store, address, runId)));
 }
 
-export async function readKnownRun(store: Store, path: string, runId: string): Promise<WorkflowRunRow> {
-  const run = await store.read(() => readRun(runId));
-  if (run !== undefined) return run;
-  await store.read(() => assertNotDeleted(runId));
-  if ((await store.read(() => countCalls(runId))) > 0) {
-    throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `Run "${runId}" is a program's, not a workflow's.`, {
-      hint: `It is continued by its program, or by the same command with --run-id. See its calls: ${nextCommand(path, "calls", runId)}`,
-    });
-  }
-  throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in ${withoutPassword(path)}.`, {
-    hint: `List its runs: ${nextCommand(path, "ps")}`,
-  });
+/** @throws CliError if there is no workflow run with this id */
+export async function requireRun(store: OpenStore, address: string, runId: string): Promise<WorkflowRun> {
+  const found = await findRun(store, runId);
+  if (found.kind === "workflow") return found.run;
+  if (found.kind === "program")
+    throw new CliError(
+      "TOOL_RUN_NOT_FOUND",
+      `Run "${runId}" belongs to a program, not to a workflow.`,
+      `To continue it, run its program, or the same command with --run-id. List its calls: ${nextCommand(address, "calls", runId)}`,
+    );
+  throw new CliError(
+    "TOOL_RUN_NOT_FOUND",
+    `There is no run "${runId}" in ${withoutPassword(address)}.`,
+    `List the runs of this store: ${nextCommand(address, "ps")}`,
+  );
 }

@@ -1,10 +1,10 @@
-/** Values of options, parsed at the edge: what does not fit is refused with what was expected. */
+/** Parses option values. Errors say what was expected. */
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { messageOf } from "../invoke/error-record.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Commander's parser of a whole number from `least`. */
+/** A parser for Commander: a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -15,7 +15,7 @@ export function wholeNumber(least: number): (text: string) => number {
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
 
-/** Commander's parser of a length of time, such as `30d`, in milliseconds. */
+/** A parser for Commander: a time span such as `30d`, in milliseconds. */
 export function timeSpan(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
   if (count === undefined)
@@ -33,8 +33,8 @@ export function readJson(option: string, given: string): unknown {
     const from = given === "-" ? "stdin" : given.startsWith("@") ? given.slice(1) : option;
     throw new CliError(
       "CLI_INPUT_INVALID",
-      `What ${from} holds is not JSON: ${messageOf(error)}.`,
-      `Give ${option} JSON in single quotes, @file to read a file, or - to read stdin.`,
+      `${from} is not valid JSON: ${messageOf(error)}.`,
+      `Pass ${option} JSON in single quotes, @file to read a file, or - to read stdin.`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** The command line: its commands, and what becomes of what they throw. */
+/** The command line: its commands, and the tools of the project as commands. */
 import { Command } from "commander";
 import { addApprovalsCommand } from "./commands/approvals.ts";
 import { addApproveCommand } from "./commands/approve.ts";
@@ -23,13 +23,13 @@ import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerUsage, wantsJson } from "./answer-usage.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
-import { complainOfStrays, EXIT, leaveWhenWritten } from "./command.ts";
+import { reportUncaught, EXIT, exitWhenWritten } from "./command.ts";
 import { createScreen } from "./screen.ts";
 import { similarCommand } from "./similar-command.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
-  // Whoever read along may have gone, as `head` does; the run goes on.
+  // The reader of stdout may close it early, as `head` does. The run continues.
   process.stdout.on("error", () => undefined);
   const program = createProgram(argv);
   const word = unknownWord(program, argv);
@@ -44,16 +44,16 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   }
   await addTools(program, wantsJson(argv));
   if (process.exitCode !== undefined) return;
-  // Commander answers `help <unknown>` with the help of the program, as if nothing were wrong.
+  // Commander prints the general help for `help <unknown>`. Report an error instead.
   if (argv[2] === "help" && !namesOf(program).includes(word))
     program.error(`unknown command ${toTerminalName(word)}`, { code: "commander.unknownCommand" });
   await program.parseAsync(withoutToolWord(program, argv));
-  leaveWhenWritten();
+  exitWhenWritten();
 }
 
 /**
- * The first word, where it is none of the commands here: it may be a tool of the project, whose configuration is a program
- * that then runs. `undefined` where no configuration is needed to understand the line.
+ * The first word, if it is none of the built-in commands: it may be a tool of the project. Only then is the config loaded,
+ * because the config is a program. `undefined` if the config is not needed.
  */
 function unknownWord(program: Command, argv: readonly string[]): string | undefined {
   const [first = "-", second = "-"] = argv.slice(2);
@@ -65,7 +65,7 @@ function namesOf(program: Command): string[] {
   return [...program.commands.map((command) => command.name()), "help"];
 }
 
-/** `toolwright tool <name>` is a tool of the project for certain, whatever its name is like. */
+/** `toolwright tool <name>` always means a tool of the project, even if its name resembles a command. */
 const TOOL_WORD = "tool";
 
 function withoutToolWord(program: Command, argv: readonly string[]): readonly string[] {
@@ -73,13 +73,13 @@ function withoutToolWord(program: Command, argv: readonly string[]): readonly st
   return isOwn ? argv : argv.toSpliced(2, 1);
 }
 
-/** Nothing of the folder is run for a slip of the finger. */
+/** A typo must not run the config of the folder. */
 function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
-  createScreen({ json: isJson }).complain(
+  createScreen({ json: isJson }).printError(
     new CliError(
       "CLI_USAGE",
       `There is no command ${toTerminalName(word)}. Did you mean ${meant}?`,
-      `If it is a tool of this project, type: ${commandName()} ${TOOL_WORD} ${printedWord(word)}`,
+      `If it is a tool of this project, run: ${commandName()} ${TOOL_WORD} ${printedWord(word)}`,
     ),
   );
   process.exitCode = EXIT.failed;
@@ -89,13 +89,13 @@ async function addTools(program: Command, isJson: boolean): Promise<void> {
   const { addProjectTools } = await import("./project-tools.ts");
   const { keepOutputApart } = await import("../terminal/keep-output-apart.ts");
   const screen = createScreen({ json: isJson });
-  complainOfStrays(screen);
+  reportUncaught(screen);
   const restore = isJson ? keepOutputApart() : () => undefined;
   try {
     await addProjectTools(program);
   } catch (error) {
     restore();
-    screen.complain(error);
+    screen.printError(error);
     process.exitCode = EXIT.failed;
   } finally {
     restore();
@@ -106,9 +106,9 @@ function createProgram(argv: readonly string[]): Command {
   const program = new Command("toolwright")
     .description("Runs workflows whose tool calls are logged, and resumes them after a crash.")
     .version(readManifest().version)
-    // So that a tool may have a field "version".
+    // Lets a tool have a field named "version".
     .enablePositionalOptions()
-    // Commander repeats what was typed, in what it says about tools.
+    // Commander repeats the arguments in its errors, so escape them.
     .configureOutput({ outputError: (text, write) => write(`${toTerminalBlock(text)}\n`) })
     .addHelpText(
       "after",
@@ -148,7 +148,7 @@ approval. Tools of toolwright.config.ts are commands too.`,
   return program;
 }
 
-/** Node says of its SQLite that it may change; that is this package's concern, not its users'. */
+/** Node warns that its SQLite API may change. That concerns this package, not its users. */
 function hideSqliteWarning(): void {
   const listeners = process.listeners("warning");
   process.removeAllListeners("warning");

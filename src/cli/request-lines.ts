@@ -1,14 +1,14 @@
-/** What a request asks, for the person who decides: the question, the arguments, and where all of it is. */
+/** A request for its approver: the prompt, the arguments, and the command that shows all of it. */
 import type { Approval } from "../invoke/approval.ts";
 import { nextCommand } from "./command-name.ts";
-import { toShortText } from "./screen.ts";
+import { toShortText } from "../util/readable.ts";
 
 const LONGEST = 200;
 
 export function questionLines({ prompt, args, kind, runId, status }: Approval, store: string): string[] {
   // A task has no arguments.
   const hasArgs = kind !== "task" && args !== undefined && args !== null;
-  // Nobody should approve what they have not seen.
+  // An approver must be able to see everything that the request contains.
   const isCut = isLong(prompt) || (hasArgs && isLong(args));
   return [
     toShortText(prompt, LONGEST),

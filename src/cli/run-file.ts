@@ -1,4 +1,4 @@
-/** Runs a workflow from its file, for `up` and `resume`: shows how it goes, stops when it is told to, and says how it ended. */
+/** Runs a workflow from its file, for `up` and `resume`: shows its progress, stops on signals, and prints its result. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { askPerson } from "../adapters/commander/ask-person.ts";
@@ -6,23 +6,22 @@ import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { isPostgresAddress, openStore } from "../store/open-store.ts";
-import { readEndedTasks } from "../store/tables/tasks.ts";
-import { readRun } from "../store/tables/workflow-runs.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { keepOutputApart } from "../terminal/keep-output-apart.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
-import { nextCommand, shownStore, withoutPassword } from "./command-name.ts";
-import { describeError } from "./describe-run.ts";
+import { nextCommand, shownStore } from "./command-name.ts";
+import { describeError, readEndedTasks } from "../operate/describe-run.ts";
+import { withStore } from "../operate/find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
-import { describeOwner, readLivingOwner } from "./owner.ts";
 import { showProgress } from "./progress/show-progress.ts";
-import { sayResult } from "./say-result.ts";
+import { printResult } from "./print-result.ts";
 import type { Screen } from "./screen.ts";
+import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
+import { describeOwner, readOwnerOfRun } from "../operate/run-owner.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 
 export interface RunFileOptions {
@@ -30,11 +29,11 @@ export interface RunFileOptions {
   readonly file: string;
   readonly runId: string | undefined;
   readonly resume: boolean;
-  /** Asks whoever is at the terminal about what the run waits for, then resumes it. */
+  /** Asks on the terminal about pending approvals, then resumes the run. */
   readonly ask?: boolean | undefined;
-  /** What was decided right before. */
+  /** The decision that resumes the run. */
   readonly decision?: Approval | undefined;
-  /** Its settings count where neither a flag nor the stored run says otherwise. */
+  /** Flags and the options of a stored run win over it. */
   readonly config: ConfigSettings | undefined;
   readonly run: Pick<
     RunWorkflowOptions,
@@ -50,7 +49,7 @@ export interface RunFileOptions {
 }
 
 export async function runFile(screen: Screen, options: RunFileOptions): Promise<number> {
-  // With --json, stdout is for the answer.
+  // With --json, stdout holds the result only.
   const restore = screen.isJson ? keepOutputApart() : () => undefined;
   try {
     const workflow = await loadWorkflow(options.file);
@@ -62,8 +61,8 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
     while (options.ask === true && result.status === "waiting-approval" && (await ask(runtime, runId)))
       result = await runShown(screen, { ...options, runId, resume: true }, workflow, runtime);
     restore();
-    if (options.store === ":memory:" && result.status !== "finished") return sayGone(screen, result);
-    return await sayResult(screen, runtime, result, options);
+    if (options.store === ":memory:" && result.status !== "finished") return printLostRun(screen, result);
+    return await printResult(screen, runtime, result, options);
   } finally {
     restore();
   }
@@ -75,13 +74,13 @@ async function runShown(
   workflow: WorkflowDefinition,
   runtime: Runtime,
 ): Promise<WorkflowResult> {
-  const { store: opened } = await hostOf(runtime);
-  const endedTasks = resume && screen.isLive ? await opened.read(() => readEndedTasks(runId)) : [];
+  const endedTasks =
+    resume && screen.isLive ? await readEndedTasks((await hostOf(runtime)).store, runId) : [];
   using progress = showProgress(screen, { runId, isResumed: resume, endedTasks });
   using stop = stopOnSignals({
-    onFirst: (signal) => progress.note(`${signal}: stopping the run; once more to leave at once.`),
+    onFirst: (signal) => progress.note(`${signal}: stopping the run. Send it again to exit at once.`),
     onOverdue: () =>
-      process.stderr.write("toolwright: what runs does not stop; leaving it. The run can be resumed.\n"),
+      process.stderr.write("toolwright: the run did not stop in time; exiting. It can be resumed.\n"),
     exitCode: () => EXIT.failed,
   });
   const unsubscribe = runtime.subscribe(progress.onCall);
@@ -96,13 +95,13 @@ async function runShown(
       onProgress: progress.onProgress,
     });
   } catch (error) {
-    throw await inWords(error, store, runId, resolve(file));
+    throw await withAdvice(error, store, runId, resolve(file));
   } finally {
     unsubscribe();
   }
 }
 
-/** @returns whether everything was decided; Ctrl-C and Ctrl-D leave the rest open */
+/** @returns whether every request was decided; Ctrl-C and Ctrl-D leave the rest pending */
 async function ask(runtime: Runtime, runId: string): Promise<boolean> {
   using stop = stopOnSignals({
     onFirst: () => process.stderr.write("\n"),
@@ -112,31 +111,31 @@ async function ask(runtime: Runtime, runId: string): Promise<boolean> {
   return await askPerson(runtime, await runtime.approvals({ status: "pending", runId }), stop.signal);
 }
 
-/** A store in memory ends with this command: no other one can decide or resume anything in it. */
-function sayGone(screen: Screen, { runId, status, error }: WorkflowResult): number {
+/** A store in memory ends with this command, so no other command can decide or resume anything in it. */
+function printLostRun(screen: Screen, { runId, status, error }: WorkflowResult): number {
   const described = error === undefined ? null : describeError(error);
-  screen.tell({ runId, status, output: null, outputs: {}, error: described, store: ":memory:" });
+  screen.printJson({ runId, status, output: null, outputs: {}, error: described, store: ":memory:" });
   const why = error === undefined ? "" : `: ${error.message}`;
-  screen.sayBlock(`${screen.paint("yellow", status)} ${toTerminalName(runId)}${why}`);
-  if (error !== undefined && error.hint !== "") screen.say(`  ${error.hint}`);
-  screen.say(
-    "  The store was :memory:, so the run is gone with this command. Start it again with --store <file> to keep it.",
+  screen.printBlock(`${screen.paint("yellow", status)} ${toTerminalName(runId)}${why}`);
+  if (error !== undefined && error.hint !== "") screen.print(`  ${error.hint}`);
+  screen.print(
+    "  The store was :memory:, so this run is lost. Start it again with --store <file> to keep it.",
   );
   return status === "waiting-approval" ? EXIT.waiting : EXIT.failed;
 }
 
-/** Adds what only the command line knows: who has the run, and what to type. */
-async function inWords(error: unknown, store: string, runId: string, file: string): Promise<unknown> {
+/** Adds what only the command line can say: which process owns the run, and which command to run. */
+async function withAdvice(error: unknown, store: string, runId: string, file: string): Promise<unknown> {
   if (!ToolwrightError.is(error)) return error;
   if (error.code === "WORKFLOW_RUN_EXISTS") {
     const next =
       error.details["status"] === "finished"
-        ? `See what came of it: ${nextCommand(store, "inspect", runId)}`
+        ? `See its result: ${nextCommand(store, "inspect", runId)}`
         : `Resume it: ${nextCommand(store, "resume", runId)}`;
     return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }
   if (error.code === "WORKFLOW_RUN_CHANGED") {
-    // A program's run is stored without a file, and the file may have moved: then it has to be named again.
+    // A program's run has no stored file, and a file may have moved: then the command must name it.
     const named = error.details["file"] === file ? [] : ([["--file", shownStore(file)]] as const);
     return new CliError(
       error.code,
@@ -145,33 +144,19 @@ async function inWords(error: unknown, store: string, runId: string, file: strin
     );
   }
   if (error.code !== "TOOL_RUN_CONFLICT" && error.code !== "TOOL_RUN_FENCED") return error;
-  const other = await openStore(store);
-  try {
-    const owner = await readLivingOwner(other, (await other.read(() => readRun(runId)))?.ownerId ?? null);
-    if (owner === undefined) return error;
-    return new CliError(
-      error.code,
-      `Run "${runId}" is in the hands of ${describeOwner(owner)}.`,
-      "Wait until it has ended, or stop that process; nothing was changed here.",
-    );
-  } finally {
-    await other.close();
-  }
+  const owner = await withStore(store, (opened) => readOwnerOfRun(opened, runId));
+  return owner === undefined ? error : ownedElsewhere(runId, describeOwner(owner));
 }
 
-/** Other commands read the store that they are told of, so this one does too, and says where the workflow names another. */
+/** Every command uses the store of --store or the config. Warn if the workflow names another one. */
 function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, used: string): void {
   const named = options.store ?? options.dbPath;
   if (named === undefined) return;
   const path = typeof named === "string" ? named : named.path;
-  if (path !== undefined && placeOf(path) === placeOf(used)) return;
+  if (path !== undefined && absoluteAddress(path) === absoluteAddress(used)) return;
   const shown =
     path === undefined ? "an open store of its own" : `the store ${withoutPassword(shownStore(path))}`;
   screen.warn(
     `the workflow names ${shown}; this command uses ${withoutPassword(used)}. Use --store to choose.`,
   );
-}
-
-function placeOf(store: string): string {
-  return isPostgresAddress(store) || store === ":memory:" ? store : resolve(store);
 }

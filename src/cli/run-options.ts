@@ -1,4 +1,4 @@
-/** Options that `up` and `resume` share: those of the start are on record and hold for a resume, unless given again. */
+/** Options that `up` and `resume` share. A resume uses the stored options of the start, unless they are given again. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
@@ -21,23 +21,23 @@ export interface RunOptions extends CommonOptions {
 
 export function withRunOptions(command: Command): Command {
   return command
-    .option("--root-dir <folder>", "the folder that tools may use (default: that of the file)")
-    .option("--allow-network", "let commands of tools use the network")
-    .option("--no-allow-network", "take it back, for a run that was started with it")
-    .option("--max-output-bytes <bytes>", "what the output of a tool may hold at most", wholeNumber(1))
-    .option("--tool-timeout-ms <ms>", "how long a command of a tool may take", wholeNumber(1))
+    .option("--root-dir <folder>", "the folder that tools may use (default: the folder of the file)")
+    .option("--allow-network", "allow network access for commands that tools run")
+    .option("--no-allow-network", "deny network access for a run that was started with it")
+    .option("--max-output-bytes <bytes>", "the largest output of a tool", wholeNumber(1))
+    .option("--tool-timeout-ms <ms>", "the timeout of a command that a tool runs", wholeNumber(1))
     .addOption(
-      new Option("--isolation <mode>", "how commands of tools are confined").choices([
+      new Option("--isolation <mode>", "how commands that tools run are confined").choices([
         "require",
         "auto",
         "off",
       ]),
     )
-    .option("--concurrency <tasks>", "tasks at a time", wholeNumber(1))
-    .option("--ask", "ask about approvals on this terminal, then resume the run");
+    .option("--concurrency <tasks>", "how many tasks may run at a time", wholeNumber(1))
+    .option("--ask", "ask for approvals on this terminal, then resume the run");
 }
 
-/** Before anything is run. @throws CliError */
+/** Checked before the run starts. @throws CliError */
 export function assertCanAsk({ ask }: RunOptions): void {
   if (ask !== true || (process.stdin.isTTY && process.stderr.isTTY)) return;
   throw new CliError(
@@ -47,7 +47,7 @@ export function assertCanAsk({ ask }: RunOptions): void {
   );
 }
 
-/** What the flags say. What they leave open is the stored value of a run that is resumed. @throws CliError */
+/** The options that flags set. A resumed run uses its stored values for the others. @throws CliError */
 export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
   const { rootDir } = options;
   if (rootDir !== undefined && statSync(rootDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -68,7 +68,7 @@ export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
   };
 }
 
-/** The same for a new run: a flag wins over the config. What it starts with is stored, and holds for its resumes. */
+/** The same for a new run: a flag wins over the config. The result is stored and used by each resume. */
 export function toStartOptions(
   options: RunOptions,
   config: ConfigSettings | undefined,

@@ -1,4 +1,4 @@
-/** Runs test files with Node's own test runner, for programs: what came of each test, instead of a report to read. */
+/** Runs test files with Node's test runner, and returns the result of each test as data. */
 import { glob } from "node:fs/promises";
 import { run } from "node:test";
 import { preloadFlags } from "../load/preload.ts";
@@ -28,10 +28,10 @@ export async function findTests(patterns: readonly string[]): Promise<string[]> 
   return found.toSorted();
 }
 
-/** What the tests print goes to stderr. */
+/** Output of the tests goes to stderr. */
 export async function runTests(files: readonly string[]): Promise<TestReport> {
   const tests: TestResult[] = [];
-  // A test runner that is run by a test runner would report to that one.
+  // Inside another test run, the inner runner would report to the outer one.
   delete process.env["NODE_TEST_CONTEXT"];
   if (files.length > 0) {
     for await (const { type, data } of run({ files: [...files], execArgv: preloadFlags() })) {
@@ -57,7 +57,7 @@ interface Ended {
   };
 }
 
-/** A suite has no result of its own: its tests have. */
+/** Suites are skipped: only tests have results. */
 function resultOf(isPassed: boolean, { name, file, skip, todo, details }: Ended): TestResult[] {
   if (details.type === "suite") return [];
   const status = isSet(skip) ? "skipped" : isSet(todo) ? "todo" : isPassed ? "passed" : "failed";

@@ -1,4 +1,4 @@
-/** What is written where: words for people, or JSON for programs, in colours only where they are wanted. */
+/** Output of commands: text for people or JSON for programs, with colours only on a terminal. */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import {
@@ -7,8 +7,8 @@ import {
   toTerminalLine,
   toTerminalText,
 } from "../terminal/terminal-text.ts";
-import { toShownText } from "../util/shown-value.ts";
-import { CliError, toComplaint } from "./cli-error.ts";
+import { CliError, toErrorReport } from "./cli-error.ts";
+import type { ShownStatus } from "../operate/run-status.ts";
 
 export interface CommonOptions {
   readonly store: string;
@@ -19,24 +19,33 @@ export interface CommonOptions {
 
 export type Colour = "green" | "red" | "yellow" | "cyan" | "gray" | "bold";
 
+export const STATUS_COLOURS: Readonly<Record<ShownStatus, Colour>> = {
+  running: "cyan",
+  finished: "green",
+  failed: "red",
+  cancelled: "yellow",
+  "waiting-approval": "yellow",
+  interrupted: "red",
+};
+
 export interface Screen {
   readonly isJson: boolean;
-  /** Whether what is drawn can be drawn over. */
+  /** Whether the output is a terminal that can be redrawn. */
   readonly isLive: boolean;
   paint(colour: Colour, text: string): string;
-  /** Prompts, names and errors may be a model's: none of them obtains more of a terminal than `paint` does. One line. */
-  harmless(text: string): string;
-  /** One line, whatever the text holds. */
-  say(text: string): void;
-  /** The same, with further lines marked as not ours. */
-  sayBlock(text: string): void;
-  /** Lines that are nothing else, such as an output or a table. */
-  sayText(text: string): void;
-  /** For programs only. */
-  tell(value: unknown): void;
+  /** One line without control sequences, except those of `paint`: prompts, names and errors may come from a model. */
+  escape(text: string): string;
+  /** One line; line breaks in the text are escaped. */
+  print(text: string): void;
+  /** Several lines; each line after the first is marked, so that it cannot pass for our own output. */
+  printBlock(text: string): void;
+  /** Plain lines, such as an output or a table. */
+  printText(text: string): void;
+  /** JSON; written only with `--json`. */
+  printJson(value: unknown): void;
   /** One line on standard error. */
   warn(text: string): void;
-  complain(error: unknown): void;
+  printError(error: unknown): void;
 }
 
 export function createScreen(options: Pick<CommonOptions, "json" | "color" | "debug">): Screen {
@@ -53,20 +62,20 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
     isJson,
     isLive: !isJson && process.stdout.isTTY && process.env["TERM"] !== "dumb",
     paint,
-    harmless: (text) => colours.show(text, toTerminalLine),
-    say: (text) => write(text, toTerminalLine),
-    sayBlock: (text) => write(text, toTerminalBlock),
-    sayText: (text) => write(text, toTerminalText),
-    tell: (value) => {
+    escape: (text) => colours.show(text, toTerminalLine),
+    print: (text) => write(text, toTerminalLine),
+    printBlock: (text) => write(text, toTerminalBlock),
+    printText: (text) => write(text, toTerminalText),
+    printJson: (value) => {
       if (isJson) process.stdout.write(`${toTerminalJson(value)}\n`);
     },
     warn,
-    complain: (error) => {
-      const complaint = toComplaint(error);
-      if (isJson) process.stdout.write(`${toTerminalJson({ error: complaint })}\n`);
-      const { message, hint } = complaint;
+    printError: (error) => {
+      const report = toErrorReport(error);
+      if (isJson) process.stdout.write(`${toTerminalJson({ error: report })}\n`);
+      const { message, hint } = report;
       process.stderr.write(`toolwright: ${toTerminalBlock(message)}\n`);
-      // Only we write hints of several lines.
+      // Only our own errors may have hints of several lines.
       const lines = error instanceof CliError ? hint.split("\n") : [hint];
       if (hint !== "") for (const line of lines) process.stderr.write(`  ${toTerminalLine(line)}\n`);
       if (options.debug === true && error instanceof Error && error.stack !== undefined)
@@ -75,7 +84,7 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
   };
 }
 
-/** Marks what is painted by a word that no text can guess: an escape sequence in a text must not pass for ours. */
+/** Marks our escape sequences with a random word, so that a sequence in a text cannot pass for one of ours. */
 function createColours() {
   const word = randomBytes(8).toString("hex");
   const mark = (sequence: string): string => `\u001B${word}${sequence.slice(1)}`;
@@ -88,38 +97,7 @@ function createColours() {
     show: (text: string, show: (text: string) => string): string =>
       text
         .split(marks)
-        .map((part, place) => (place % 2 === 1 ? `\u001B${part}` : show(part)))
+        .map((part, index) => (index % 2 === 1 ? `\u001B${part}` : show(part)))
         .join(""),
   };
-}
-
-export function toDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 60
-    ? `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-const AGE_UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-] as const;
-
-/** In its largest unit: how long ago it was to the second says nothing. */
-export function toAge(ms: number, now: number = Date.now()): string {
-  // A time that lies ahead is one of a clock that was set back since.
-  const age = Math.max(0, now - ms);
-  if (age < 60_000) return `${toDuration(age)} ago`;
-  const [unit, length] = AGE_UNITS.find(([, ms]) => age >= ms) ?? AGE_UNITS[2];
-  return `${Math.floor(age / length)} ${unit} ago`;
-}
-
-/** One line of a value, not longer than a line. */
-export function toShortText(value: unknown, longest = 100): string {
-  const text = value === undefined ? "" : toShownText(value);
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

@@ -1,4 +1,4 @@
-/** Serves the tools of a folder's config to MCP clients, until the client has gone or the process is told to stop. */
+/** Serves the tools of a folder's config to MCP clients, until the client disconnects or a signal arrives. */
 import { toTerminalJson, toTerminalLine } from "../terminal/terminal-text.ts";
 import { resolve } from "node:path";
 import { keepStdout } from "../adapters/mcp/server/keep-stdout.ts";
@@ -18,16 +18,16 @@ export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
 
 export interface ServeMcpOptions {
   readonly store?: string | undefined;
-  /** `true`: a port that is free. */
+  /** `true`: any free port. */
   readonly http?: number | true | undefined;
   readonly host?: string | undefined;
   readonly approvals: "elicit" | "wait";
 }
 
 export async function serveMcp(folder: string, options: ServeMcpOptions, screen: Screen): Promise<number> {
-  // Before anything of the user's is loaded: stdout carries the protocol and nothing else.
+  // Before any user code is loaded: stdout carries the protocol and nothing else.
   using kept = keepStdout();
-  outliveTools();
+  surviveUnhandledErrors();
   const config = await readConfig(folder);
   await using runtime = createRuntime({
     ...runtimeOptionsOf(config),
@@ -43,8 +43,8 @@ export async function serveMcp(folder: string, options: ServeMcpOptions, screen:
     version: readManifest().version,
   };
   using stop = stopOnSignals({
-    onFirst: (name) => note(`${name}: stopping; once more to leave at once.`),
-    onOverdue: () => note("a call does not stop; leaving it."),
+    onFirst: (name) => note(`${name}: stopping. Send it again to exit at once.`),
+    onOverdue: () => note("a call did not stop in time; exiting."),
     exitCode: () => EXIT.failed,
   });
   const stopped = new Promise<void>((done) => stop.signal.addEventListener("abort", () => done()));
@@ -61,11 +61,11 @@ export async function serveMcp(folder: string, options: ServeMcpOptions, screen:
     token: given === "" ? undefined : given,
   });
   note(`serving ${config.tools.length} tools at ${server.url}`);
-  // One that was given is known to whoever gave it.
+  // A token from the environment is known already, and must not be printed.
   const isNew = given === undefined || given === "";
   if (screen.isJson) {
-    const told = { url: server.url, token: isNew ? server.token : null, tools: config.tools.length };
-    kept.stream.write(`${toTerminalJson(told)}\n`);
+    const report = { url: server.url, token: isNew ? server.token : null, tools: config.tools.length };
+    kept.stream.write(`${toTerminalJson(report)}\n`);
   } else if (isNew) note(`Authorization: Bearer ${server.token}`);
   await stopped;
   return EXIT.finished;
@@ -81,11 +81,11 @@ async function readConfig(folder: string): Promise<Config> {
   );
 }
 
-/** A promise that one tool has left behind must not end the server for the others; every call is on record. */
-function outliveTools(): void {
+/** An unhandled rejection of one tool must not end the server for the others. Every call is logged. */
+function surviveUnhandledErrors(): void {
   for (const name of ["uncaughtException", "unhandledRejection"] as const) {
     process.removeAllListeners(name);
-    process.on(name, (error: unknown) => note(`a tool threw where nobody waits for it: ${messageOf(error)}`));
+    process.on(name, (error: unknown) => note(`unhandled error in a tool: ${messageOf(error)}`));
   }
 }
 

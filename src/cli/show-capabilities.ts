@@ -1,4 +1,4 @@
-/** Reads the inventory of a project's tools, and writes it where that is asked for or there is none. */
+/** Reads the inventory of a project's tools. Writes it first if there is none, or if asked to. */
 import { resolve } from "node:path";
 import { readCapabilities } from "../runtime/capabilities-file.ts";
 import { specOf } from "../tool/create-callable.ts";
@@ -9,12 +9,12 @@ import { loadConfig } from "./load-config.ts";
 
 export interface ShownCapabilities {
   readonly text: string;
-  /** `undefined` where it is shown as it was. */
+  /** `undefined` if the file was not written. */
   readonly refreshed: Refreshed | undefined;
 }
 
 export async function showCapabilities(folder: string, refresh: boolean): Promise<ShownCapabilities> {
-  // The configuration is a program: it is not run to show a file that is there.
+  // The config is a program: do not run it just to show a file that exists.
   const written = refresh ? undefined : await readCapabilities(folder);
   if (written !== undefined) return { text: written, refreshed: undefined };
   const config = await loadConfig(folder);
@@ -24,7 +24,7 @@ export async function showCapabilities(folder: string, refresh: boolean): Promis
   if (config === undefined) {
     throw new CliError(
       "CLI_CONFIG_MISSING",
-      `There is no toolwright.config.ts in ${folder}, so its tools are not known.`,
+      `There is no toolwright.config.ts in ${folder}, so its tools are unknown.`,
       "Write one: export default { tools: [ … ] };",
     );
   }

@@ -1,15 +1,15 @@
-/** TypeScript and JSX to JavaScript, with Toolwright's JSX and without a tsconfig. */
+/** Compiles TypeScript and JSX to JavaScript with Toolwright's JSX runtime, ignoring tsconfig files. */
 import { extname } from "node:path";
 import { type Loader, transformSync } from "esbuild";
 
 const LOADERS: Readonly<Record<string, Loader>> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx" };
 
-/** @throws with esbuild's `errors`, each with its place */
+/** @throws an error with esbuild's `errors`, each with its location */
 export function compile(file: string, source: string): string {
   const { code } = transformSync(source, {
     loader: LOADERS[extname(file)] ?? "jsx",
     format: "esm",
-    // What the oldest supported Node does not know, such as `using`, is spelled out.
+    // Compiles syntax that the oldest supported Node lacks, such as `using`.
     target: "node22.13",
     jsx: "automatic",
     jsxImportSource: "toolwright",
@@ -17,7 +17,7 @@ export function compile(file: string, source: string): string {
     sourcemap: "inline",
     sourcesContent: false,
     logLevel: "silent",
-    // The nearest tsconfig is for the editor; it does not change what a workflow does.
+    // The nearest tsconfig is for the editor and must not change what a workflow does.
     tsconfigRaw: {},
   });
   return code;

@@ -1,7 +1,7 @@
 /**
- * How Node loads the files of a workflow: `toolwright` is this very package, packages that the folder lacks are taken
- * from where Toolwright is installed, and TypeScript and JSX are compiled in memory. Written without `await`, so that
- * the same functions serve Node's hooks on the main thread and those of a thread of their own.
+ * Module hooks for workflow files: `toolwright` resolves to this package, packages that the folder lacks are resolved from
+ * the installation of Toolwright, and TypeScript and JSX are compiled in memory. The hooks avoid `await`, so that they work
+ * both as synchronous hooks and in a hooks thread.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -40,7 +40,7 @@ interface Loaded {
   readonly shortCircuit: boolean;
 }
 
-/** Marks the file that the command was given: its JavaScript may hold JSX, whatever its extension. */
+/** Marks the entry file of a command: its JavaScript may contain JSX, whatever its extension. */
 export const ENTRY = "toolwright-entry";
 
 export function load<Result>(
@@ -56,7 +56,7 @@ export function load<Result>(
   return { format: "module", source: compile(file, readFileSync(file, "utf8")), shortCircuit: true };
 }
 
-/** The second way only when the first one found nothing; its own failure is not the one to tell. */
+/** Tries the second way if the first finds nothing. If both fail, throws the error of the first. */
 function orElse<Result>(first: () => Result, second: () => Result): Result {
   return recover(first, (error) => {
     if (!isNotFound(error)) throw error;
@@ -66,7 +66,7 @@ function orElse<Result>(first: () => Result, second: () => Result): Result {
   });
 }
 
-/** What `onError` makes of what `action` throws, now or later. */
+/** Passes an error of `action` to `onError`, whether it throws or rejects. */
 function recover<Result>(action: () => Result, onError: (error: unknown) => Result): Result {
   try {
     const result = action();
@@ -87,7 +87,7 @@ function isBare(specifier: string): boolean {
   return !/^(?:\.{0,2}\/|[a-z]+:|#)/.test(specifier);
 }
 
-/** TypeScript's habits: `./tool.js` for tool.ts, and `./tool` for either. */
+/** TypeScript conventions: `./tool.js` may mean tool.ts, and `./tool` may mean either. */
 function withExtension(specifier: string, parentURL: string | undefined): string | undefined {
   if (parentURL === undefined || !specifier.startsWith(".")) return undefined;
   const base = specifier.replace(/\.[mc]?jsx?$/, "");

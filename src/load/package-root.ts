@@ -1,4 +1,4 @@
-/** Where this very package lies, and which of its files stands behind each of its import paths. */
+/** The location of this package, and the file behind each of its import paths. */
 import { readFileSync } from "node:fs";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -12,15 +12,15 @@ export function readManifest(): Manifest {
   return JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as Manifest;
 }
 
-/** Packages that a workflow's folder lacks are looked for from here. */
+/** Packages that are missing in a workflow's folder are resolved from here. */
 export const OWN_FILE: string = import.meta.url;
 
-/** `undefined` for paths that the package does not export; Node says so in its own words. */
+/** `undefined` for paths that the package does not export; Node then reports the error. */
 export function ownExport(manifest: Manifest, specifier: string): string | undefined {
   const target = manifest.exports[`.${specifier.slice("toolwright".length)}`];
   if (target === undefined) return undefined;
   const file = typeof target === "string" ? target : target.default;
-  // Run from its sources, the package hands out its sources, so that there is one copy of it in the process.
+  // If the package runs from source, resolve to source, so that the process has one copy of it.
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? file.replace("./dist/", "./src/").replace(/\.js$/, ".ts") : file, ROOT).href;
 }

@@ -1,4 +1,4 @@
-/** How another process of Node is told to load workflow files: what goes before the file that it is to run. */
+/** Flags that make another Node process load workflow files. */
 
 export function preloadFlags(): string[] {
   const isSource = import.meta.url.endsWith(".ts");

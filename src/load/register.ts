@@ -1,8 +1,8 @@
-/** Makes this process load workflow files. Also what `toolwright test` preloads into Node's test runner. */
+/** Registers the module hooks in this process. `toolwright test` preloads this file into Node's test runner. */
 import * as nodeModule from "node:module";
 import { load, resolve } from "./hooks.ts";
 
-// Node 22.15 and later have hooks on the main thread; before that they live in a thread of their own.
+// Node 22.15 and later support synchronous hooks. Older versions need a hooks thread.
 const { registerHooks }: Partial<Pick<typeof nodeModule, "registerHooks">> = nodeModule;
 if (registerHooks === undefined) nodeModule.register(new URL("./hooks.js", import.meta.url));
 else registerHooks({ resolve, load });

@@ -1,29 +1,29 @@
-/** A table that fits a terminal: wide columns are cut, and the least important ones are left out. Ids are never cut. */
+/** A table that fits a terminal: cuts wide columns, and drops the least important ones. Ids are never cut. */
 import { toTerminalLine } from "./terminal-text.ts";
 import { cutToWidth, padToWidth, textWidth } from "./text-width.ts";
 
 export interface Column {
   readonly title: string;
-  /** The least width to which it may be cut. Without it, it is never cut. */
+  /** The smallest width that the column may be cut to. Without it, the column is never cut. */
   readonly least?: number;
-  /** Where cutting is not enough: left out, the lowest number first. */
+  /** If cutting is not enough, columns with the lowest number are dropped first. */
   readonly drop?: number;
 }
 
 const GAP = "  ";
-/** Of a row whose first cell takes a line of its own. */
+/** Indent of a row whose first cell has its own line. */
 const INDENT = "    ";
 
-/** What a terminal says, else `COLUMNS`, else 80. */
+/** The width of the terminal, else `COLUMNS`, else 80. */
 export function outputWidth(stream: { readonly columns?: number } = process.stdout): number {
   const given = Number(process.env["COLUMNS"]);
   const { columns = 0 } = stream;
-  // A terminal that does not know its width says 0.
+  // A terminal that does not know its width reports 0.
   if (columns > 0) return columns;
   return Number.isInteger(given) && given > 0 ? given : 80;
 }
 
-/** @returns the head, and for each row its lines. The first column identifies a row. */
+/** @returns the head, and the lines of each row. The first column identifies a row. */
 export function fitTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -32,7 +32,7 @@ export function fitTable(
   const cells = rows.map((row) => row.map(toTerminalLine));
   const natural = columns.map(({ title }, index) => {
     const widest = Math.max(0, ...cells.map((row) => textWidth(row[index] ?? "")));
-    // A column in which nothing stands is left out.
+    // Empty columns are dropped.
     return widest === 0 && index > 0 ? 0 : Math.max(textWidth(title), widest);
   });
   const inLine = fit(columns, natural, width);
@@ -46,7 +46,7 @@ export function fitTable(
   return { head: show(columns.map(({ title }) => title)), rows: cells.map(show) };
 }
 
-/** The width of each column, 0 for one that is left out. `undefined`: they do not fit. */
+/** The width of each column, 0 for a dropped one. `undefined` if they do not fit. */
 function fit(
   columns: readonly Column[],
   natural: readonly number[],
@@ -67,7 +67,7 @@ function fit(
   return undefined;
 }
 
-/** The widest column gives first. */
+/** Shrinks the widest column first. */
 function shrink(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const widths = [...natural];
   for (let over = total(widths) - width; over > 0; over -= 1) {

@@ -1,6 +1,6 @@
-/** Where stdout is for one answer: what the code of others prints there meanwhile goes to stderr. */
+/** Reserves stdout for the result of a command: sends output of user code to stderr meanwhile. */
 
-/** @returns how to end it */
+/** @returns a function that restores stdout */
 export function keepOutputApart(): () => void {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);

@@ -1,4 +1,4 @@
-/** Some lines at the end of a terminal that are drawn over. What others print meanwhile goes above them. */
+/** Lines at the bottom of a terminal that are redrawn. Other output appears above them. */
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { cutToWidth, textWidth } from "./text-width.ts";
@@ -16,7 +16,7 @@ export class LiveArea {
 
   constructor(terminal: WriteStream = process.stdout) {
     this.#write = terminal.write.bind(terminal);
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     this.#width = () => (terminal.columns > 0 ? terminal.columns : 80);
     for (const { stream, write } of this.#streams) {
       stream.write = ((...given: Parameters<Write>) => {
@@ -34,7 +34,7 @@ export class LiveArea {
     this.#paint();
   }
 
-  /** A line above the area, which stays. */
+  /** Prints a permanent line above the area. */
   print(text: string): void {
     this.#erase();
     this.#write(`${text}\n`);
@@ -47,7 +47,7 @@ export class LiveArea {
   }
 
   #erase(): void {
-    // From the first column: the terminal itself prints ^C where the cursor is.
+    // Start at the first column: the terminal prints ^C at the cursor.
     if (this.#lines.length > 0) this.#write(`\r\u001B[${this.#lines.length}A\u001B[0J`);
   }
 
@@ -56,7 +56,7 @@ export class LiveArea {
   }
 }
 
-/** A line that wraps would be two lines to erase. */
+/** Lines must not wrap: a wrapped line would need two lines to erase. */
 function cut(line: string, width: number): string {
   const plain = stripVTControlCharacters(line);
   return textWidth(plain) < width ? line : cutToWidth(plain, width - 1);

@@ -1,17 +1,17 @@
-/** Turns SIGINT, SIGTERM and SIGHUP into an abort, so that what runs is left as it should be. The second one leaves at once. */
+/** Turns SIGINT, SIGTERM and SIGHUP into an abort, so that running work can stop cleanly. A second signal exits at once. */
 
-/** Whoever sends SIGTERM seldom waits longer than ten seconds. */
+/** Process managers usually wait ten seconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
 
 export interface Stop extends Disposable {
   readonly signal: AbortSignal;
-  /** The one that came, if any. */
+  /** The first signal, if one arrived. */
   readonly received: NodeJS.Signals | undefined;
 }
 
 export interface StopOptions {
   onFirst(name: NodeJS.Signals): void;
-  /** What runs does not stop, and is left. */
+  /** The work did not stop in time, and the process exits. */
   onOverdue(): void;
   exitCode(name: NodeJS.Signals): number;
 }
@@ -20,7 +20,7 @@ export function stopOnSignals(options: StopOptions): Stop {
   const controller = new AbortController();
   let received: NodeJS.Signals | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
-    // Every call that has begun is on record: leaving at once is a crash, which a resume is made for.
+    // Every started call is logged, so exiting at once is a crash that a resume can handle.
     if (controller.signal.aborted) process.exit(options.exitCode(name));
     received = name;
     options.onFirst(name);

@@ -1,7 +1,7 @@
-/** Text in columns. A cell may hold text from elsewhere, so it is one line without controls. */
+/** Text in columns. Cells may contain untrusted text, so each is escaped to one line. */
 import { toTerminalLine } from "./terminal-text.ts";
 
-/** Columns as wide as their widest cell; the last one is left as it is. */
+/** Each column is as wide as its widest cell. The last column is not padded. */
 export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(toTerminalLine));
   const widths = head.map((_title, column) => Math.max(...lines.map((row) => (row[column] ?? "").length)));

@@ -1,44 +1,44 @@
 /**
- * Text that came from elsewhere (a model, a tool, a server, a name that somebody chose), as a terminal may show it. What
- * would move the cursor, change colours, reorder or hide letters is shown as its escape, and nothing can look like a
- * line of ours. Every surface uses these functions and no others.
+ * Makes untrusted text (from a model, a tool, a server or a user) safe to print on a terminal. Characters that move the
+ * cursor, change colours, reorder or hide text are escaped, and no text can imitate a line of our own output. Print
+ * untrusted text through these functions only.
  */
 import { toShownJson } from "../util/shown-value.ts";
 
-/** Several lines, such as the output of a tool: line breaks and tabs stay. */
+/** Several lines, such as the output of a tool: keeps line breaks and tabs. */
 export function toTerminalText(text: string): string {
   return text.replaceAll(UNSAFE, escapeOf);
 }
 
-/** One line: line breaks and tabs are shown as their escapes too. */
+/** One line: escapes line breaks and tabs too. */
 export function toTerminalLine(text: string): string {
   return toTerminalText(text.replaceAll("\n", String.raw`\n`).replaceAll("\t", String.raw`\t`));
 }
 
-/** Several lines among ours: every line after the first has a mark. To do it twice changes nothing. */
+/** Several lines within our own output: marks every line after the first. Idempotent. */
 export function toTerminalBlock(text: string): string {
   return toTerminalText(text.replace(/\n+$/, "")).replaceAll(/\n(?! {2}\| )/g, "\n  | ");
 }
 
-/** A name or an id within a sentence: in quotes, unless it is a plain word. */
+/** A name or an id in a sentence: quoted, unless it is a plain word. */
 export function toTerminalName(name: string): string {
   return /^[\p{L}\p{N}_.:@/+~#=%-]+$/u.test(name) ? name : JSON.stringify(name);
 }
 
-/** JSON for programs that may end up on a terminal: the value as it is shown everywhere, its controls escaped. */
+/** JSON that is safe to print: control characters are escaped. */
 export function toTerminalJson(value: unknown, indent = 2): string {
-  // Outside its texts, JSON has no such character but line breaks.
+  // Outside of strings, JSON contains no such character except line breaks.
   return toShownJson(value, indent).replaceAll(UNSAFE, (character) =>
     character.split("").map(unitEscape).join(""),
   );
 }
 
-/** Whether a text has a character that must not be printed as it is. */
+/** Whether a text contains a character that must be escaped. */
 export function isUnsafeForTerminal(text: string): boolean {
   return /[\n\t]/.test(text) || text.search(UNSAFE) !== -1;
 }
 
-// Control characters, marks that reorder or hide text, separators of lines, halves of pairs, and letters without a shape.
+// Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible letters.
 // oxlint-disable-next-line eslint/no-misleading-character-class
 const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
 
@@ -51,15 +51,15 @@ function unitEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** A word as every shell takes it for one. */
+/** Quotes a word for any POSIX shell. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The same in print, so that it can be pasted: what a terminal must not get is spelled out, for bash and zsh. */
+/** The same for printing: unsafe characters are escaped in a form that bash and zsh accept when pasted. */
 export function printedWord(word: string): string {
   if (!isUnsafeForTerminal(word)) return quoted(word);
-  // By bytes: \u would depend on the locale of the shell, and may not be followed by a letter that is a digit too.
+  // Bytes, because \u depends on the locale of the shell and would absorb hex digits that follow it.
   const bytes = Array.from(word, (character) =>
     /[\w @%+=:,./-]/.test(character)
       ? character

@@ -1,9 +1,9 @@
-/** How many columns of a terminal a text takes. Close enough to cut a line, and cheap: no table of all characters. */
+/** The width of a text in terminal columns. An approximation without a Unicode table, good enough to cut lines. */
 
-/** Letters that take two columns. */
+/** Characters that take two columns. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}|[\u{20000}-\u{3FFFD}]/u;
-/** Marks that stand on the letter before them. */
+/** Combining marks, which take no column. */
 const MARK = /\p{M}/u;
 
 export function textWidth(text: string): number {
@@ -13,7 +13,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** At most this many columns; what was cut is replaced by `…`. */
+/** Cuts a text to this many columns, ending in `…`. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = "";

@@ -1,4 +1,4 @@
-/** A tool: every call of it is on record, and large orders wait for a person. */
+/** A tool: every call is logged, and large orders wait for approval. */
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool } from "toolwright";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { createRuntime, runWorkflow } from "toolwright";
 import workflow from "./workflow.tsx";
 
-test("orders once, however often the run is asked for", async () => {
+test("orders once, even if the run is started again", async () => {
   const rootDir = await mkdtemp(join(tmpdir(), "order-"));
   try {
     await using runtime = createRuntime({ store: ":memory:" });
@@ -22,7 +22,7 @@ test("orders once, however often the run is asked for", async () => {
   }
 });
 
-test("asks a person before a large order", async () => {
+test("waits for approval before a large order", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const result = await runWorkflow(workflow, { runtime, input: { item: "apple", quantity: 50 } });
   assert.equal(result.status, "waiting-approval");

@@ -107,7 +107,7 @@ it("a model that fails leaves the old file, and says so", async () => {
       error: { code: "TOOL_EXECUTION_FAILED", effect: "none", retryable: true },
     });
     expect(outcome.status === "error" && outcome.error.message).toMatch(
-      /^The model failed, so \.toolwright\/capabilities\.md was left as it is: /,
+      /^The model failed, so \.toolwright\/capabilities\.md was not changed: /,
     );
     expect(readFileSync(file, "utf8")).toBe(`${FRONT_MATTER}the old words\n`);
   }

@@ -21,7 +21,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       args: [store.address],
     });
     for (const crashAt of POINTS) expect((await program.run({ crashAt })).crashed).toBe(true);
-    // The first write is on record by now; what follows is the second one's.
+    // The first write is stored by now; the rest belongs to the second one.
     for (const crashAt of POINTS) expect((await program.run({ crashAt })).crashed).toBe(true);
     const { stdout } = await program.run();
     expect(JSON.parse(stdout)).toMatchObject([

@@ -47,7 +47,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     ]);
   });
 
-  it("vectors are kept with model and dimensions; what changes is embedded anew, and nothing else", async () => {
+  it("vectors are kept with model and dimensions; only changed text is embedded again", async () => {
     const model = createEmbeddingModel();
     const { ok, address, open } = await createContextWorld(kind, { embeddingModel: model });
     await ok(context_write, { drive: "n", path: "/a", content: "a car" });

@@ -1,4 +1,4 @@
-/** What becomes of a built-in call whose process died: write runs again, edit looks, bash is told. */
+/** Built-in calls whose process died: write runs again, edit checks the file, bash reports an unknown outcome. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ it("a model reads that the outcome of bash is unknown, once per interrupted call
   expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\nx\n");
 });
 
-it("rule 16: where no model reads the answer, a person is asked about an interrupted bash", async () => {
+it("rule 16: where no model reads the answer, an interrupted bash waits for approval", async () => {
   const count = { cmd: "sh", args: ["-c", "echo x >> count"] };
   await shop.open().call(bash, count, task);
   interruptAll();

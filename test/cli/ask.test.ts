@@ -70,7 +70,7 @@ describe("a run that waits for approval", () => {
     expect(refused.code).toBe(1);
     expect(refused.json()).toMatchObject({
       error: {
-        message: expect.stringContaining("not a workflow's"),
+        message: expect.stringContaining("not a workflow run"),
         hint: expect.stringContaining("without --resume"),
       },
     });

@@ -37,7 +37,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "a file without a workflow",
     ["up", "empty.ts"],
-    /empty\.ts has no workflow as its default export\.\n.*export default/,
+    /empty\.ts does not export a workflow by default\.\n.*export default/,
   ],
   ["a workflow that is no default export", ["up", "named.tsx"], /export default mine/],
   ["a file that throws", ["up", "throws.ts"], /throws\.ts could not be loaded: no luck\n.*throws\.ts:2/],
@@ -46,7 +46,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["up", "missing.ts"],
     /needs the package "no-such-package".*\n.*npm install no-such-package/,
   ],
-  ["an import that is not there", ["up", "lost.ts"], /lost\.ts needs nowhere\.ts, which is not there/],
+  ["an import that is not there", ["up", "lost.ts"], /lost\.ts needs nowhere\.ts, which cannot be found/],
   [
     "a tree that cannot be rendered",
     ["up", "render.tsx", "--input", '{"name":"a"}', "--json"],
@@ -62,7 +62,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   ["a folder", ["up", "."], /is not a file\.\n.*workflow\.tsx/],
   ["no file", ["up", "nothing.tsx"], /There is no file .*nothing\.tsx/],
   ["a file of another kind", ["up", "notes.txt"], /must end in \.ts/],
-  ["input that is not JSON", ["up", "good.tsx", "--input", "{name}"], /--input holds is not JSON/],
+  ["input that is not JSON", ["up", "good.tsx", "--input", "{name}"], /--input is not valid JSON/],
   [
     "an input file that is not there",
     ["up", "good.tsx", "--input", "@none.json"],
@@ -105,7 +105,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
 ];
 
 describe("bad input", () => {
-  it("is said in words, each", async () => {
+  it("is reported with a sentence for each case", async () => {
     const folder = createFolder(FILES);
     await toolwright(folder, [
       "up",
@@ -151,13 +151,13 @@ it("says at once that Node is too old", () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.11.0"}})';
   const { status, stderr } = spawnSync(process.execPath, ["--import", old, MAIN, "ps"], { encoding: "utf8" });
   expect(status).toBe(1);
-  expect(stderr).toMatch(/Node 20\.11\.0 is too old; Node 22\.13 or later is needed/);
+  expect(stderr).toMatch(/Node 20\.11\.0 is too old\. Toolwright needs Node 22\.13 or later/);
 });
 
 it("leaves a damaged store as it was", async () => {
   const folder = createFolder({ "w.tsx": GREETING });
   const path = join(folder, "toolwright.db");
-  writeFileSync(path, "not a database, and dear to somebody");
+  writeFileSync(path, "not a database, and important");
   await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"a"}']);
-  expect(readFileSync(path, "utf8")).toBe("not a database, and dear to somebody");
+  expect(readFileSync(path, "utf8")).toBe("not a database, and important");
 });

@@ -15,7 +15,7 @@ export default { tools: { ...contextTools, ...capabilitiesTools, send } };
 
 const FILE = ".toolwright/capabilities.md";
 
-test("writes the inventory where there is none, shows it afterwards, and writes it anew when told to", async () => {
+test("writes the inventory if there is none, then shows it, and rewrites it with --refresh", async () => {
   const folder = createFolder({ "toolwright.config.ts": CONFIG });
   const first = await toolwright(folder, ["capabilities"]);
   expect(first).toMatchObject({ code: 0, stderr: "" });
@@ -49,7 +49,7 @@ test("the config's model writes it; one that fails keeps what is there, and the 
   const failed = await toolwright(folder, ["capabilities", "--refresh"], { env: { DOWN: "1" } });
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toContain(
-    "The model failed, so .toolwright/capabilities.md was left as it is: the model is down",
+    "The model failed, so .toolwright/capabilities.md was not changed: the model is down",
   );
   expect(readFileSync(join(folder, "root", FILE), "utf8")).toContain("everything");
 });

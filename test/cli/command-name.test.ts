@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutPassword } from "../../src/cli/command-name.ts";
+import { withoutPassword } from "../../src/operate/store-address.ts";
 
 it.each([
   ["postgres://u:secret@host/db", "postgres://u:***@host/db"],

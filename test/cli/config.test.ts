@@ -143,7 +143,7 @@ it("reads a registry as its tools, and makes no command of its methods", async (
   expect(listed.map(({ name }) => name)).toEqual(["look"]);
 });
 
-it("names the workflows that it has when up is told another one", async () => {
+it("names its workflows when up gets an unknown name", async () => {
   const folder = createFolder({ "w.tsx": SETTINGS, ...config('workflows: { settings: "./w.tsx" }') });
   const refused = await toolwright(folder, ["up", "setings"]);
   expect(refused).toMatchObject({

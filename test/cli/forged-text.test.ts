@@ -1,4 +1,4 @@
-/** Ids, names, prompts and errors that somebody else chose: none of them can make a line, a colour or a command of ours. */
+/** Untrusted ids, names, prompts and errors: none of them can forge a line, a colour or a command. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -56,7 +56,7 @@ async function paste(folder: string, line: string): Promise<{ code: number; stdo
   return { code: stdout.includes(" exit ") ? 1 : 0, stdout };
 }
 
-describe("text that somebody else chose", () => {
+describe("untrusted text", () => {
   it("makes no line, colour or command in a list, and JSON holds the same value", async () => {
     const folder = await hostileStore();
     for (const args of [["approvals"], ["calls", HOSTILE], ["ps"], ["why", HOSTILE], ["inspect", HOSTILE]]) {

@@ -85,7 +85,7 @@ it("leaves files alone that are there", async () => {
   writeFileSync(join(folder, "workflow.tsx"), "mine");
   const again = await toolwright(folder, ["init"]);
   expect(again.code).toBe(1);
-  expect(again.stderr).toMatch(/is there already; nothing was written/);
+  expect(again.stderr).toMatch(/already exists\. Nothing was written/);
 });
 
 it("fails when a test of a workflow fails", async () => {

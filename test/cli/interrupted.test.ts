@@ -123,7 +123,7 @@ describe("each answer", () => {
     const wrong = await toolwright(folder, ["approve", id, "--happened", '{"id":7}']);
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("stays open") });
     const pasted = await toolwright(folder, ["approve", id, "--happened", "<output as JSON>"]);
-    expect(pasted).toMatchObject({ code: 1, stderr: expect.stringContaining("not JSON") });
+    expect(pasted).toMatchObject({ code: 1, stderr: expect.stringContaining("not valid JSON") });
     const decided = await toolwright(folder, ["approve", id, "--happened", '{"id":"m-1"}', "--json"]);
     expect(decided.json()).toMatchObject({ status: "approved", resolution: "happened" });
     const done = await toolwright(folder, ["resume", "r", "--json"]);
@@ -192,7 +192,7 @@ it.each([
   expect(refused.stderr).toContain(words);
 });
 
-/** A command in a task that is a function: no model reads what became of it. */
+/** A command in a function task: no model reads its result. */
 const COMMAND = `
 import { bash, createSmithers } from "toolwright";
 import { z } from "zod";

@@ -93,7 +93,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
     );
     const seen = linesSeen(screen);
     expect(seen.join("\n")).toMatch(
-      /^second hangs\nSIGINT: stopping the run; .*\nsteps r {2}2 of 4 tasks, .*\n {2}loop\n {4}✔ first .*\n {2}– skipped .*\n {2}[●✖] second .*\n {2}○ third\nstopped r\n/,
+      /^second hangs\nSIGINT: stopping the run\. .*\nsteps r {2}2 of 4 tasks, .*\n {2}loop\n {4}✔ first .*\n {2}– skipped .*\n {2}[●✖] second .*\n {2}○ third\nstopped r\n/,
     );
     expect(seen.join("\n")).not.toContain("^C");
   });
@@ -105,7 +105,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
       "up w.tsx --run-id r",
       [
         [/second hangs[^]*● second/, "\u0003"],
-        ["once more to leave at once", "\u0003"],
+        ["Send it again to exit at once", "\u0003"],
       ],
       { env: { HANG: "1", DEAF: "1" } },
     );

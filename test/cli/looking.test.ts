@@ -50,7 +50,7 @@ it("lists runs newest first, with their tasks", async () => {
   expect(callRows.json()).toMatchObject([{ runId: "one", nodeId: "second", toolName: "write_line", seq: 1 }]);
 });
 
-it("shows a run with all that is on record, as JSON", async () => {
+it("shows everything that is stored about a run, as JSON", async () => {
   const folder = createFolder({ "g.tsx": GREETING });
   await toolwright(folder, ["up", "g.tsx", "--run-id", "g", "--input", '{"name":"ann"}']);
   const inspected = await toolwright(folder, ["inspect", "g", "--json"]);
@@ -66,7 +66,7 @@ it("shows a run with all that is on record, as JSON", async () => {
   expect(why.json()).toMatchObject({ runId: "g", status: "finished", because: [expect.any(String)] });
 });
 
-it("makes no store where there is none", async () => {
+it("creates no store", async () => {
   const folder = createFolder();
   const [ps, approvals, doctor] = await Promise.all([
     toolwright(folder, ["ps", "--json"]),

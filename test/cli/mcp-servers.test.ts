@@ -78,7 +78,7 @@ it("a server that cannot be started is named, and the others are there", async (
 
 it.each([
   [{ shop: {} }, 'mcpServers.shop must have a "command" to start, or a "url" to connect to.'],
-  [{ shop: { url: "nowhere" } }, "mcpServers.shop.url must be an address."],
+  [{ shop: { url: "nowhere" } }, "mcpServers.shop.url must be a URL."],
   [{ shop: 7 }, "mcpServers.shop must be an object"],
 ])("%o is refused with what is expected", async (servers, words) => {
   const { code, stderr } = await toolwright(createProject(servers), ["tools"]);

@@ -1,4 +1,4 @@
-/** Runs the commands that a text shows, as somebody would who pastes them into a shell. */
+/** Runs the commands in a text, as if a user pasted them into a shell. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";

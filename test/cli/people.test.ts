@@ -16,7 +16,7 @@ async function pending(folder: string): Promise<Request[]> {
   return (await toolwright(folder, ["approvals", "--json"])).json() as Request[];
 }
 
-it("waits with exit code 3, is decided in other processes, and goes on", async () => {
+it("waits with exit code 3, is decided in other processes, and resumes", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const waiting = await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   expect(waiting.code).toBe(3);
@@ -25,7 +25,7 @@ it("waits with exit code 3, is decided in other processes, and goes on", async (
   );
 
   const why = await toolwright(folder, ["why", "q"]);
-  expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve [^]*resume q/);
+  expect(why.stdout).toMatch(/waits for approval[^]*Shall we begin\?[^]*Next:\n[^]*approve \S+ --resume\n/);
 
   const [first] = await pending(folder);
   expect(first).toMatchObject({ runId: "q", status: "pending", nodeId: "start", prompt: "Shall we begin?" });
@@ -61,7 +61,7 @@ it("waits with exit code 3, is decided in other processes, and goes on", async (
   expect(calls.json()).toMatchObject([{ toolName: "pay", status: "success", approval: "approved" }]);
 });
 
-it("fails when a person decides against it, with what they said", async () => {
+it("fails when it is denied, with the comment", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   expect(await toolwright(folder, ["deny", "q", "--comment", "not today"])).toMatchObject({ code: 0 });

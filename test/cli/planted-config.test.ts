@@ -83,7 +83,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     for (const { args, code, stderr } of results) {
       expect([args, code]).toEqual([args, 1]);
       expect(stderr).toContain(
-        "toolwright.config.ts appeared while a command of an agent ran, so it was not loaded.",
+        "toolwright.config.ts was created while an agent ran a command, so it was not loaded.",
       );
       expect(stderr).toMatch(/To trust it: rm '.*toolwright state .*\/untrusted\/[0-9a-f]{64}'\n/);
     }
@@ -104,7 +104,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     async (name) => {
       await plant(name);
       const { code, stderr } = await toolwright(place.root, ["tools"]);
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} appeared while`)]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} was created while`)]);
       expect(isPwned()).toBe(false);
     },
   );
@@ -122,6 +122,6 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     mkdirSync(join(place.root, "sub"));
     await plant("sub/toolwright.config.ts");
     expect((await toolwright(place.root, ["tools"])).stderr).toContain("There is no toolwright.config.ts");
-    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("appeared while");
+    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("was created while");
   });
 });

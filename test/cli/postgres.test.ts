@@ -4,9 +4,9 @@ import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { createFolder, toolwright } from "./command.ts";
 import { QUESTIONS } from "./workflows.ts";
 
-it("runs, waits, is decided and goes on in PostgreSQL, and never prints the password", async () => {
+it("runs, waits, is decided and resumes in PostgreSQL, and never prints the password", async () => {
   const url = new URL(await freshPostgres());
-  if (url.password === "") url.password = "dear-to-somebody";
+  if (url.password === "") url.password = "very-secret-word";
   const { href: address, password } = url;
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const on = (...args: string[]) => toolwright(folder, [...args, "--store", address, "--json"]);
@@ -14,7 +14,7 @@ it("runs, waits, is decided and goes on in PostgreSQL, and never prints the pass
   expect(waiting.stderr).toBe("");
   expect(waiting.json()).toMatchObject({ status: "waiting-approval" });
   const said = [waiting.stdout];
-  for (const words of [["why", "p"], ["why", "nobody"], ["doctor"]]) {
+  for (const words of [["why", "p"], ["why", "missing"], ["doctor"]]) {
     const { stdout, stderr } = await toolwright(folder, [...words, "--store", address]);
     said.push(stdout, stderr);
   }

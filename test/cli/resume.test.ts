@@ -18,7 +18,7 @@ async function startHanging(folder: string) {
   return run;
 }
 
-it("goes on after kill -9, by the id alone, and repeats no effect", async () => {
+it("resumes after kill -9 by its id, and repeats no effect", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
@@ -45,13 +45,13 @@ it("lets one of two terminals have the run, and tells the other one who has it",
   await winner?.saying("second is written");
   const third = await toolwright(folder, ["resume", "r"]);
   expect(third.code).toBe(1);
-  expect(third.stderr).toContain(`Run "r" is in the hands of process ${winner?.child.pid}`);
+  expect(third.stderr).toContain(`Run "r" is running in process ${winner?.child.pid}`);
   winner?.child.kill("SIGKILL");
   await winner?.ended;
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goes on", async (signal) => {
+it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, prints how to resume, and resumes", async (signal) => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill(signal);
@@ -59,12 +59,12 @@ it.each(["SIGTERM", "SIGINT"] as const)("stops at %s, says how to go on, and goe
   expect(stopped.code).toBe(1);
   expect(stopped.stdout).toMatch(new RegExp(`${signal}: stopping[^]*stopped r\\n[^]*resume r`));
   const why = await toolwright(folder, ["why", "r"]);
-  expect(why.stdout).toMatch(/was stopped .* ago\. It goes on where it was\./);
+  expect(why.stdout).toMatch(/was stopped .* ago\. It can be resumed where it stopped\./);
   expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 0 });
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it("cancels a run in another process, and one that nobody has in hand", async () => {
+it("cancels a run in another process, and one without an owner", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   const cancelled = await toolwright(folder, ["cancel", "r", "--json"]);
@@ -83,7 +83,7 @@ it("cancels a run in another process, and one that nobody has in hand", async ()
   expect(await toolwright(folder, ["resume", "k"])).toMatchObject({ code: 0 });
 });
 
-it("says that the workflow has changed, and goes on when that is accepted", async () => {
+it("reports that the workflow has changed, and resumes when that is accepted", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
@@ -105,7 +105,7 @@ it("takes --file for a file that has moved, once", async () => {
   renameSync(join(folder, "w.tsx"), join(folder, "moved.tsx"));
   const lost = await toolwright(folder, ["resume", "r"]);
   expect(lost.code).toBe(1);
-  expect(lost.stderr).toMatch(/w\.tsx, is not there any more\.\n.*--file/);
+  expect(lost.stderr).toMatch(/w\.tsx, does not exist any more\.\n.*--file/);
   const moved = start(folder, ["resume", "r", "--file", "moved.tsx"], HANG);
   await moved.saying("second is written");
   moved.child.kill("SIGKILL");

@@ -35,18 +35,18 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
 
   // How a signal is heard has nothing to do with the store.
   const signals = storeKind.name === "SQLite" ? (["SIGTERM", "SIGINT"] as const) : (["SIGTERM"] as const);
-  it.each(signals)("goes on after %s in each call", (signal) =>
+  it.each(signals)("resumes after %s in each call", (signal) =>
     stopInEachCall(async (run) => void run.child.kill(signal)),
   );
 
-  it("goes on after a second SIGINT has ended it at once", () =>
+  it("resumes after a second SIGINT has ended it at once", () =>
     stopInEachCall(async (run) => {
       run.child.kill("SIGINT");
-      await run.saying("once more to leave at once");
+      await run.saying("Send it again to exit at once");
       run.child.kill("SIGINT");
     }));
 
-  it("goes on after toolwright cancel in another process", () =>
+  it("resumes after toolwright cancel in another process", () =>
     stopInEachCall(async (_run, folder, store) => {
       const cancelled = await toolwright(folder, ["cancel", "r", "--store", store, "--json"]);
       expect(cancelled.json()).toMatchObject({ status: "cancelled" });

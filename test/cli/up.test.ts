@@ -1,4 +1,4 @@
-/** `toolwright up`: which files it loads, what it is told, what it prints. */
+/** `toolwright up`: the files that it loads, its options and its output. */
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -87,7 +87,7 @@ it("hands the file this very package, and a package of its own folder before any
   expect(stderr).toContain(`${own} ${folder}`);
 });
 
-it("puts the options on record, and the file's folder is the root that tools see", async () => {
+it("stores the options, and the root of tools is the folder of the file", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const elsewhere = createFolder();
   const args = [
@@ -132,7 +132,9 @@ it("shows a failed run, its reason and what to type, with exit code 1", async ()
   expect(failed.code).toBe(1);
   expect(failed.stdout).toMatch(/failed f: .*no words[^]*why f[^]*resume f/);
   const why = await toolwright(folder, ["why", "f"]);
-  expect(why.stdout).toMatch(/has failed[^]*Task "greet" failed in attempt 3: no words[^]*Next:\n/);
+  expect(why.stdout).toMatch(
+    /^Run f of "greeting" failed: [^]*Task "greet" failed in attempt 3: no words[^]*Next:\n/,
+  );
 });
 
 it.runIf(process.platform === "linux")("draws a tree on a terminal, without colours when asked", () => {
@@ -160,7 +162,7 @@ it("ends when the run has, whatever the workflow's own code has left open", asyn
   expect(ended.json()).toMatchObject({ status: "finished" });
 });
 
-it("says in a sentence what is thrown where nobody waits for it, and the run can be resumed", async () => {
+it("reports an uncaught exception in a sentence, and the run can be resumed", async () => {
   const folder = createFolder({
     "w.tsx": GREETING.replace(
       /\{\(\) => \(.*\)\}</,

@@ -53,9 +53,9 @@ it("lists the tools with their properties, and never lets one shadow a command",
   expect(listed.stdout).toMatch(/notes write +notes_write +pure +Write a note\./);
   expect(listed.stdout).toMatch(/pay +pay +side effect, approval +Pay a person\./);
   expect(listed.stderr).toMatch(
-    /"ps" is a command of toolwright itself, so the tool "ps" has no command\. Rename it/,
+    /"ps" is a built-in command of toolwright, so the tool "ps" has no command\. Rename it/,
   );
-  expect(listed.stderr).toMatch(/the tool "inspect_all" goes by: toolwright inspect_all/);
+  expect(listed.stderr).toMatch(/use the tool "inspect_all" with: toolwright inspect_all/);
   const rows = (await toolwright(folder, ["tools", "--json"])).json();
   expect(rows).toContainEqual({
     name: "pay",
@@ -114,9 +114,9 @@ describe("an invalid configuration", () => {
     [
       "no default export",
       "export const tools = [];",
-      /has no configuration as its default export\.\n.*export default/,
+      /does not export a configuration by default\.\n.*export default/,
     ],
-    ["a list", "export default [];", /has no configuration as its default export/],
+    ["a list", "export default [];", /does not export a configuration by default/],
     ["a word that is none", "export default { tool: [] };", /unknown option "tool"\. Did you mean "tools"\?/],
     ["tools that are none", "export default { tools: 7 };", /tools must be a list of tools/],
     [
@@ -129,7 +129,7 @@ describe("an invalid configuration", () => {
     [
       "two tools of one name",
       'const x = { name: "x", schema: { type: "object" }, invoke: () => 1 }; export default { tools: [x, { ...x }] };',
-      /tools has two tools of the name "x"/,
+      /tools has two tools named "x"/,
     ],
     [
       "two tools for one command",
@@ -269,6 +269,9 @@ it("distinguishes the run of a command from one of a workflow, and from none", a
   const folder = createProject();
   await toolwright(folder, ["notes", "write", "a", "--run-id", "r"]);
   const why = await toolwright(folder, ["why", "r"]);
-  expect(why).toMatchObject({ code: 1, stderr: expect.stringMatching(/"r" is a program's[^]*calls r/) });
+  expect(why).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/"r" belongs to a program[^]*calls r/),
+  });
   expect((await toolwright(folder, ["why", "none"])).stderr).toContain('There is no run "none"');
 });

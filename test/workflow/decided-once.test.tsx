@@ -10,7 +10,7 @@ import {
 } from "toolwright";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { cancelRun as cancelByCommand } from "../../src/cli/cancel-run.ts";
+import { cancelRun as cancelByCommand } from "../../src/operate/cancel-run.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { change } from "../../src/store/statement.ts";
 import { cancelRun, readRun } from "../../src/store/tables/workflow-runs.ts";
@@ -135,7 +135,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       code: "TOOL_APPROVAL_SETTLED",
       message: expect.stringContaining("its run was cancelled") as string,
     });
-    expect(await cancelByCommand(store, run)).toMatchObject({ message: 'Run "r" is stopped.' });
+    expect(await cancelByCommand(store, run)).toMatchObject({ outcome: "cancelled", status: "cancelled" });
     expect(paid).toEqual([]);
   });
 

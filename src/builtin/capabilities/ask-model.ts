@@ -1,4 +1,4 @@
-/** One question to a model, one text back: an AI SDK language model, or anything with `invoke(messages)`. */
+/** Sends one prompt to a model and returns its text: an AI SDK language model, or any object with `invoke(messages)`. */
 import { refusePlanted } from "../../sandbox/files/code-folders.ts";
 import type { generateText } from "ai";
 import { ToolwrightError } from "../../errors.ts";
@@ -55,7 +55,7 @@ function isInvokable(model: unknown): model is Invokable {
   );
 }
 
-/** A text, a message with `content`, or a list of parts that have `text`. */
+/** Accepts a string, a message with `content`, or a list of parts with `text`. */
 function textOf(answer: unknown): string {
   if (typeof answer === "string") return answer;
   if (Array.isArray(answer)) return answer.map(textOf).join("");

@@ -1,4 +1,4 @@
-/** `capabilities_refresh`: the tool with which an agent keeps the inventory of its tools fresh. */
+/** `capabilities_refresh`: lets an agent update the inventory of its tools. */
 import { z } from "zod";
 import { currentAmbient } from "../../invoke/ambient.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
@@ -9,11 +9,11 @@ import { refreshCapabilities } from "./refresh-capabilities.ts";
 const capabilities_refresh = defineBuiltInTool({
   name: "capabilities_refresh",
   description:
-    "Write the inventory of the tools of this project anew. It is a part of later system prompts. Call it when tools were added or removed.",
+    "Rewrite the inventory of this project's tools, which is part of later system prompts. Call it after tools were added or removed.",
   group: "capabilities",
   schema: () => z.object({}),
   sideEffect: true,
-  // The file is replaced in one step, by what is so now.
+  // The file is replaced atomically with the current state, so repeating it is safe.
   idempotent: true,
   async execute(_, ctx) {
     const host = currentAmbient()?.scope.host;

@@ -1,4 +1,4 @@
-/** The inventory without a model: one line for each group, of what its tools say about themselves. */
+/** An inventory without a model: one line for each group, from the descriptions of its tools. */
 import { cleanLine } from "../../terminal/clean-text.ts";
 import type { InventoryTool } from "./inventory.ts";
 
@@ -22,7 +22,7 @@ function titleOf(group: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The first sentence of its description. Names are left out: they are looked up when they are needed. */
+/** The first sentence of the description. Tool names are omitted: agents look them up when needed. */
 function purposeOf({ name, description }: InventoryTool): string {
   if (description === name) return name.replaceAll(/[_.-]+/g, " ");
   const [sentence = description] = /^.*?[.!?](?=\s|$)/.exec(description) ?? [];

@@ -1,4 +1,4 @@
-/** The tools of a project, as far as an inventory has to know them. Their words come from anywhere, so they are cut. */
+/** The tools of a project for an inventory. Descriptions are untrusted, so they are cut. */
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { specOf } from "../../tool/create-callable.ts";
@@ -14,7 +14,7 @@ export interface InventoryTool {
 const UNGROUPED = "general";
 const MOST_TOOLS = 1_000;
 
-/** Those that are named and those that registered themselves, each once, in one order. */
+/** Given and registered tools, without duplicates, in a fixed order. */
 export function listTools(named: readonly ToolSpec[]): InventoryTool[] {
   const specs = new Map([...getAllTools().map(specOf), ...named].map((spec) => [spec.name, spec]));
   return sorted([...specs.values()].map(({ name, group, description }) => toEntry(name, group, description)));
@@ -24,7 +24,7 @@ interface McpClient {
   listTools(): unknown;
 }
 
-/** The tools of other servers that calls can reach by the capability `mcpxClient`. */
+/** Tools of MCP servers that calls can reach through the capability `mcpxClient`. */
 export async function listMcpTools(
   client: unknown,
 ): Promise<{ readonly tools: InventoryTool[]; readonly note?: string }> {
@@ -48,7 +48,7 @@ function isMcpClient(value: unknown): value is McpClient {
   );
 }
 
-/** `{ name, description }`, or that as the `tool` of a `server`. */
+/** `{ name, description }`, or `{ server, tool: { name, description } }`. */
 function fromMcp(entry: unknown): InventoryTool[] {
   if (typeof entry !== "object" || entry === null) return [];
   const { server, tool = entry } = entry as { server?: unknown; tool?: unknown };

@@ -1,4 +1,4 @@
-/** Writes the inventory of tools anew. A model that fails never costs the inventory that is there. */
+/** Rewrites the inventory of tools. If the model fails, the existing inventory is kept. */
 import { ToolwrightError } from "../../errors.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { CAPABILITIES_FILE, readCapabilities, writeCapabilities } from "../../runtime/capabilities-file.ts";
@@ -10,7 +10,7 @@ import { summariseByModel } from "./model-summary.ts";
 export interface RefreshRequest {
   readonly rootDir: string;
   readonly tools: readonly InventoryTool[];
-  /** Without one the summary is a fixed one. */
+  /** Without a model, the fixed summary is written. */
   readonly model: unknown;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,7 @@ export interface Refreshed {
   readonly note?: string;
 }
 
-/** @throws TOOL_EXECUTION_FAILED where the model fails and there is an inventory to keep */
+/** @throws TOOL_EXECUTION_FAILED if the model fails and an inventory exists */
 export async function refreshCapabilities(request: RefreshRequest): Promise<Refreshed> {
   const { rootDir, tools, model } = request;
   const { body, by, note } = model === undefined ? fixed(tools) : await byModel(request);
@@ -59,9 +59,11 @@ async function byModel({ rootDir, tools, model, signal }: RefreshRequest): Promi
     }
     throw new ToolwrightError(
       "TOOL_EXECUTION_FAILED",
-      `The model failed, so ${CAPABILITIES_FILE} was left as it is: ${reason}`,
+      `The model failed, so ${CAPABILITIES_FILE} was not changed: ${reason}`,
       {
-        hint: ToolwrightError.is(error) ? error.hint : "Try again later; the old inventory still counts.",
+        hint: ToolwrightError.is(error)
+          ? error.hint
+          : "Try again later. The existing inventory stays in use.",
         effect: "none",
         retryable: true,
         cause: error,

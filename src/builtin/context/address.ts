@@ -1,6 +1,6 @@
 /**
- * What names a context item: a drive and a path, on the command line as one text. A path has one spelling, so that an item
- * has one name; what could be meant as a way out of its place is refused.
+ * The address of a context item: a drive and a path, written as one text on the command line. Paths are normalized, so
+ * that an item has one name. Paths that try to leave their folder are refused.
  */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
@@ -33,7 +33,7 @@ export function toDrive(drive: string): string {
   throw invalid("drive", drive, rule);
 }
 
-/** With one slash between names and before the first. @throws TOOL_PATH_INVALID */
+/** Normalizes to one slash before each name. @throws TOOL_PATH_INVALID */
 export function toPath(path: string): string {
   if (!path.isWellFormed()) throw invalid("path", path, "holds half of a surrogate pair");
   if (/[\p{Cc}\u2028\u2029]/u.test(path)) throw invalid("path", path, "holds a control character");
@@ -50,7 +50,7 @@ export function toPath(path: string): string {
   return whole;
 }
 
-/** One text for both, as people type it. */
+/** Drive and path as one text, such as notes:/a.md. */
 export const addressPositional = { name: "drive:/path", parse: parseAddress };
 
 /** @throws TOOL_PATH_INVALID */

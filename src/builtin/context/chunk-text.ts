@@ -1,10 +1,10 @@
-/** Cuts a text into parts: as much as one hit shows, and as a model can embed at once. Never inside a character. */
+/** Cuts a text into chunks that a model can embed at once. Never cuts inside a character. */
 import type { Chunk } from "../../store/context/items.ts";
 import { wordsOf } from "../../store/context/words.ts";
 
 const LONGEST_CHUNK = 2_000;
 
-/** The first part also has the words of the path, so that an item is found by its name. */
+/** The first chunk also contains the words of the path, so that an item can be found by its name. */
 export function chunkText(path: string, content: string): Chunk[] {
   const chunks: Chunk[] = [];
   let startChar = 0;
@@ -27,7 +27,7 @@ export function chunkText(path: string, content: string): Chunk[] {
   return chunks;
 }
 
-/** Where a part that begins here ends: after a paragraph, a line or a word, if one ends in its second half. */
+/** The end of a chunk: after a paragraph, a line or a word, if one ends in its second half. */
 function cutAfter(text: string, start: number, longest: number): number {
   const last = start + longest;
   if (last >= text.length) return text.length;
@@ -38,7 +38,7 @@ function cutAfter(text: string, start: number, longest: number): number {
   return wholeCharacters(text, last);
 }
 
-/** The nearest place at or before this one that is not inside a character. */
+/** The nearest index at or before this one that is not inside a character. */
 export function wholeCharacters(text: string, index: number): number {
   const isInside = index > 0 && index < text.length && /^[\uDC00-\uDFFF]/.test(text.slice(index, index + 1));
   return isInside ? index - 1 : index;
@@ -50,7 +50,7 @@ export function countLines(text: string): number {
   return count;
 }
 
-/** As databases count: a pair of surrogates is one. */
+/** Counts as databases do: a surrogate pair is one character. */
 function countCharacters(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF]/g)?.length ?? 0);
 }

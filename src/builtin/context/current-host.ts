@@ -1,4 +1,4 @@
-/** The runtime around the call that runs now: context items are in its store, beside the calls that write them. */
+/** The runtime of the current call. Context items are in its store, next to the calls that write them. */
 import { ToolwrightError } from "../../errors.ts";
 import { currentAmbient } from "../../invoke/ambient.ts";
 import type { Host } from "../../invoke/host.ts";
@@ -9,7 +9,7 @@ export function currentHost(): Host {
   if (ambient !== undefined && !ambient.scope.isDetached) return ambient.scope.host;
   throw new ToolwrightError(
     "TOOL_RUNTIME_REQUIRED",
-    "Context items are kept in the store of a runtime, and this call is outside any.",
+    "Context items are stored by a runtime, and this call runs outside of one.",
     { effect: "none" },
   );
 }

@@ -1,4 +1,4 @@
-/** Vectors of texts, by the runtime's embedding model. What a model returns is checked: it comes from outside. */
+/** Vectors of texts from the runtime's embedding model. The output of the model is untrusted, so it is checked. */
 import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { messageOf } from "../../invoke/error-record.ts";
@@ -10,12 +10,12 @@ import { toStorableText } from "../../util/storable-text.ts";
 const MOST_AT_ONCE = 100;
 const MOST_DIMENSIONS = 16_384;
 
-/** Vectors of one model only can be compared. */
+/** Only vectors of the same model can be compared. */
 export function modelName(model: EmbeddingModelLike): string {
   return toStorableText(`${model.provider ?? ""}/${model.modelId}`).slice(0, 256);
 }
 
-/** Embeds what this model has not seen, page by page, each saved before the next is asked for. The number of chunks. */
+/** Embeds new chunks page by page, and stores each page before the next one. @returns the number of chunks */
 export async function embedPlace(
   { store }: Pick<Host, "store">,
   model: EmbeddingModelLike,
@@ -30,7 +30,7 @@ export async function embedPlace(
     const last = chunks.at(-1);
     if (last === undefined) return embedded;
     after = last.chunkId;
-    // A model may refuse a text of nothing.
+    // A model may refuse an empty text.
     const texts = chunks.map(({ path, body }) => (body.trim() === "" ? path : body));
     const vectors = await embedTexts(model, texts, signal);
     embedded += await store.transaction(function* () {
@@ -46,7 +46,7 @@ export async function embedPlace(
   }
 }
 
-/** Each of length 1, so that their product is the cosine of the angle between them. */
+/** Normalized to length 1, so that the dot product is the cosine similarity. */
 export async function embedTexts(
   model: EmbeddingModelLike,
   texts: readonly string[],
@@ -98,7 +98,7 @@ export function similarity(vector: Float32Array, encoded: string): number {
   return sum;
 }
 
-/** Why a model or a source failed, in one line. */
+/** The reason for a failure of a model or a source, on one line. */
 export function reasonOf(error: unknown): string {
   return cleanLine(messageOf(error));
 }

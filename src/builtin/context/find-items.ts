@@ -1,4 +1,4 @@
-/** Finds items by their words, and by their meaning where the runtime has a model for it. */
+/** Finds items by words, and by meaning if the runtime has an embedding model. */
 import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { countNotEmbedded, listVectors, readHit } from "../../store/context/embeddings.ts";
@@ -12,7 +12,7 @@ import { cutSnippet } from "./snippet.ts";
 export interface FoundItem {
   readonly drive: string;
   readonly path: string;
-  /** Where `context_read` can begin. */
+  /** The offset for `context_read`. */
   readonly line: number;
   readonly snippet: string;
 }
@@ -36,17 +36,17 @@ export async function findByWords({ store }: Pick<Host, "store">, request: Reque
 }
 
 const PAGE = 500;
-/** All vectors are looked at, so their number is bounded; a place makes it smaller. */
+/** Every vector is compared, so their number is limited. A drive or a path narrows the search. */
 export const MOST_VECTORS = 20_000;
 
 export interface FoundByMeaning {
   readonly items: readonly (FoundItem & { readonly similarity: number })[];
-  /** Items that the model has not seen as they are now. */
+  /** Items whose current text is not embedded yet. */
   readonly notEmbedded: number;
   readonly isComplete: boolean;
 }
 
-/** Throws what the model throws. */
+/** @throws what the model throws */
 export async function findByMeaning(
   { store }: Pick<Host, "store">,
   model: EmbeddingModelLike,

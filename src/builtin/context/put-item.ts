@@ -1,4 +1,4 @@
-/** Puts text into the store as an item, with what finds it again. */
+/** Stores a text as an item, with its search index. */
 import { ToolwrightError } from "../../errors.ts";
 import { commitLevel, type Host } from "../../invoke/host.ts";
 import { type WriteResult, writeItem } from "../../store/context/items.ts";

@@ -1,4 +1,4 @@
-/** Where the text of an item came from: a file below the root, or a URL, which is fetched only where the network is allowed. */
+/** Reads the source of an item: a file below the root, or a URL, which needs network access. */
 import { ToolwrightError } from "../../errors.ts";
 import { lazyModule } from "../../util/lazy.ts";
 import { isStorableText } from "../../util/storable-text.ts";
@@ -17,12 +17,12 @@ export function checkSource(source: string): string {
   if (!isUrl(source)) return source;
   if (!URL.canParse(source)) throw invalid("is not a URL that can be read");
   const { username, password } = new URL(source);
-  // It is stored, and shown to whoever refreshes.
+  // The source is stored and shown, so it must not contain credentials.
   if (username !== "" || password !== "") throw invalid("holds a user name or a password");
   return source;
 }
 
-/** The text as it is there now. Throws what says why it cannot be had. */
+/** The current text of the source. @throws an error with the reason */
 export async function readSource(source: string): Promise<string> {
   const text = isUrl(source) ? await fetchText(source) : await readFile(source);
   if (!isStorableText(text)) throw new Error("it holds a U+0000, which is not text");
@@ -56,7 +56,7 @@ async function fetchText(url: string): Promise<string> {
   return decode(await readBytes(response));
 }
 
-/** No more than an item may have, whatever the server says or sends. */
+/** Reads at most as many bytes as an item may have, whatever the server sends. */
 async function readBytes(response: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;

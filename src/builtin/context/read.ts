@@ -1,4 +1,4 @@
-/** `context_read`: an item, whole or in pages. Pages that are put together are the item, to the last character. */
+/** `context_read`: reads an item, whole or in pages. The pages together are the exact text of the item. */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import { readItem } from "../../store/context/items.ts";
@@ -11,7 +11,7 @@ import { currentHost } from "./current-host.ts";
 export const context_read = defineBuiltInTool({
   name: "context_read",
   description:
-    "Read a context item. A long one comes in pages: go on with offset = next_offset and column = next_column until next_offset is null.",
+    "Read a context item. A long item is returned in pages: call again with offset = next_offset and column = next_column until next_offset is null.",
   group: "context",
   schema: () =>
     z.object({
@@ -36,7 +36,7 @@ export const context_read = defineBuiltInTool({
   },
 });
 
-/** A line break ends a line and begins none. */
+/** A trailing line break does not start another line. */
 function lineCount(text: string): number {
   return countLines(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
 }
@@ -54,7 +54,7 @@ interface Page {
   readonly next_column: number;
 }
 
-/** Whole lines while they fit; of a line that fits into no page, as many whole characters as do. */
+/** Returns whole lines while they fit. Splits a line that is longer than a page, between characters. */
 export function cutPage(text: string, { offset, limit = Infinity, column, maxBytes }: PageRequest): Page {
   const lineStart = startOfLine(text, offset);
   if (lineStart === undefined) return { content: "", next_offset: null, next_column: 0 };
@@ -78,7 +78,7 @@ export function cutPage(text: string, { offset, limit = Infinity, column, maxByt
   };
 }
 
-/** At least one character: a page that holds nothing would never end. */
+/** At least one character: an empty page would never advance. */
 function fittingEnd(text: string, start: number, most: number, maxBytes: number): number {
   let end = start;
   for (let bytes = 0; end < most;) {

@@ -1,4 +1,4 @@
-/** `context_refresh`: reads items again from where they came from, and embeds what the model has not seen. */
+/** `context_refresh`: reads items again from their sources, and embeds new text. */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import type { Host } from "../../invoke/host.ts";
@@ -25,7 +25,7 @@ export const context_refresh = defineBuiltInTool({
       path: z.string().default("/").describe("Only at this path and below it"),
     }),
   sideEffect: true,
-  // What is up to date is left as it is, so a refresh that broke off is simply made again.
+  // Items that are up to date are not changed, so an interrupted refresh can be repeated.
   idempotent: true,
   cli: { positionals: { name: "drive:/path", parse: (text) => (text === "/" ? {} : parseAddress(text)) } },
   async execute({ drive, path }, ctx) {
@@ -59,7 +59,7 @@ async function refreshSources(host: Host, place: Place, signal: AbortSignal) {
   }
 }
 
-/** Nothing is locked while the source is read, so a newer version that came meanwhile is left alone. */
+/** The item is not locked while its source is read, so a newer version is not overwritten. */
 async function refreshItem(host: Host, item: SourcedItem): Promise<"updated" | "unchanged"> {
   const { drive, path, source, version } = item;
   const content = await readSource(source);
@@ -76,7 +76,7 @@ async function refreshEmbeddings(host: Host, place: Place, signal: AbortSignal) 
     signal.throwIfAborted();
     if (ToolwrightError.is(error)) throw error;
     throw new ToolwrightError("TOOL_EXECUTION_FAILED", `The embedding model failed: ${reasonOf(error)}.`, {
-      hint: "What was embedded so far is kept; call context_refresh again later.",
+      hint: "Vectors that were stored so far are kept. Call context_refresh again later.",
       retryable: true,
       cause: error,
     });

@@ -1,4 +1,4 @@
-/** `context_search` and `search_semantic`: two ways to find items again. Both say how they looked. */
+/** `context_search` and `search_semantic`: find items by words or by meaning. Both report the method that they used. */
 import { z } from "zod";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
 import type { Host } from "../../invoke/host.ts";
@@ -68,7 +68,7 @@ function toRequest({ query, drive, path, limit }: z.output<typeof schema>, signa
   return { query, place, limit, signal };
 }
 
-/** A model that fails does not fail the search. */
+/** If the model fails, the search continues by words only. */
 async function tryMeaning(
   host: Host,
   request: Request,
@@ -100,10 +100,10 @@ function noteOf(note: string | undefined, results: readonly unknown[]): { note?:
   return text === "" ? {} : { note: text };
 }
 
-// As far down as this, the place in a list hardly matters any more.
+// Beyond this rank, the position in a list hardly matters.
 const FLATNESS = 60;
 
-/** By the places in both lists: scores of words and of vectors cannot be compared. */
+/** Merges by rank, because scores of words and vectors cannot be compared. */
 function merge(words: readonly FoundItem[], meaning: FoundByMeaning["items"]): SearchAnswer["results"] {
   const merged = new Map<string, { item: SearchAnswer["results"][number]; by: string[]; score: number }>();
   for (const [by, items] of [

@@ -1,4 +1,4 @@
-/** The part of a chunk that shows why it was found, in one line. */
+/** The part of a chunk that shows why it matched, on one line. */
 import { matchesWord, placedWords, type QueryWord } from "../../store/context/words.ts";
 import { cleanLine } from "../../terminal/clean-text.ts";
 import { countLines, wholeCharacters } from "./chunk-text.ts";
@@ -8,11 +8,11 @@ const LONGEST = 300;
 
 export interface Snippet {
   readonly snippet: string;
-  /** Lines of the body before it. */
+  /** The number of lines before the snippet. */
   readonly linesBefore: number;
 }
 
-/** Around the first of the words that is in it, else its beginning. */
+/** The text around the first matching word, else the beginning of the chunk. */
 export function cutSnippet(body: string, words: readonly QueryWord[]): Snippet {
   const found = firstMatch(body, words) ?? 0;
   const start = wholeCharacters(body, Math.max(0, found - BEFORE));

@@ -1,4 +1,4 @@
-/** `context_tree`: what there is, as far down as is asked for. What lies deeper costs nothing: it is passed over. */
+/** `context_tree`: lists items down to a depth. Deeper items are skipped without being read. */
 import { z } from "zod";
 import { below } from "../../store/context/place.ts";
 import { type Drive, listDrives, listItems } from "../../store/context/items.ts";
@@ -49,14 +49,12 @@ export const context_tree = defineBuiltInTool({
       ...place,
       entries: entries.slice(0, MOST_ENTRIES),
       truncated,
-      ...(truncated
-        ? { note: "There is more. Ask for one of the folders, or for a smaller max_depth." }
-        : {}),
+      ...(truncated ? { note: "There is more. List one of the folders, or use a smaller max_depth." } : {}),
     };
   },
 });
 
-/** In the order of their paths, with the folders that they lie in. */
+/** Items and their folders, ordered by path. */
 function* listTree(drive: string, root: string, maxDepth: number): Transaction<TreeEntry[]> {
   const [start, end] = below(root);
   const depthOf = (path: string): number => path.slice(start.length).split("/").length;
@@ -66,7 +64,7 @@ function* listTree(drive: string, root: string, maxDepth: number): Transaction<T
     const items = yield* listItems(drive, from, end, PAGE);
     const last = items.at(-1);
     if (last === undefined) break;
-    // The next path after this one.
+    // Continue after this path.
     from = `${last.path}\u0001`;
     for (const { path, bytes } of items) {
       for (const folder of foldersAbove(path, start)) {

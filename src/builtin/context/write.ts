@@ -1,4 +1,4 @@
-/** `context_write`: keeps a text for later, under a name. */
+/** `context_write`: stores a text under an address. */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import type { Host } from "../../invoke/host.ts";
@@ -41,7 +41,7 @@ export const context_write = defineBuiltInTool({
         .describe("Where the text comes from, for context_refresh: a file below the root, or a URL"),
     }),
   sideEffect: true,
-  // The key of the call is kept with the item: made again after a crash, it finds what it wrote.
+  // The item stores the key of the call, so that a repeated call after a crash finds its own write.
   idempotent: false,
   onUnknown: "run",
   cli: { positionals: [addressPositional, "content"] },
@@ -73,7 +73,7 @@ function conflict(address: Address, version: number): ToolwrightError {
   );
 }
 
-/** The item is written by now: a model that fails costs no more than that it is not found by its meaning yet. */
+/** The item is stored already. If the model fails, it just cannot be found by meaning yet. */
 async function embedItem(
   host: Host,
   address: Address,

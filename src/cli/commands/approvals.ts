@@ -1,12 +1,14 @@
-/** `toolwright approvals`: what waits for a person. */
+/** `toolwright approvals`: lists approval requests. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { answerSteps, stepLines } from "../answer-lines.ts";
-import { withoutPassword } from "../command-name.ts";
+import { answerSteps } from "../../operate/next-step.ts";
+import { stepLines, toTypedSteps } from "../step-lines.ts";
+import { storeExists, withoutPassword } from "../../operate/store-address.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
-import { type CommonOptions, toAge } from "../screen.ts";
+import type { CommonOptions } from "../screen.ts";
+import { toAge } from "../../util/readable.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;
@@ -19,7 +21,7 @@ export function addApprovalsCommand(program: Command): void {
     .command("approvals")
     .summary("list what waits for approval")
     .description(
-      "Lists requests for approval: tool calls, tasks and <Approval> nodes, with the commands that decide them.",
+      "Lists approval requests of tool calls, tasks and <Approval> nodes, with the commands that decide them.",
     )
     .option("--run <run-id>", "only those of one run")
     .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
@@ -32,52 +34,35 @@ export function addApprovalsCommand(program: Command): void {
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
-        const { storeExists, withStore } = await import("../open.ts");
-        const { readApprovals } = await import("../../runtime/approvals.ts");
-        const { systemClock } = await import("../../util/clock.ts");
-        const { countApprovals } = await import("../../store/tables/approvals.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listRequests } = await import("../../operate/list-requests.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
-        const { resumableAmong } = await import("../is-resumable.ts");
         const { requests, total, resumable } = !storeExists(options.store)
           ? { requests: [], total: 0, resumable: new Set<string>() }
-          : await withStore(options.store, async (store) => {
-              const found = await readApprovals(
-                { store, clock: systemClock },
-                { ...filter, limit: options.limit },
-              );
-              const pending = found.filter((request) => request.status === "pending");
-              return {
-                requests: found,
-                total: await store.read(() => countApprovals(filter, systemClock.now())),
-                resumable: await resumableAmong(
-                  store,
-                  pending.map(({ runId }) => runId),
-                ),
-              };
-            });
+          : await withStore(options.store, (store) => listRequests(store, filter, options.limit));
         const { approvalRow } = await import("../approval-row.ts");
-        screen.tell(requests.map(approvalRow));
+        screen.printJson(requests.map(approvalRow));
         if (requests.length === 0)
-          screen.say(
+          screen.print(
             !storeExists(options.store)
               ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
               : options.status === "pending"
-                ? "There is nothing to decide."
-                : "There are no such requests.",
+                ? "No requests are pending."
+                : "No requests have this status.",
           );
         for (const request of requests) {
           const { id, nodeId, runId, toolName } = request;
-          screen.say(
+          screen.print(
             `${screen.paint("bold", id)}  ${request.resolution ?? request.status}  ${toAge(request.requestedAtMs)}`,
           );
-          const place = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
+          const location = [`run ${toTerminalName(runId)}`, `task ${toTerminalName(nodeId)}`];
           const tool = request.kind === "task" ? [] : [`tool ${toTerminalName(toolName)}`];
-          screen.say(`  ${[...place, ...tool].join(", ")}`);
-          for (const line of questionLines(request, options.store)) screen.say(`  ${line}`);
+          screen.print(`  ${[...location, ...tool].join(", ")}`);
+          for (const line of questionLines(request, options.store)) screen.print(`  ${line}`);
           if (request.status !== "pending") continue;
-          const steps = answerSteps(options.store, request, { resume: resumable.has(runId) });
-          for (const line of stepLines(steps)) screen.say(line);
+          const steps = answerSteps(request, { resume: resumable.has(runId) });
+          for (const line of stepLines(toTypedSteps(options.store, steps))) screen.print(line);
         }
         const more = total - requests.length;
         // On stderr: with --json, stdout is the list.

@@ -1,4 +1,4 @@
-/** `toolwright approve <id>`: approves a request, edited or as it is, or says what became of an interrupted call. */
+/** `toolwright approve <id>`: approves a request, with or without changes, or resolves an interrupted call. */
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
@@ -16,16 +16,16 @@ export function addApproveCommand(program: Command): void {
     .command("approve")
     .summary("approve a request")
     .description(
-      "Approves a request. With --resume the run is resumed right after; else use toolwright resume <run-id>. A request about " +
-        "an interrupted call needs an answer by name: --happened, --run-again, or toolwright deny <id> --give-up.",
+      "Approves a request. --resume then resumes the run; without it, use toolwright resume <run-id>. A request about " +
+        "an interrupted call needs one of three answers: --happened, --run-again, or toolwright deny <id> --give-up.",
     )
-    .argument("<id>", "the id of the request, or of a run that waits for one thing only")
-    .option("--args <json>", "run it with these arguments instead: JSON, @file, or -")
+    .argument("<id>", "the id of a request, or of a run that waits for one request only")
+    .option("--args <json>", "run the call with these arguments instead: JSON, @file, or -")
     .option(
       "--happened [json]",
-      "an interrupted call happened and is not run again; its output: JSON, @file, or - (may be left out where the tool returns none)",
+      "the interrupted call happened; do not run it again. Its output: JSON, @file, or - (optional if the tool has no output schema)",
     )
-    .option("--run-again", "run an interrupted call again; if it happened, it happens twice");
+    .option("--run-again", "run the interrupted call again; if it happened, it happens twice");
   withCommonOptions(withDecisionOptions(command))
     .addHelpText(
       "after",

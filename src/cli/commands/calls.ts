@@ -2,14 +2,15 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type CommonOptions, toDuration, toShortText } from "../screen.ts";
+import type { CommonOptions } from "../screen.ts";
+import { toDuration, toShortText } from "../../util/readable.ts";
 
 interface CallsOptions extends CommonOptions {
   readonly task?: string;
   readonly tool?: string;
 }
 
-/** No terminal is wider. */
+/** Wider than any terminal. */
 const LONGEST = 1_000;
 
 const COLUMNS: readonly Column[] = [
@@ -38,39 +39,29 @@ export function addCallsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
-        const { assertStoreExists, readKnownRun, withStore } = await import("../open.ts");
-        const { readCallLog } = await import("../../store/tables/call-log.ts");
-        const { ownersOf } = await import("../owner.ts");
-        const { decodeError } = await import("../../invoke/error-record.ts");
+        const { assertStoreExists, requireRun } = await import("../open.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listCalls } = await import("../../operate/list-calls.ts");
         const { toShownStored } = await import("../../util/truncate.ts");
         assertStoreExists(options.store);
         const calls = await withStore(options.store, async (store) => {
           const filter = { runId, nodeId: options.task, toolName: options.tool };
-          const found = await readCallLog(store, filter, ownersOf(store));
-          // A run of a program has calls without being a workflow's.
-          if (found.length === 0) await readKnownRun(store, options.store, runId);
+          const found = await listCalls(store, filter);
+          // The run of a program has calls, and is no workflow run.
+          if (found.length === 0) await requireRun(store, options.store, runId);
           return found;
         });
-        const shown = (json: string | null): unknown =>
-          json === null ? null : (JSON.parse(toShownStored(json)) as unknown);
-        screen.tell(
-          calls.map((call) => ({
-            ...call,
-            input: shown(call.inputJson),
-            output: shown(call.outputJson),
-            error: call.errorJson === null ? null : decodeError(call.errorJson).toModel(),
-          })),
-        );
+        screen.printJson(calls);
         if (calls.length === 0) {
-          screen.say(
+          screen.print(
             options.task === undefined && options.tool === undefined
-              ? "The run has made no calls."
+              ? "The run made no calls."
               : "No call of the run matches --task and --tool.",
           );
           return EXIT.finished;
         }
-        const endOf = ({ errorJson, outputJson }: (typeof calls)[number]): string => {
-          if (errorJson !== null) return decodeError(errorJson).message;
+        const resultOf = ({ error, outputJson }: (typeof calls)[number]): string => {
+          if (error !== null) return error.message;
           return outputJson === null ? "" : toShownStored(outputJson);
         };
         const rows = calls.map((call) => [
@@ -85,11 +76,11 @@ export function addCallsCommand(program: Command): void {
               : call.status,
           call.finishedAtMs === null ? "" : toDuration(call.finishedAtMs - call.startedAtMs),
           toShortText(call.inputJson === null ? "" : toShownStored(call.inputJson), LONGEST),
-          toShortText(endOf(call), LONGEST),
+          toShortText(resultOf(call), LONGEST),
         ]);
         const table = fitTable(COLUMNS, rows, outputWidth());
-        screen.sayText(screen.paint("bold", table.head));
-        for (const line of table.rows) screen.sayText(line);
+        screen.printText(screen.paint("bold", table.head));
+        for (const line of table.rows) screen.printText(line);
         return EXIT.finished;
       }),
     );

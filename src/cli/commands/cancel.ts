@@ -1,26 +1,47 @@
-/** `toolwright cancel <run-id>`: stops a run, which can be resumed later. */
+/** `toolwright cancel <run-id>`: stops a run. It can be resumed later. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
+import type { CancelResult } from "../../operate/cancel-run.ts";
+import { CliError } from "../cli-error.ts";
 import type { CommonOptions } from "../screen.ts";
 
 export function addCancelCommand(program: Command): void {
   const command = program
     .command("cancel")
     .summary("stop a run")
-    .description("Stops a run, in whichever process it is. It can be resumed later.")
+    .description("Stops a run, also one that runs in another process. It can be resumed later.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright cancel order-17"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { cancelRun } = await import("../cancel-run.ts");
-        const how = await withRun(options.store, runId, cancelRun);
-        screen.tell({ runId, ...how });
-        screen.say(how.message);
-        screen.say(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
+        const { cancelRun } = await import("../../operate/cancel-run.ts");
+        const result = await withRun(options.store, runId, cancelRun);
+        const { describeOwner } = await import("../../operate/run-owner.ts");
+        const owner = result.owner === undefined ? "Its process" : describeOwner(result.owner);
+        const message = messageFor(runId, result, owner);
+        screen.printJson({ runId, status: result.status, message });
+        screen.print(message);
+        screen.print(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
         return EXIT.finished;
       }),
     );
+}
+
+/** @throws CliError if the run had ended before */
+function messageFor(runId: string, { outcome, status }: CancelResult, owner: string): string {
+  switch (outcome) {
+    case "cancelled":
+      return `Run "${runId}" is stopped.`;
+    case "already-cancelled":
+      return `Run "${runId}" is stopped already.`;
+    case "ended":
+      return `Run "${runId}" is ${status}.`;
+    case "already-ended":
+      throw new CliError("CLI_RUN_OVER", `Run "${runId}" has ${status} already; there is nothing to stop.`);
+    case "requested":
+      return `${owner} was asked to stop run "${runId}" and has not stopped yet. The request stays open: if the process ends first, the next resume ends the run as cancelled.`;
+  }
 }

@@ -1,4 +1,4 @@
-/** `toolwright capabilities`: the inventory of this project's tools, which is a part of system prompts. */
+/** `toolwright capabilities`: shows the inventory of the project's tools, which is part of system prompts. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
 
@@ -11,10 +11,10 @@ export function addCapabilitiesCommand(program: Command): void {
     .command("capabilities")
     .summary("show what the tools of this project are for")
     .description(
-      "Shows .toolwright/capabilities.md, an inventory of the project's tools that is a part of system prompts. " +
-        "Where there is none, or with --refresh, it is written: by the config's model, or without one as a fixed summary.",
+      "Shows .toolwright/capabilities.md, an inventory of the project's tools that is part of system prompts. " +
+        "If there is none, or with --refresh, the config's model writes it. Without a model it is a fixed summary.",
     )
-    .option("--refresh", "write it again; its front matter is kept");
+    .option("--refresh", "write it again, keeping its front matter");
   withOutputOptions(command)
     .addHelpText("after", examples("toolwright capabilities", "toolwright capabilities --refresh"))
     .action(
@@ -25,8 +25,8 @@ export function addCapabilitiesCommand(program: Command): void {
         const { text, refreshed } = await showCapabilities(process.cwd(), options.refresh === true).finally(
           restore,
         );
-        screen.tell({ text, refreshed: refreshed ?? null });
-        screen.sayText(text);
+        screen.printJson({ text, refreshed: refreshed ?? null });
+        screen.printText(text);
         if (refreshed?.note !== undefined) screen.warn(refreshed.note);
         return EXIT.finished;
       }),

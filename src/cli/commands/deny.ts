@@ -1,4 +1,4 @@
-/** `toolwright deny <id>`: denies a request, or gives up an interrupted call. */
+/** `toolwright deny <id>`: denies a request, or gives up on an interrupted call. */
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import { type DecisionOptions, withDecisionOptions } from "../decision-options.ts";
@@ -12,10 +12,13 @@ export function addDenyCommand(program: Command): void {
     .command("deny")
     .summary("deny a request")
     .description(
-      "Denies a request. The agent that asked reads the comment. A request about an interrupted call needs --give-up.",
+      "Denies a request. The agent receives the comment. A request about an interrupted call needs --give-up.",
     )
-    .argument("<id>", "the id of the request, or of a run that waits for one thing only")
-    .option("--give-up", "do not run an interrupted call again; the caller reads that it may have happened");
+    .argument("<id>", "the id of a request, or of a run that waits for one request only")
+    .option(
+      "--give-up",
+      "do not run the interrupted call again; the caller gets the error that it may have happened",
+    );
   withCommonOptions(withDecisionOptions(command))
     .addHelpText(
       "after",

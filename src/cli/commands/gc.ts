@@ -1,4 +1,4 @@
-/** `toolwright gc`: deletes what is old. */
+/** `toolwright gc`: deletes old runs. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { timeSpan } from "../parse-options.ts";
@@ -15,16 +15,16 @@ export function addGcCommand(program: Command): void {
     .command("gc")
     .summary("delete runs that ended long ago")
     .description(
-      "Deletes runs that ended long ago, with their calls. Runs that are running or wait for approval are never touched, " +
-        "and the ids and business keys of deleted ones stay taken.",
+      "Deletes runs that ended long ago, with their calls. It never deletes runs that are running or wait for approval. " +
+        "The ids and business keys of deleted runs stay reserved.",
     )
-    .option("--older-than <time>", "delete runs that ended longer ago (default: 30d)", timeSpan)
+    .option("--older-than <time>", "delete runs that ended before this time span (default: 30d)", timeSpan)
     .option(
       "--replay-older-than <time>",
-      "delete what failed, stopped or interrupted runs would resume from, such as model responses (default: 7d)",
+      "delete the resume data of failed, stopped or interrupted runs, such as model responses (default: 7d)",
       timeSpan,
     )
-    .option("--dry-run", "count, and delete nothing");
+    .option("--dry-run", "only count; delete nothing");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright gc --dry-run", "toolwright gc --older-than 90d"))
     .action(
@@ -39,17 +39,17 @@ export function addGcCommand(program: Command): void {
           replayOlderThanMs: replayOlderThan,
           dryRun,
         });
-        screen.tell({ dryRun: dryRun === true, ...report });
+        screen.printJson({ dryRun: dryRun === true, ...report });
         const { deletedRuns, deletedCalls, clearedRuns, expiredCacheEntries, pastOwners } = report;
         const verb = dryRun === true ? "Would delete" : "Deleted";
-        screen.say(`${verb} ${count(deletedRuns, "run")} with ${count(deletedCalls, "call")}.`);
+        screen.print(`${verb} ${count(deletedRuns, "run")} with ${count(deletedCalls, "call")}.`);
         if (clearedRuns > 0)
-          screen.say(
-            `${verb} the model responses of ${count(clearedRuns, "run")} that did not end well; a resume begins another attempt.`,
+          screen.print(
+            `${verb} the model responses of ${count(clearedRuns, "run")} that failed, were stopped or were interrupted; a resume starts a new attempt.`,
           );
         if (expiredCacheEntries + pastOwners > 0)
-          screen.say(
-            `${verb} ${count(expiredCacheEntries, "expired cache entry", "expired cache entries")} and the marks of ${count(pastOwners, "past process", "past processes")}.`,
+          screen.print(
+            `${verb} ${count(expiredCacheEntries, "expired cache entry", "expired cache entries")} and the owner rows of ${count(pastOwners, "ended process", "ended processes")}.`,
           );
         return EXIT.finished;
       }),

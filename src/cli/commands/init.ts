@@ -1,4 +1,4 @@
-/** `toolwright init [folder]`: writes a workflow, a tool and a test that run, and says what to try. */
+/** `toolwright init [folder]`: writes an example workflow with a tool and a test, and prints what to try. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Command } from "commander";
@@ -14,11 +14,9 @@ const TEMPLATE = new URL("../../../templates/init/", import.meta.url);
 export function addInitCommand(program: Command): void {
   const command = program
     .command("init")
-    .summary("write a first workflow, a tool and a test")
-    .description(
-      "Writes a workflow, a tool and a test that run. Files that are there already are left alone.",
-    )
-    .argument("[folder]", "where to write them", ".");
+    .summary("write an example workflow, a tool and a test")
+    .description("Writes an example workflow with a tool and a test. Existing files are not changed.")
+    .argument("[folder]", "the folder to write to", ".");
   withOutputOptions(command)
     .addHelpText("after", examples("toolwright init", "toolwright init orders"))
     .action(
@@ -29,7 +27,7 @@ export function addInitCommand(program: Command): void {
         if (clash !== undefined) {
           throw new CliError(
             "CLI_FILE_EXISTS",
-            `${join(folder, clash)} is there already; nothing was written.`,
+            `${join(folder, clash)} already exists. Nothing was written.`,
             `Choose another folder: ${commandName()} init <folder>`,
           );
         }
@@ -38,20 +36,20 @@ export function addInitCommand(program: Command): void {
         for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
         const commands = commandsToTry(folder);
         const kept = taken.filter((name) => name === "package.json" || name === "tsconfig.json");
-        screen.tell({
+        screen.printJson({
           folder,
           written,
           install: INSTALL,
           commands: commands.map(([line]) => line),
           notes: kept.map(noteOn),
         });
-        screen.say(`Wrote ${written.join(", ")}.`);
-        for (const name of kept) screen.say(noteOn(name));
-        screen.say("Install the packages:");
-        if (commands[0]?.[0].startsWith("cd ") === true) screen.say(`  ${commands[0][0]}`);
-        screen.say(`  ${INSTALL}`);
-        screen.say("Try:");
-        for (const [line, what] of commands) screen.say(`  ${line}  # ${what}`);
+        screen.print(`Wrote ${written.join(", ")}.`);
+        for (const name of kept) screen.print(noteOn(name));
+        screen.print("Install the packages:");
+        if (commands[0]?.[0].startsWith("cd ") === true) screen.print(`  ${commands[0][0]}`);
+        screen.print(`  ${INSTALL}`);
+        screen.print("Try:");
+        for (const [line, what] of commands) screen.print(`  ${line}  # ${what}`);
         return EXIT.finished;
       }),
     );

@@ -1,11 +1,13 @@
-/** `toolwright inspect <run-id>`: all that is on record of a run. */
+/** `toolwright inspect <run-id>`: shows everything that is stored about a run. */
 import type { Command } from "commander";
-import { answerSteps, stepLines } from "../answer-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
-import { STATUS_COLOURS, statusOf } from "../run-status.ts";
-import { type CommonOptions, toAge, toDuration, toShortText } from "../screen.ts";
+import { shownStatus } from "../../operate/run-status.ts";
+import { answerSteps } from "../../operate/next-step.ts";
+import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
+import { stepLines, toTypedSteps } from "../step-lines.ts";
+import { toAge, toDuration, toShortText } from "../../util/readable.ts";
 
 const MOST_REQUESTS = 20;
 
@@ -13,73 +15,51 @@ export function addInspectCommand(program: Command): void {
   const command = program
     .command("inspect")
     .summary("show a run and its tasks")
-    .description("Shows what is stored about a run: its input, options, tasks, outputs and open requests.")
+    .description("Shows a run: its input, options, tasks, outputs and pending requests.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { describeRun, describeTask } = await import("../describe-run.ts");
-        const { readTasks } = await import("../../store/tables/tasks.ts");
-        const { countCalls, readCallLog } = await import("../../store/tables/call-log.ts");
-        const { ownersOf } = await import("../owner.ts");
-        const { readApprovals } = await import("../../runtime/approvals.ts");
-        const { isResumable } = await import("../is-resumable.ts");
-        const { decode } = await import("../../util/encode.ts");
-        const { systemClock } = await import("../../util/clock.ts");
-        const found = await withRun(options.store, runId, async (store, run) => ({
-          ...(await describeRun(store, run)),
-          input: decode(run.inputJson),
-          options: decode(run.optionsJson),
-          tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-          calls: await store.read(() => countCalls(runId)),
-          interruptedCalls: (await readCallLog(store, { runId, status: "unknown" }, ownersOf(store))).map(
-            ({ toolName, nodeId, path, attempt, seq, key }) => ({
-              toolName,
-              nodeId,
-              path,
-              attempt,
-              seq,
-              key,
-            }),
-          ),
-          approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
-          resume: await isResumable(store, run),
-        }));
-        const { resume, ...told } = found;
-        screen.tell(told);
-        const status = statusOf(found);
-        screen.say(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
-        screen.say(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
-        if (found.error !== null) screen.sayBlock(`  error     ${found.error.message}`);
-        if (found.file !== null) screen.say(`  file      ${found.file}`);
-        screen.say(`  started   ${toAge(found.createdAtMs)}`);
+        const { inspectRun } = await import("../../operate/describe-run.ts");
+        const found = await withRun(options.store, runId, inspectRun);
+        const { resumable: resume, ...shown } = found;
+        screen.printJson(shown);
+        const status = shownStatus(found);
+        screen.print(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
+        screen.print(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
+        if (found.error !== null) screen.printBlock(`  error     ${found.error.message}`);
+        if (found.file !== null) screen.print(`  file      ${found.file}`);
+        screen.print(`  started   ${toAge(found.createdAtMs)}`);
         if (found.finishedAtMs !== null)
-          screen.say(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
-        screen.say(`  input     ${toShortText(found.input)}`);
-        screen.say(`  options   ${toShortText(found.options)}`);
+          screen.print(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
+        screen.print(`  input     ${toShortText(found.input)}`);
+        screen.print(`  options   ${toShortText(found.options)}`);
         const open = found.interruptedCalls.length;
-        screen.say(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
-        screen.say(`  tasks     ${found.tasks.length}`);
+        screen.print(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
+        screen.print(`  tasks     ${found.tasks.length}`);
         for (const task of found.tasks) {
           const pass = task.path === "" || task.path === "0" ? "" : `[${task.path}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;
           const what =
             task.error === null ? toShortText(task.output ?? "", 70) : toShortText(task.error.message, 70);
-          screen.say(
+          screen.print(
             `    ${toTerminalName(task.nodeId)}${pass}  ${task.status}${attempt}  ${what}`.trimEnd(),
           );
         }
         for (const request of found.approvals.slice(0, MOST_REQUESTS)) {
-          screen.say(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
-          // A yes or no does not answer it, so the three answers are shown.
+          screen.print(`  waits for ${request.id}: ${toShortText(request.prompt, 70)}`);
+          // A yes or no does not answer it, so show the three answers.
           if (request.kind === "replay")
-            for (const line of stepLines(answerSteps(options.store, request, { resume }), "    "))
-              screen.say(line);
+            for (const line of stepLines(
+              toTypedSteps(options.store, answerSteps(request, { resume })),
+              "    ",
+            ))
+              screen.print(line);
         }
         if (found.approvals.length > MOST_REQUESTS)
-          screen.say(
+          screen.print(
             `  and for ${found.approvals.length - MOST_REQUESTS} more: ${nextCommand(options.store, "approvals", ["--run", runId])}`,
           );
         return EXIT.finished;

@@ -19,11 +19,14 @@ export function addMcpCommand(program: Command): void {
     .description(
       "Serves the tools of toolwright.config.ts to an MCP client: over stdin and stdout, or over HTTP on this machine.",
     )
-    .option("--http [port]", "serve over HTTP, with a bearer token (default: a free port)", wholeNumber(0))
-    .option("--host <address>", "where HTTP listens (default: 127.0.0.1)")
+    .option("--http [port]", "serve over HTTP with a bearer token (default: any free port)", wholeNumber(0))
+    .option("--host <address>", "the address that HTTP listens on (default: 127.0.0.1)")
     .option("--store <path>", STORE_HELP)
     .addOption(
-      new Option("--approvals <who>", "who approves: the client's person, or only those who have the store")
+      new Option(
+        "--approvals <who>",
+        "who approves: the user of the client (elicit), or only users of the store (wait)",
+      )
         .choices(["elicit", "wait"])
         .default("elicit"),
     )
@@ -33,7 +36,7 @@ export function addMcpCommand(program: Command): void {
       "after",
       `${examples("toolwright mcp", "TOOLWRIGHT_MCP_TOKEN=… toolwright mcp --http 7010")}
 
-The token of HTTP is that of TOOLWRIGHT_MCP_TOKEN, else a new one that is
+The HTTP token is the value of TOOLWRIGHT_MCP_TOKEN. Without it, a new one is
 printed on stderr.`,
     )
     .action(
@@ -60,7 +63,7 @@ function asMissingPackage(error: unknown): never {
   if (missing === undefined) throw error;
   throw new CliError(
     "CLI_IMPORT_MISSING",
-    `toolwright mcp needs the package "${missing}", which is not there.`,
+    `toolwright mcp needs the package "${missing}", which is not installed.`,
     `Install it with: npm install ${missing}`,
   );
 }

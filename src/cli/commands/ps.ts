@@ -1,11 +1,12 @@
-/** `toolwright ps`: the runs of a store, newest first. */
+/** `toolwright ps`: lists the runs of a store, newest first. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { withoutPassword } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type ShownStatus, STATUS_COLOURS, statusOf } from "../run-status.ts";
-import { type CommonOptions, toAge, toDuration } from "../screen.ts";
+import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
+import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
+import { storeExists, withoutPassword } from "../../operate/store-address.ts";
+import { toAge, toDuration } from "../../util/readable.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;
@@ -28,7 +29,7 @@ export function addPsCommand(program: Command): void {
   const command = program
     .command("ps")
     .summary("list runs, newest first")
-    .description("Lists runs, newest first, with how far their tasks are.")
+    .description("Lists runs, newest first, with the progress of their tasks.")
     .option("--limit <runs>", "how many at most", wholeNumber(1), 20)
     .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES));
   withCommonOptions(command)
@@ -37,19 +38,19 @@ export function addPsCommand(program: Command): void {
       examples(
         "toolwright ps",
         "toolwright ps --status waiting-approval --json",
-        "toolwright ps --status interrupted   # their process is gone",
+        "toolwright ps --status interrupted   # their process has died",
       ),
     )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
-        const { storeExists, withStore } = await import("../open.ts");
-        const { listRunsAs } = await import("../list-runs.ts");
+        const { withStore } = await import("../../operate/find-run.ts");
+        const { listRuns } = await import("../../operate/list-runs.ts");
         const runs = !storeExists(options.store)
           ? []
-          : await withStore(options.store, (store) => listRunsAs(store, options.status, options.limit));
-        screen.tell(runs);
+          : await withStore(options.store, (store) => listRuns(store, options.status, options.limit));
+        screen.printJson(runs);
         if (runs.length === 0) {
-          screen.say(
+          screen.print(
             !storeExists(options.store)
               ? `There is no store ${withoutPassword(options.store)}. The first run creates it: toolwright up <file>`
               : options.status === undefined
@@ -70,7 +71,7 @@ export function addPsCommand(program: Command): void {
           return [
             run.runId,
             run.workflow,
-            statusOf(run),
+            shownStatus(run),
             counts.join(", "),
             run.currentTask ?? "",
             toAge(run.createdAtMs),
@@ -78,11 +79,11 @@ export function addPsCommand(program: Command): void {
           ];
         });
         const table = fitTable(COLUMNS, rows, outputWidth());
-        screen.sayText(screen.paint("bold", table.head));
+        screen.printText(screen.paint("bold", table.head));
         for (const [index, line] of table.rows.entries()) {
           const run = runs[index];
-          const status = run === undefined ? "running" : statusOf(run);
-          screen.sayText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
+          const status = run === undefined ? "running" : shownStatus(run);
+          screen.printText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
         return EXIT.finished;
       }),

@@ -9,11 +9,11 @@ export function addResumeCommand(program: Command): void {
     .command("resume")
     .summary("resume a run where it stopped")
     .description(
-      "Resumes a run that was killed, was stopped, waited or failed. Its file, input and options are stored; finished tasks and calls do not run again.",
+      "Resumes a run that was interrupted, stopped, waiting or failed. Its file, input and options are stored; finished tasks and calls do not run again.",
     )
     .argument("<run-id>", "the id of the run")
-    .option("--file <file>", "the file of the workflow, if it has moved")
-    .option("--accept-changes", "resume although the workflow has changed since the start");
+    .option("--file <file>", "the workflow file, if it has moved")
+    .option("--accept-changes", "resume even though the workflow has changed since the start");
   withCommonOptions(withRunOptions(command))
     .addHelpText(
       "after",

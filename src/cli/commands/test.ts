@@ -1,4 +1,4 @@
-/** `toolwright test [files]`: Node's test runner, on files that import workflows. */
+/** `toolwright test [files]`: runs Node's test runner on files that import workflows. */
 import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { preloadFlags } from "../../load/preload.ts";
@@ -10,12 +10,10 @@ export function addTestCommand(program: Command): void {
   const command = program
     .command("test")
     .summary("run tests of workflows with Node's test runner")
-    .description(
-      "Runs test files with Node's own test runner (node --test), loading .ts and .tsx as the other commands do.",
-    )
+    .description("Runs test files with Node's test runner (node --test), and loads .ts and .tsx files.")
     .argument(
       "[files...]",
-      "the test files (default: those that node --test finds, and *.test.ts and *.test.tsx)",
+      "the test files (default: *.test.ts, *.test.tsx and those that node --test finds)",
     );
   withOutputOptions(command)
     .addHelpText(
@@ -37,11 +35,11 @@ export function addTestCommand(program: Command): void {
             );
           }
           const report = await runTests(paths);
-          screen.tell(report);
+          screen.printJson(report);
           return report.ok ? EXIT.finished : EXIT.failed;
         }
         const options = [...preloadFlags(), "--test"];
-        // A test runner that is run by a test runner would report to that one.
+        // Inside another test run, the inner runner would report to the outer one.
         const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
         const node = spawn(process.execPath, [...options, ...found], { stdio: "inherit", env });
         return new Promise<number>((resolve, reject) => {

@@ -1,7 +1,7 @@
-/** `toolwright tools`: the tools of this folder's `toolwright.config.ts`, and the command of each. */
+/** `toolwright tools`: lists the tools of `toolwright.config.ts` with their commands. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { toShortText } from "../screen.ts";
+import { toShortText } from "../../util/readable.ts";
 
 export function addToolsCommand(program: Command): void {
   const command = program
@@ -30,7 +30,7 @@ export function addToolsCommand(program: Command): void {
           );
         }
         const placed = placeTools(program, config);
-        screen.tell(
+        screen.printJson(
           placed.map((one) => ({
             ...describeTool(one.tool),
             command: commandOf(one),
@@ -43,7 +43,7 @@ export function addToolsCommand(program: Command): void {
           flagsOf(one.tool).join(", "),
           toShortText(one.tool.description, 1_000),
         ]);
-        if (rows.length === 0) screen.say("There are no tools.");
+        if (rows.length === 0) screen.print("There are no tools.");
         else {
           const columns = [
             { title: "COMMAND" },
@@ -52,8 +52,8 @@ export function addToolsCommand(program: Command): void {
             { title: "DESCRIPTION", least: 12 },
           ];
           const table = fitTable(columns, rows, outputWidth());
-          screen.sayText(screen.paint("bold", table.head));
-          for (const line of table.rows) screen.sayText(line);
+          screen.printText(screen.paint("bold", table.head));
+          for (const line of table.rows) screen.printText(line);
         }
         for (const { note } of placed) if (note !== undefined) screen.warn(note);
         return EXIT.finished;

@@ -16,12 +16,12 @@ export function addUpCommand(program: Command): void {
     .command("up")
     .summary("start a run of a workflow")
     .description(
-      "Starts a run of the workflow that a file exports by default (.ts, .tsx, .js, .jsx, .mjs), or of one that the config names.",
+      "Starts a run of the workflow that a file exports by default (.ts, .tsx, .js, .jsx, .mjs), or of a workflow in the config.",
     )
-    .argument("<file>", "the file of the workflow, or its name among the workflows of toolwright.config")
+    .argument("<file>", "the workflow file, or the name of a workflow in toolwright.config")
     .option("--input <json>", "the input: JSON, @file, or - for stdin")
     .option("--run-id <id>", "the id of the run (default: a new one)")
-    .option("--resume", "resume the run of --run-id");
+    .option("--resume", "resume the run named by --run-id");
   withCommonOptions(withRunOptions(command))
     .addHelpText(
       "after",

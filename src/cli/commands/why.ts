@@ -1,6 +1,6 @@
-/** `toolwright why <run-id>`: in words, why a run stands as it does, and which command comes next. */
+/** `toolwright why <run-id>`: explains the status of a run, and which command comes next. */
 import type { Command } from "commander";
-import { stepLines } from "../answer-lines.ts";
+import { stepLines, toTypedSteps } from "../step-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import type { CommonOptions } from "../screen.ts";
 
@@ -8,21 +8,20 @@ export function addWhyCommand(program: Command): void {
   const command = program
     .command("why")
     .summary("explain why a run waits or failed, and what comes next")
-    .description("Explains in words why a run waits, failed or stopped, and which command comes next.")
+    .description("Explains why a run waits, failed or stopped, and which command comes next.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright why order-17"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
         const { withRun } = await import("../open.ts");
-        const { explainRun } = await import("../explain-run.ts");
-        const { status, because, next } = await withRun(options.store, runId, (store, run) =>
-          explainRun(store, run, options.store),
-        );
-        screen.tell({ runId, status, because, next: next.map(({ command }) => command) });
-        for (const sentence of because) screen.say(sentence);
-        if (next.length > 0) screen.say("Next:");
-        for (const line of stepLines(next)) screen.say(line);
+        const { explainRun } = await import("../../operate/explain-run.ts");
+        const { status, because, next } = await withRun(options.store, runId, explainRun);
+        const steps = toTypedSteps(options.store, next);
+        screen.printJson({ runId, status, because, next: steps.map(({ command }) => command) });
+        for (const sentence of because) screen.print(sentence);
+        if (steps.length > 0) screen.print("Next:");
+        for (const line of stepLines(steps)) screen.print(line);
         return EXIT.finished;
       }),
     );

@@ -4,43 +4,44 @@ import { isCallEvent, type RuntimeEvent } from "../../invoke/events.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
-import { toDuration } from "../screen.ts";
+import { toDuration } from "../../util/readable.ts";
+
 import type { Progress, ShownRun } from "./show-progress.ts";
 
 export function showLines(screen: Screen, run: ShownRun): Progress {
-  const began = new Map<string, number>();
-  const say = (text: string): void => screen.say(text);
-  let isBegun = false;
+  const startTimes = new Map<string, number>();
+  const print = (text: string): void => screen.print(text);
+  let isAnnounced = false;
   return {
     onProgress: (event) => {
-      // Before it is rendered, a run may still be refused.
-      if (!isBegun) say(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
-      isBegun = true;
+      // Until the first event, the run may still be refused.
+      if (!isAnnounced) print(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
+      isAnnounced = true;
       if (event.type === "replay-diverged")
-        say(`task ${toTerminalName(event.nodeId)} makes other requests than the recorded ones`);
-      if (event.type === "tasks-missing") say(describeMissing(event.calls));
+        print(`task ${toTerminalName(event.nodeId)} makes different requests than those that were logged`);
+      if (event.type === "tasks-missing") print(describeMissing(event.calls));
       if (event.type === "loop-limit-reached")
-        say(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
+        print(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);
       if (event.type !== "task-changed") return;
       const { nodeId, iteration, attempt, status } = event;
       const name = taskName(nodeId, iteration);
       const key = `${name} ${attempt}`;
       if (status === "running") {
-        if (!began.has(key)) say(`task ${name} running${attempt === 1 ? "" : `, attempt ${attempt}`}`);
-        began.set(key, performance.now());
+        if (!startTimes.has(key)) print(`task ${name} running${attempt === 1 ? "" : `, attempt ${attempt}`}`);
+        startTimes.set(key, performance.now());
         return;
       }
-      const start = began.get(key);
-      began.delete(key);
-      say(
+      const start = startTimes.get(key);
+      startTimes.delete(key);
+      print(
         `task ${name} ${status}${start === undefined ? "" : ` after ${toDuration(performance.now() - start)}`}`,
       );
     },
     onCall: (event) => {
       const line = callLine(event);
-      if (line !== undefined) say(`  ${line}`);
+      if (line !== undefined) print(`  ${line}`);
     },
-    note: say,
+    note: print,
     [Symbol.dispose]: () => undefined,
   };
 }
@@ -57,12 +58,12 @@ function callLine(event: RuntimeEvent): string | undefined {
     case "call-started":
       return `${call} …`;
     case "call-finished": {
-      const how = event.replayed ? ", from the record" : event.fromCache ? ", from the cache" : "";
+      const how = event.replayed ? ", replayed" : event.fromCache ? ", from the cache" : "";
       const code = event.errorCode === undefined ? "" : ` (${event.errorCode})`;
       return `${call} ${event.status}${how}${code}`;
     }
     case "call-retried":
-      return `${call} is tried again (${event.errorCode})`;
+      return `${call} retries (${event.errorCode})`;
     case "call-progress":
       return `${call}: ${progressText(event)}`;
     case "approval-requested":

@@ -1,6 +1,6 @@
-/** Shows how a run goes: a tree that is drawn over on a terminal, else a line for each thing that happens. */
+/** Shows the progress of a run: a live tree on a terminal, else one line for each event. */
 import type { EventListener } from "../../invoke/events.ts";
-import type { EndedTask } from "../../store/tables/tasks.ts";
+import type { EndedTask } from "../../operate/describe-run.ts";
 import type { WorkflowEvent } from "../../workflow/run-state.ts";
 import type { Screen } from "../screen.ts";
 import { showLines } from "./lines.ts";
@@ -15,7 +15,7 @@ export interface Progress extends Disposable {
 export interface ShownRun {
   readonly runId: string;
   readonly isResumed: boolean;
-  /** Tasks that ended before this resume: no event tells of them. */
+  /** Tasks that ended before this resume: they emit no event. */
   readonly endedTasks: readonly EndedTask[];
 }
 

@@ -1,8 +1,9 @@
-/** Progress as a tree that is drawn over: tasks with their times, and the tool call that each is in. */
-import type { EndedTask } from "../../store/tables/tasks.ts";
+/** Progress as a live tree: tasks with their times, and the tool call that each is making. */
+import type { EndedTask } from "../../operate/describe-run.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
-import { type Colour, type Screen, toDuration, toShortText } from "../screen.ts";
+import type { Colour, Screen } from "../screen.ts";
+import { toDuration, toShortText } from "../../util/readable.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { LiveArea } from "../../terminal/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";
@@ -34,14 +35,14 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
   let outline: readonly PlanOutline[] | undefined;
 
   const draw = (): void => {
-    // Before it is rendered, a run may still be refused.
+    // Until the plan is rendered, the run may still be refused.
     if (outline === undefined) return;
     const now = performance.now();
     const lines = outline.flatMap((node) => linesOf(screen, node, tasks, now, "  "));
     const ids = idsOf(outline);
     const done = ids.filter((id) => isDone(tasks.get(id))).length;
     const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${ids.length} tasks, ${toDuration(now - start)}`;
-    area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.harmless(line)));
+    area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.escape(line)));
   };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
@@ -73,7 +74,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
         change(event.nodeId, { call: toShortText(`${event.toolName}: ${progressText(event)}`) });
       if (event.type === "call-finished") change(event.nodeId, { call: undefined });
     },
-    note: (text) => area.print(screen.harmless(text)),
+    note: (text) => area.print(screen.escape(text)),
     [Symbol.dispose]: () => {
       clearInterval(timer);
       process.off("exit", draw);

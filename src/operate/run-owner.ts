@@ -1,7 +1,8 @@
-/** Who has a run in hand now, if anybody. */
+/** The process that owns a run, if it is alive. */
 import { hostname } from "node:os";
-import { readOwner } from "../store/tables/owners.ts";
 import type { Store } from "../store/store.ts";
+import { readOwner } from "../store/tables/owners.ts";
+import { readRun } from "../store/tables/workflow-runs.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
 
 export interface LivingOwner {
@@ -9,7 +10,7 @@ export interface LivingOwner {
   readonly isHere: boolean;
 }
 
-/** `undefined` when nobody has it, or whoever had it is gone. */
+/** `undefined` if there is no owner, or if it is dead. */
 export async function readLivingOwner(
   store: Store,
   ownerId: string | null,
@@ -17,12 +18,17 @@ export async function readLivingOwner(
   if (ownerId === null) return undefined;
   const owner = await store.read(() => readOwner(ownerId));
   if (owner === undefined || owner.ended) return undefined;
+  // A process on another machine cannot be checked, so its lease decides.
   const isAlive = isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
   return isAlive ? { pid: owner.pid, isHere: owner.host === identifyProcess().host } : undefined;
 }
 
-/** For readers of calls. */
-export function ownersOf(store: Store): (ownerId: string) => Promise<boolean> {
+export async function readOwnerOfRun(store: Store, runId: string): Promise<LivingOwner | undefined> {
+  return readLivingOwner(store, (await store.read(() => readRun(runId)))?.ownerId ?? null);
+}
+
+/** Readers of the call log report the calls of dead owners as `unknown`. */
+export function livenessIn(store: Store): (ownerId: string) => Promise<boolean> {
   return async (ownerId) => (await readLivingOwner(store, ownerId)) !== undefined;
 }
 

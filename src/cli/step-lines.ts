@@ -1,0 +1,22 @@
+/** Next steps as command lines that can be pasted. */
+import type { NextStep } from "../operate/next-step.ts";
+import { nextCommand } from "./command-name.ts";
+
+export interface TypedStep {
+  readonly label?: string | undefined;
+  readonly command: string;
+}
+
+export function toTypedSteps(store: string, steps: readonly NextStep[]): TypedStep[] {
+  return steps.map(({ label, action, operands, flags }) => ({
+    ...(label === undefined ? {} : { label }),
+    command: nextCommand(store, action, ...operands, ...flags),
+  }));
+}
+
+/** Each command is on its own line, ready to copy. Its label is on the line above. */
+export function stepLines(steps: readonly TypedStep[], indent = "  "): string[] {
+  return steps.flatMap(({ label, command }) =>
+    label === undefined ? [`${indent}${command}`] : [`${indent}${label}:`, `${indent}  ${command}`],
+  );
+}

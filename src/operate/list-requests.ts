@@ -1,0 +1,31 @@
+/** Approval requests, oldest first, with the number of all that match. */
+import type { Approval } from "../invoke/approval.ts";
+import { readApprovals } from "../runtime/approvals.ts";
+import type { Store } from "../store/store.ts";
+import { type ApprovalFilter, countApprovals } from "../store/tables/approvals.ts";
+import { systemClock } from "../util/clock.ts";
+import { resumableAmong } from "./is-resumable.ts";
+
+export interface RequestList {
+  readonly requests: readonly Approval[];
+  readonly total: number;
+  /** The runs of pending requests that can be resumed by their id. */
+  readonly resumable: ReadonlySet<string>;
+}
+
+export async function listRequests(
+  store: Store,
+  filter: Pick<ApprovalFilter, "runId" | "status">,
+  limit: number,
+): Promise<RequestList> {
+  const requests = await readApprovals({ store, clock: systemClock }, { ...filter, limit });
+  const pending = requests.filter(({ status }) => status === "pending");
+  return {
+    requests,
+    total: await store.read(() => countApprovals(filter, systemClock.now())),
+    resumable: await resumableAmong(
+      store,
+      pending.map(({ runId }) => runId),
+    ),
+  };
+}

@@ -1,0 +1,36 @@
+/** What an operator can do next, as data. Each face renders it: as a command line, a link or a button. */
+import type { Approval } from "../invoke/approval.ts";
+import { answersTo } from "../invoke/approvals/answers.ts";
+
+/** An option of a command, with its value if it takes one. */
+export type CommandFlag = readonly [name: string] | readonly [name: string, value: string];
+
+export interface NextStep {
+  /** The name of the command that does it. */
+  readonly action: string;
+  /** What it does, if the command does not say so by itself. */
+  readonly label?: string | undefined;
+  readonly operands: readonly string[];
+  readonly flags: readonly CommandFlag[];
+}
+
+export function nextStep(action: string, operand?: string, ...flags: readonly CommandFlag[]): NextStep {
+  return { action, operands: operand === undefined ? [] : [operand], flags };
+}
+
+/** The answers to a request. @param options.resume whether each step also resumes the run; then each has a label */
+export function answerSteps(
+  request: Approval,
+  { resume = false }: { readonly resume?: boolean } = {},
+): NextStep[] {
+  const isReplay = request.kind === "replay";
+  return answersTo(request).map(({ label, words: [action = "", id = "", flag, value] }) => ({
+    ...(isReplay ? { label } : resume ? { label: `${label}, and resume` } : {}),
+    action,
+    operands: [id],
+    flags: [
+      ...(flag === undefined ? [] : [value === undefined ? ([flag] as const) : ([flag, value] as const)]),
+      ...(resume ? [["--resume"] as const] : []),
+    ],
+  }));
+}
