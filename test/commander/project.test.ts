@@ -118,7 +118,7 @@ describe("a configuration that cannot be used", () => {
     ],
     ["a list", "export default [];", /has no configuration as its default export/],
     ["a word that is none", "export default { tool: [] };", /unknown option "tool"\. Did you mean "tools"\?/],
-    ["tools that are none", "export default { tools: 7 };", /tools must be a list of tools/],
+    ["tools that are none", "export default { tools: 7 };", /tools must be an array of tools/],
     [
       "a tool that is none",
       "export default { tools: [undefined] };",
@@ -208,7 +208,7 @@ it.each([
       expect(ended).toBe(code);
       expect(stderr).toContain("error: ");
       expect(stderr).toMatch(new RegExp(`It may have happened[^]*--run-id ${runId}`));
-      expect(stderr).not.toContain("nothing more can be done");
+      expect(stderr).not.toContain("Make no further calls");
       const calls = await toolwright(folder, ["calls", runId, "--json"]);
       expect(calls.json()).toMatchObject([{ toolName: "wait", status: "unknown", effect: null }]);
     }
