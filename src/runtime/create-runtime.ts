@@ -170,7 +170,7 @@ class LazyRuntime implements Runtime {
         this.#onIdle = resolve;
       });
     }
-    if (this.#inner.isAsked) await (await this.#inner.get()).dispose();
+    if (this.#inner.isRequested) await (await this.#inner.get()).dispose();
   }
 
   async #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {

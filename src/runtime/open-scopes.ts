@@ -4,7 +4,7 @@ import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { Turns } from "../util/turns.ts";
+import { KeyedQueue } from "../util/keyed-queue.ts";
 import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
 import { identityOf } from "./task-identity.ts";
@@ -29,7 +29,7 @@ export interface OpenOptions {
 export class OpenScopes {
   readonly #host: Host;
   readonly #open = new Map<string, { attempt: number }>();
-  readonly #turns = new Turns();
+  readonly #queue = new KeyedQueue();
 
   constructor(host: Host) {
     this.#host = host;
@@ -45,7 +45,7 @@ export class OpenScopes {
     const name = JSON.stringify(identity);
     const mark = { attempt };
     // The store may show a task as taken before whoever took it here has heard so: the next one waits for that.
-    const owned = this.#turns.take(name, async () => {
+    const owned = this.#queue.run(name, async () => {
       const row = await takeScopeFor(host, identity, attempt, () => this.#open.get(name)?.attempt, guard);
       this.#open.set(name, mark);
       return row;

@@ -12,7 +12,6 @@ import type { Scope } from "../invoke/scope.ts";
 import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { mapAtMost } from "../util/map-at-most.ts";
 
 /** A call in a response. */
 export interface RequestedCall {
@@ -105,4 +104,29 @@ function notOffered(name: string, tools: ReadonlyMap<string, Tool>): ToolwrightE
     `No tool named "${name}" is offered. ${offered === "" ? "There are none." : `There are: ${offered}.`}`,
     { details: { tool: name }, effect: "none" },
   );
+}
+
+/** Starts the items in order and keeps the order of results. After a failure it starts no more, and rejects when all have settled. */
+async function mapAtMost<Item, Result>(
+  most: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const failures: unknown[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      const index = next;
+      next += 1;
+      try {
+        results[index] = await work(items[index] as Item);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+  return results;
 }
