@@ -113,7 +113,7 @@ export function toTools(tools: ToolSource): Tool[] {
   if (!isToolSource(tools)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
-      `tools must be a list of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
+      `tools must be an array of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
     );
   }
   if (isRegistry(tools)) return tools.all();
