@@ -3,7 +3,7 @@
  * stored. The hash follows the second, so that it is the same when the loop is driven again from the record.
  */
 import { fromObjectInput, withArguments } from "../definition/object-schema.ts";
-import { hidesInput, keptInput, LEFT_OUT } from "../invoke/storable.ts";
+import { hidesInput, storableUnparsedInput, LEFT_OUT } from "../invoke/storable.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
 import { parseInput } from "../util/parse-input.ts";
@@ -100,7 +100,7 @@ export class History {
       return { ...call, function: { ...call.function, arguments: JSON.stringify(LEFT_OUT) } };
     const args = fromObjectInput(spec.inputJsonSchema, input.value);
     const covered = JSON.stringify(
-      withArguments(spec.inputJsonSchema, input.value, keptInput(spec, args, this.#secret)),
+      withArguments(spec.inputJsonSchema, input.value, storableUnparsedInput(spec, args, this.#secret)),
     );
     return { ...call, function: { ...call.function, arguments: covered } };
   }

@@ -1,7 +1,7 @@
 /** Runs the calls of one answer, and looks at what they mean for the agent: its plan, its output, its end. */
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { keptInput, storableOutput } from "../invoke/storable.ts";
+import { storableUnparsedInput, storableOutput } from "../invoke/storable.ts";
 import { type EndedCall, type RequestedCall, runCalls } from "../runtime/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
 import { parseInput } from "../util/parse-input.ts";
@@ -132,7 +132,11 @@ function startOf(call: RequestedCall, { tools, scope }: AgentSetup): AgentEventD
   const args =
     spec === undefined
       ? call.input
-      : keptInput(spec, fromObjectInput(spec.inputJsonSchema, call.input), scope.host.store.secret);
+      : storableUnparsedInput(
+          spec,
+          fromObjectInput(spec.inputJsonSchema, call.input),
+          scope.host.store.secret,
+        );
   return { type: "tool_call", phase: "start", name: call.name, id: call.id, args };
 }
 

@@ -73,7 +73,7 @@ export class BareScopes {
 
   #close(name: string, kept: Kept): void {
     kept.users -= 1;
-    if (kept.users > 0 || !kept.scope.places.isEmpty || this.#kept.get(name) !== kept) return;
+    if (kept.users > 0 || !kept.scope.indexes.isEmpty || this.#kept.get(name) !== kept) return;
     this.#idle.set(name, kept);
     const [oldest] = this.#idle;
     if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(...oldest);

@@ -45,7 +45,7 @@ export async function runDisposers(disposers: readonly Disposer[]): Promise<void
   const failures: string[] = [];
   for (const disposer of disposers) {
     try {
-      await inTime(disposer);
+      await withTimeLimit(disposer);
     } catch (error) {
       failures.push(disposer.name === "" ? messageOf(error) : `${disposer.name}: ${messageOf(error)}`);
     }
@@ -53,7 +53,7 @@ export async function runDisposers(disposers: readonly Disposer[]): Promise<void
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
-async function inTime(disposer: Disposer): Promise<void> {
+async function withTimeLimit(disposer: Disposer): Promise<void> {
   const over = new AbortController();
   const late = systemClock.sleep(LONGEST_DISPOSAL_MS, over.signal).then(
     () => {

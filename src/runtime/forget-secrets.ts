@@ -35,6 +35,6 @@ async function write({ host }: Scope, name: string, work: () => Transaction<void
   try {
     await host.store.transaction(work, "normal");
   } catch {
-    host.unsettled.add(name, work);
+    host.failedWrites.add(name, work);
   }
 }

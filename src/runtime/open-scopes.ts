@@ -78,7 +78,7 @@ export class OpenScopes {
       await this.#host.store.transaction(() => releaseScope(scopeId, epoch), "normal");
     } catch {
       // The result of `work` counts. The scope is released as soon as the store answers, so that others may take it.
-      this.#host.unsettled.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
+      this.#host.failedWrites.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
     }
   }
 }

@@ -3,7 +3,7 @@ import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { currentAmbient, runInAmbient, tryAround } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
-import { CallsAtWork } from "../invoke/calls-at-work.ts";
+import { WaitGraph } from "../invoke/wait-graph.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
@@ -11,9 +11,8 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { RunBudgets } from "../invoke/run-budgets.ts";
-import { recordActiveTime } from "../invoke/journal/record-active-time.ts";
-import { Unsettled } from "../invoke/unsettled.ts";
+import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
+import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
@@ -69,9 +68,9 @@ export class StoreRuntime {
       await this.#ownership.start(opened);
       return opened;
     });
-    const unsettled = new Unsettled(this.#store);
+    const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
-      await unsettled.settle();
+      await failedWrites.settle();
       await recordActiveTime(this.#host);
     });
     this.#host = {
@@ -86,11 +85,11 @@ export class StoreRuntime {
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
       inFlight: new Map(),
-      atWork: new CallsAtWork(),
-      leads: new Map(),
+      waitGraph: new WaitGraph(),
+      leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
       cutOff: new Set(),
-      unsettled,
+      failedWrites,
       keyReaders: new Set(),
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
@@ -252,11 +251,11 @@ export class StoreRuntime {
     const { inFlight } = this.#host;
     while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
     if (!this.#store.isOpen) return;
-    const { cutOff, unsettled } = this.#host;
-    await unsettled.settle();
+    const { cutOff, failedWrites } = this.#host;
+    await failedWrites.settle();
     this.#ownership.stop();
-    const isOver = cutOff.size === 0 && unsettled.isEmpty;
-    // Everything that had to be recorded is recorded: without this row, the lease runs out instead.
+    const isOver = cutOff.size === 0 && failedWrites.isEmpty;
+    // Everything else is stored. If this delete fails, the lease expires.
     if (isOver) await this.#ownership.end().catch(() => undefined);
     if (this.#ownsStore) await this.#store.close();
     if (!isOver) void endLater(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);

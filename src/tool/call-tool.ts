@@ -4,7 +4,7 @@ import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
 import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/error-record.ts";
+import { reportedCopy } from "../invoke/error-record.ts";
 import { noteAsked } from "./asked-calls.ts";
 import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
@@ -87,7 +87,7 @@ function thrownError(
   if (!asText) return error;
   const text = JSON.stringify(error.toModel());
   // The AI SDK shows the model `String(error)`, which has to be the JSON and nothing else.
-  const thrown = toldCopy(error, { message: text, cause: error });
+  const thrown = reportedCopy(error, { message: text, cause: error });
   return Object.defineProperty(thrown, "toString", { value: () => text });
 }
 

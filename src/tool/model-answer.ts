@@ -3,7 +3,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/error-record.ts";
+import { reportedCopy } from "../invoke/error-record.ts";
 import { toJsonOutput } from "./model-notes.ts";
 
 export interface ModelAnswer {
@@ -34,7 +34,7 @@ export function pendingError(
   { id, prompt }: Pick<Approval, "id" | "prompt">,
   hint?: string,
 ): ToolwrightError {
-  return toldCopy(
+  return reportedCopy(
     new ToolwrightError(
       "TOOL_APPROVAL_PENDING",
       `Tool "${spec.name}" waits for approval (request ${id}): ${prompt}`,

@@ -65,7 +65,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
       // This process lives on, and no other may take the run before it is released.
-      host.unsettled.add(`run ${runId}`, () => releaseRun(runId, epoch));
+      host.failedWrites.add(`run ${runId}`, () => releaseRun(runId, epoch));
       throw error;
     })
     .finally(() => clearInterval(watch));
@@ -74,7 +74,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
   // The answer is what this transaction wrote: the run may be resumed by another process at once.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
-    host.unsettled.add(`run ${runId}`, write);
+    host.failedWrites.add(`run ${runId}`, write);
     throw error;
   });
   if (row === undefined)

@@ -151,7 +151,7 @@ describe("a recorded answer", () => {
     expect(warn).not.toHaveBeenCalled();
     const again = await call();
     expect([again.message, again.hint]).toEqual([first.message, first.hint]);
-    expect(warn.mock.calls.flat().join("\n")).toMatch(/recorded error.*another runId, or attempt: 2/);
+    expect(warn.mock.calls.flat().join("\n")).toMatch(/stored error.*another runId, or attempt: 2/);
     warn.mockRestore();
   });
 

@@ -6,7 +6,7 @@ import type { ContentBlockParam, Message, MessageParam } from "@anthropic-ai/sdk
 import { fromObjectInput, withArguments } from "../../definition/object-schema.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { maskForKey } from "../../invoke/redact.ts";
-import { hidesInput, keptInput } from "../../invoke/storable.ts";
+import { hidesInput, storableUnparsedInput } from "../../invoke/storable.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
@@ -87,7 +87,7 @@ export class History {
 
 /** The API takes inputs back only as objects. */
 function keptObject(spec: ToolSpec, args: unknown, secret: string): unknown {
-  const kept = keptInput(spec, args, secret);
+  const kept = storableUnparsedInput(spec, args, secret);
   return typeof kept === "object" && kept !== null && !Array.isArray(kept) ? kept : { input: kept };
 }
 
