@@ -1,6 +1,6 @@
 /**
- * Runs the calls of one response of a model: several at once, in the order of the response, each by itself. What is wrong
- * with one is told to the model as its result and harms no other.
+ * Runs the calls of one model response in parallel, started in the order of the response. If one of them is invalid, the model
+ * reads the error as its result, and the others still run.
  */
 import { z } from "zod";
 import { fromObjectInput } from "../definition/object-schema.ts";
@@ -16,32 +16,32 @@ import type { Tool } from "../tool/tool.ts";
 /** A call in a response. */
 export interface RequestedCall {
   readonly id: string;
-  /** As the model was told it. */
+  /** The name that the model knows. */
   readonly name: string;
   readonly input: unknown;
-  /** The input as it came, where it cannot be used. */
+  /** The input as the model sent it, if it cannot be parsed. */
   readonly malformed: string | undefined;
 }
 
 export interface CallsOptions {
   readonly scope: Scope;
-  /** By the names that the model was told. */
+  /** By the names that the model knows. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly maxParallel: number;
   readonly signal: AbortSignal | undefined;
-  /** Told of each call when it begins and when it has ended. */
+  /** Called when each call begins and when it has ended. */
   readonly onStart?: ((call: RequestedCall) => void) | undefined;
   readonly onEnd?: ((ended: EndedCall) => void) | undefined;
-  /** Calls of this tool follow each other: each is begun when `onEnd` was told of the one before. */
+  /** Calls of this tool run one after another: each begins after `onEnd` of the one before. */
   readonly inOrder?: ToolSpec | undefined;
 }
 
-/** What became of a call. One of a tool that is not offered has no spec, and left no trace. */
+/** The outcome of a call. A call of an unknown tool has no spec, and is not logged. */
 export type EndedCall<Call extends RequestedCall = RequestedCall> =
   | { readonly call: Call; readonly spec: ToolSpec; readonly args: unknown; readonly outcome: Outcome }
   | { readonly call: Call; readonly spec: undefined; readonly error: ToolwrightError };
 
-/** In the order of the calls. @throws what keeps the record from being written */
+/** Returns the outcomes in the order of the calls. @throws if an outcome cannot be stored */
 export async function runCalls<Call extends RequestedCall>(
   calls: readonly Call[],
   options: CallsOptions,
@@ -78,7 +78,7 @@ async function runCall<Call extends RequestedCall>(
   return { call, spec, args, outcome: await callTool(spec, args, call, batch, options) };
 }
 
-/** Input that cannot be used goes the same way as any other, so that it is logged and answered in the same words. */
+/** Malformed input goes through the same pipeline, so that it is logged and refused with the same error. */
 function callTool(
   spec: ToolSpec,
   args: unknown,
@@ -88,7 +88,7 @@ function callTool(
 ): Promise<Outcome> {
   const how = { toolCallId: id, signal, batch, modelName: name, readByModel: true };
   if (malformed === undefined) return invoke(scope, spec, args, how);
-  // Nobody knows where in it the fields are that must not be stored.
+  // The fields that must not be stored may be anywhere in it.
   const shown = hidesInput(spec) ? LEFT_OUT : malformed;
   const refusing = {
     ...spec,
@@ -101,12 +101,12 @@ function notOffered(name: string, tools: ReadonlyMap<string, Tool>): ToolwrightE
   const offered = [...tools.keys()].join(", ");
   return new ToolwrightError(
     "TOOL_NOT_FOUND",
-    `No tool named "${name}" is offered. ${offered === "" ? "There are none." : `There are: ${offered}.`}`,
+    `No tool named "${name}" is available. ${offered === "" ? "There are none." : `Available: ${offered}.`}`,
     { details: { tool: name }, effect: "none" },
   );
 }
 
-/** Starts the items in order and keeps the order of results. After a failure it starts no more, and rejects when all have settled. */
+/** Starts items in order, and returns results in order. After a failure it starts no more, and rejects once all settled. */
 async function mapAtMost<Item, Result>(
   most: number,
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** A runtime at work: its store, its owner, the scopes that it has open. */
+/** The implementation of a runtime on its store: its owner and its open scopes. */
 import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { currentAmbient, runInAmbient, tryAround } from "../invoke/ambient.ts";
@@ -128,14 +128,14 @@ export class StoreRuntime {
     }
   }
 
-  /** @param turn of an agent: what its budgets, cache and breakers are kept under */
+  /** @param turn of an agent: the id under which its budgets, cache and breakers are stored */
   async run<T>(
     task: RunScopeOptions,
     work: () => T | PromiseLike<T>,
     turn?: { readonly budgetId: string },
   ): Promise<T> {
     checkRunOptions(task, work);
-    // Who keeps budgets for each turn tells its turns apart by itself.
+    // A caller with budgets per turn opens a scope per turn itself.
     const hasTurns = turn === undefined && task.turn === undefined;
     const kind = turn === undefined ? "program" : "agent";
     const opened = this.#scopes.open(task, { kind, budgetId: turn?.budgetId, hasTurns });
@@ -149,7 +149,7 @@ export class StoreRuntime {
     return this.#runIn(task.runId, () => opened, workThenForget, opened.scope.ready);
   }
 
-  /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
+  /** The same for a task of a run that has its own owner, and that may call no tool at all. */
   async runTask<T>(
     task: RunScopeOptions,
     work: () => T | PromiseLike<T>,
@@ -163,7 +163,7 @@ export class StoreRuntime {
     let opened: OpenedScope | undefined;
     let isOver = false;
     const open = (): OpenedScope => {
-      // What goes on after its task was cut off must not open it again.
+      // Code that still runs after its task was interrupted must not open the task again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
       return (opened ??= this.#scopes.open(task, { kind: "workflow", guard: options.guard }));
     };
@@ -183,7 +183,7 @@ export class StoreRuntime {
     watchAISDK();
     const { budgets } = this.#host;
     const failed = Promise.withResolvers<never>();
-    // The failure may come when `work` has ended; then nobody waits for it.
+    // The failure may come after `work` has ended, when nothing awaits it.
     failed.promise.catch(() => undefined);
     const ambient = {
       get scope() {
@@ -241,12 +241,12 @@ export class StoreRuntime {
     return this.#host;
   }
 
-  /** Whether the code that asks runs inside a call or a run of this runtime. */
+  /** Whether the current code runs inside a call or a run of this runtime. */
   isInside(): boolean {
     return currentAmbient()?.scope.host === this.#host;
   }
 
-  /** Waits for what is in flight, then lets go of everything. */
+  /** Waits for calls in flight, then releases everything. */
   async dispose(): Promise<void> {
     const { inFlight } = this.#host;
     while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
@@ -261,7 +261,7 @@ export class StoreRuntime {
     if (!isOver) void endLater(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
   }
 
-  /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
+  /** The scope of the current call or run of this runtime, else a bare scope. */
   #scopeFor(options: RuntimeCallOptions, call: () => string): BareScope {
     const here = currentAmbient()?.scope;
     const isHere =
@@ -276,8 +276,8 @@ export class StoreRuntime {
 }
 
 export interface TaskScopeOptions {
-  /** Open the scope at the first call of a tool, and not before. */
+  /** Opens the scope at the first call of a tool, not before. */
   readonly isLazy: boolean;
-  /** Throws where this process may not write to the run any more. */
+  /** Throws if this process can no longer write to the run. */
   readonly guard: () => Transaction<void>;
 }
