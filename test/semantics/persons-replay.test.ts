@@ -307,7 +307,7 @@ it("rule 17: the question names the error of a call that failed", async () => {
   await runtime.call(charge, args, task);
   expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({
     status: "pending",
-    approval: { prompt: expect.stringMatching(/failed \(socket closed\).*not known whether/) },
+    approval: { prompt: expect.stringMatching(/failed \(socket closed\).*its effect is in doubt/) },
   });
 });
 
