@@ -249,7 +249,7 @@ function isZod3(value: unknown): boolean {
 /** MCP servers take the bare fields of a z.object(). */
 function hintForSchema(value: unknown): string {
   const isFields = typeof value === "object" && value !== null && Object.values(value).some(isZod);
-  if (isFields) return " Put z.object( … ) around its fields.";
+  if (isFields) return " Wrap its fields in z.object({ … }).";
   const isJsonSchema = typeof value === "object" && value !== null && "type" in value;
   return isJsonSchema
     ? " For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute })."
