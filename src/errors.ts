@@ -1,57 +1,57 @@
 /**
- * The one error class and the one table of codes. Everything that Toolwright refuses or fails at ends here,
- * so that the log, the model and the caller read the same words.
+ * The one error class and the one table of codes. Every failure uses them, so that the log, the model and the caller read
+ * the same text.
  */
 
-/** Every code, with what it means and what the model should do next when the thrower has nothing better to say. */
+/** Every code with its meaning. `hint` tells the model what to do next; an error may carry a more specific one. */
 export const ERROR_CODES = {
   TOOL_DEFINITION_INVALID: {
     meaning: "A tool was defined with an option that is missing, unknown or contradictory.",
     hint: "Fix the definition of the tool; the message names the option.",
   },
   TOOL_SCHEMA_UNREPRESENTABLE: {
-    meaning: "A schema holds a type that JSON Schema cannot express, so it cannot be shown to a model.",
-    hint: "Replace the named field's type as the message says.",
+    meaning: "A schema contains a type that JSON Schema cannot express, so it cannot be sent to a model.",
+    hint: "Replace the type of the named field as the message says.",
   },
   TOOL_ALREADY_REGISTERED: {
-    meaning: "A second tool of the same name was registered.",
-    hint: "Rename one of the tools, or use a registry of its own.",
+    meaning: "A second tool with the same name was registered.",
+    hint: "Rename one of the tools, or put it in a separate registry.",
   },
   TOOL_NOT_FOUND: {
-    meaning: "No tool of that name is offered.",
-    hint: "Call one of the tools that are offered.",
+    meaning: "No tool with that name is available.",
+    hint: "Call one of the available tools.",
   },
   TOOL_CHANGED: {
-    meaning: "A tool of somebody else's server is not what it was when it was pinned. Nothing was run.",
-    hint: "Use another tool, and report that this one has changed; a person has to review it and pin it again.",
+    meaning: "A tool of a remote server differs from the version that was pinned. Nothing was run.",
+    hint: "Use another tool, and report that this one has changed. It must be reviewed and pinned again.",
   },
   TOOL_PACKAGE_CONFLICT: {
     meaning: "Two versions of Toolwright in one process were used together. Nothing was run.",
-    hint: "Install one version: npm ls toolwright shows which packages bring another one.",
+    hint: "Install one version: `npm ls toolwright` shows which packages depend on another one.",
   },
   TOOL_INPUT_INVALID: {
-    meaning: "The arguments do not fit the tool's input schema. Nothing was run.",
+    meaning: "The arguments do not match the tool's input schema. Nothing was run.",
     hint: "Correct the named fields and call the tool again.",
   },
   TOOL_INPUT_REDACTED: {
-    meaning: "An argument holds a redaction mark in place of a value. Nothing was run.",
-    hint: "Pass the real value; the mark only stands for it in logs.",
+    meaning: "An argument contains a redaction mark instead of a value. Nothing was run.",
+    hint: "Pass the real value; the mark only replaces it in logs.",
   },
   TOOL_OUTPUT_INVALID: {
-    meaning: "The tool ran, and its output does not fit its output schema or cannot be stored.",
-    hint: "The effect has happened: do not repeat the call. Check the result by other means.",
+    meaning: "The tool ran, but its output does not match its output schema or cannot be stored.",
+    hint: "The effect has happened: do not repeat the call. Check the result another way.",
   },
   TOOL_EXECUTION_FAILED: {
-    meaning: "The tool itself threw.",
-    hint: "Read the message; change the arguments or try another way.",
+    meaning: "The tool threw an error.",
+    hint: "Read the message, then change the arguments or try another approach.",
   },
   TOOL_TIMEOUT: {
     meaning: "A try of the tool timed out.",
-    hint: "Ask for less at once, or check whether the effect has happened before you repeat the call.",
+    hint: "Request less at once, or check whether the effect has happened before you repeat the call.",
   },
   TOOL_ABORTED: {
-    meaning: "The call was cut off because its run or task was aborted.",
-    hint: "The run was stopped; nothing more can be done in it.",
+    meaning: "The call was cancelled because its run or task was aborted.",
+    hint: "The run was stopped. Make no further calls in it.",
   },
   TOOL_LIMIT_EXCEEDED: {
     meaning: "A limit of the run or of the tool was exceeded. Nothing was run.",
@@ -59,10 +59,10 @@ export const ERROR_CODES = {
   },
   TOOL_CIRCUIT_OPEN: {
     meaning: "The tool failed too often in a row, and its circuit breaker is open. Nothing was run.",
-    hint: "Do not call this tool again in this run; find another way or report the failure.",
+    hint: "Do not call this tool again in this run; use another approach or report the failure.",
   },
   TOOL_APPROVAL_REQUIRED: {
-    meaning: "The tool needs a person's approval, and there is no run in which it could be asked for.",
+    meaning: "The tool needs approval, and approval can only be requested inside a run. Nothing was run.",
     hint: "Call the tool inside a run of a runtime.",
   },
   TOOL_APPROVAL_PENDING: {
@@ -71,75 +71,74 @@ export const ERROR_CODES = {
   },
   TOOL_APPROVAL_DENIED: {
     meaning: "The call was denied, or an interrupted call was given up. Nothing was run.",
-    hint: "Do not repeat the call; find another way or ask the person.",
+    hint: "Do not repeat the call; use another approach or ask the user.",
   },
   TOOL_APPROVAL_EXPIRED: {
     meaning: "The request expired before a decision. Nothing was run.",
-    hint: "Continue without this call, or report that it was not decided.",
+    hint: "Continue without this call, or report that the request expired.",
   },
   TOOL_APPROVAL_NOT_FOUND: {
-    meaning: "There is no approval request of that id.",
+    meaning: "There is no approval request with that id.",
     hint: "List the pending requests and use one of their ids.",
   },
   TOOL_APPROVAL_SETTLED: {
-    meaning: "The approval request was decided before.",
-    hint: "A decision counts once; there is nothing left to decide.",
+    meaning: "The approval request already has a decision.",
+    hint: "A decision cannot be changed; do nothing more.",
   },
   TOOL_APPROVAL_MISMATCH: {
     meaning: "The decision was made for other arguments or for another version of the tool. Nothing was run.",
-    hint: "Ask again: the request has to show what would be run now.",
+    hint: "Request approval again: the request must show what would run now.",
   },
   TOOL_OUTCOME_UNKNOWN: {
-    meaning:
-      "An earlier call was interrupted or failed, and it is not known whether it had its effect. Nothing was run.",
+    meaning: "An earlier call was interrupted or failed, and its effect is in doubt. Nothing was run.",
     hint: "Verify the external state first. If the effect is missing, call the tool once more.",
   },
   TOOL_IDEMPOTENCY_CONFLICT: {
-    meaning: "The business key was used before with other arguments. Nothing was run.",
+    meaning: "The business key was already used with other arguments. Nothing was run.",
     hint: "Use the result of the earlier call, or another business key.",
   },
   TOOL_CALL_CYCLE: {
     meaning:
-      "A call would wait for itself: a call around it, or one that waits for it, holds the same business key or is the very same call.",
-    hint: "Do not call the tool from inside itself with the same key, nor let two calls call each other's keys.",
+      "A call would wait for itself: an enclosing call, or a call that waits for it, holds the same business key or is the same call.",
+    hint: "Do not call the tool from inside itself with the same key, and do not let two calls wait for each other's keys.",
   },
   TOOL_ATTEMPT_STALE: {
-    meaning: "The call belongs to an attempt that a later one has replaced. Nothing was run.",
-    hint: "This attempt is over; nothing more can be done in it.",
+    meaning: "The call belongs to an attempt that a later attempt has replaced. Nothing was run.",
+    hint: "This attempt is over. Make no further calls in it.",
   },
   TOOL_RUN_CONFLICT: {
-    meaning: "The same run and task is already open elsewhere.",
+    meaning: "The same task of the same run is already open elsewhere.",
     hint: "Wait until it has ended, or use another run id.",
   },
   TOOL_RUN_DELETED: {
-    meaning: "The run was deleted by retention. Its id stays taken.",
+    meaning: "Retention deleted the run. Its id cannot be used again.",
     hint: "Start another run with another id.",
   },
   TOOL_RESULT_DELETED: {
     meaning:
-      "The call, or one with the same business key, ran before, and its result was deleted by retention. Nothing was run.",
+      "The call, or one with the same business key, ran before, and retention deleted its result. Nothing was run.",
     hint: "Look up the result where the effect happened, or use another business key.",
   },
   TOOL_RUN_TAKEN: {
-    meaning: "The run id belongs to a run that was begun with another input.",
-    hint: "Use another run id, or send what the run began with.",
+    meaning: "The run id belongs to a run that was started with another input.",
+    hint: "Use another run id, or send the input that the run was started with.",
   },
   TOOL_RUN_FENCED: {
-    meaning: "Another process has taken over this run, and this one may not write any more.",
+    meaning: "Another process has taken over this run, so this one can no longer write to it.",
     hint: "This process lost the run; the other one continues it.",
   },
   TOOL_RUNTIME_CLOSED: {
-    meaning: "The runtime was disposed and takes no more calls.",
+    meaning: "The runtime was disposed and accepts no more calls.",
     hint: "Create a new runtime.",
   },
   TOOL_RUNTIME_REQUIRED: {
-    meaning: "The tool works on the store of a runtime, and was called outside any. Nothing was run.",
-    hint: "Call it by runtime.call(tool, args), or inside runtime.run(task, work).",
+    meaning: "The tool needs the store of a runtime, and was called outside any runtime. Nothing was run.",
+    hint: "Use runtime.call(tool, args), or call the tool inside runtime.run(task, work).",
   },
   TOOL_STORE_FAILED: {
     meaning:
-      "The store could not be read or written, so the call was stopped: what is not stored is not reported.",
-    hint: "Fix what the message names, then resume the run: it continues from the last record.",
+      "The store could not be read or written, so the call was stopped. Results are only reported once they are stored.",
+    hint: "Fix the problem that the message names, then resume the run: it continues from the last stored call.",
   },
   TOOL_STORE_VERSION: {
     meaning: "The store was written by a newer version of Toolwright. Nothing in it was changed.",
@@ -147,38 +146,38 @@ export const ERROR_CODES = {
   },
   TOOL_STORE_DAMAGED: {
     meaning: "The store's file is damaged or is not a database. Nothing in it was changed.",
-    hint: "Restore the file from a copy, or use another path.",
+    hint: "Restore the file from a backup, or use another path.",
   },
   TOOL_RUN_NOT_FOUND: {
-    meaning: "There is no run of that id in this store.",
+    meaning: "There is no run with that id in this store.",
     hint: "Check the run id and the store.",
   },
   TOOL_MODEL_FAILED: {
-    meaning: "The model of an agent could not be asked, or answered with something that cannot be used.",
-    hint: "Invoke again with the same run id: it continues from the last recorded answer.",
+    meaning: "The request to an agent's model failed, or its response cannot be used.",
+    hint: "Invoke again with the same run id: it continues from the last stored response.",
   },
   TOOL_OPTION_INVALID: {
-    meaning: "An option is unknown, missing or has a value that it cannot have.",
+    meaning: "An option is unknown, missing or has an invalid value.",
     hint: "Correct the named option.",
   },
   TOOL_PATH_ESCAPE: {
-    meaning: "The path leads out of the sandbox root.",
+    meaning: "The path leads outside the sandbox root.",
     hint: "Use a path inside the root.",
   },
   TOOL_PATH_INVALID: {
-    meaning: "The path is empty, too long or holds a character that no path may hold.",
+    meaning: "The path is empty, too long or contains an invalid character.",
     hint: "Use a plain relative path.",
   },
   TOOL_PATH_PROTECTED: {
-    meaning: "The path belongs to Toolwright or to git itself and cannot be changed by a tool.",
-    hint: "Leave this file alone.",
+    meaning: "The path belongs to Toolwright or to git, and tools cannot change it.",
+    hint: "Use another file.",
   },
   TOOL_FILE_NOT_FOUND: {
     meaning: "There is no file or folder at that path.",
     hint: "Look for the right path first, for example with grep.",
   },
   TOOL_PATH_CONFLICT: {
-    meaning: "There is a context item at that drive and path already. Nothing was written.",
+    meaning: "A context item already exists at that drive and path. Nothing was written.",
     hint: "Look at it with context_read, or replace it with on_conflict='overwrite'.",
   },
   TOOL_CONTEXT_NOT_FOUND: {
@@ -200,7 +199,7 @@ export const ERROR_CODES = {
   },
   TOOL_PERMISSION_DENIED: {
     meaning: "The operating system refused the access.",
-    hint: "Use a file that this process may use.",
+    hint: "Use a file that this process has access to.",
   },
   TOOL_DISK_FULL: { meaning: "The disk is full.", hint: "Free some space, then try again." },
   TOOL_CONTENT_TOO_LARGE: {
@@ -213,7 +212,7 @@ export const ERROR_CODES = {
   },
   TOOL_PATCH_FAILED: {
     meaning: "Failed to apply patch: it does not match the file.",
-    hint: "Read the file again and make the patch from its present text.",
+    hint: "Read the file again and create the patch from its current text.",
   },
   TOOL_GREP_FAILED: {
     meaning: "The search itself failed, for example on a malformed pattern or a missing path.",
@@ -236,27 +235,27 @@ export const ERROR_CODES = {
     hint: "Use local git commands only.",
   },
   TOOL_SANDBOX_UNAVAILABLE: {
-    meaning: "Commands cannot be confined here as `isolation` asks, so none is run.",
-    hint: 'Install what the message names, or set isolation: "off" to run commands without a sandbox.',
+    meaning: "The sandbox that `isolation` requires is not available, so no command is run.",
+    hint: 'Install the package that the message names, or set isolation: "off" to run commands without a sandbox.',
   },
   WORKFLOW_INVALID: {
-    meaning: "A workflow's tree cannot be run as it is.",
+    meaning: "The tree of a workflow is invalid.",
     hint: "Correct the named node of the workflow.",
   },
   WORKFLOW_INPUT_INVALID: {
-    meaning: "The input of a run does not fit the workflow's input schema.",
+    meaning: "The input of a run does not match the workflow's input schema.",
     hint: "Correct the named fields of the input.",
   },
   WORKFLOW_OUTPUT_INVALID: {
-    meaning: "A task's output does not fit its schema.",
-    hint: "Return what the schema asks for.",
+    meaning: "A task's output does not match its schema.",
+    hint: "Return a value that matches the schema.",
   },
   WORKFLOW_TASK_FAILED: {
-    meaning: "A task failed in all its attempts.",
-    hint: "Fix what the message names, then resume the run.",
+    meaning: "All attempts of a task failed.",
+    hint: "Fix the problem that the message names, then resume the run.",
   },
   WORKFLOW_RUN_EXISTS: {
-    meaning: "A run with that id exists.",
+    meaning: "A run with that id already exists.",
     hint: "Resume it, or use another run id.",
   },
   WORKFLOW_RUN_CHANGED: {
@@ -271,10 +270,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** A tool may have codes of its own, such as `SHOP_CLOSED`. Editors still suggest ours. */
+/** A tool may define its own codes, such as `SHOP_CLOSED`. The intersection keeps ours in the editor's suggestions. */
 export type OwnErrorCode = string & {};
 
-/** What a failed try says about the world outside: `"none"` is a promise that nothing happened there. */
+/** What a failed try says about its external effect: `"none"` guarantees that nothing happened. */
 export type Effect = "none" | "happened";
 
 export interface ToolwrightErrorOptions {
@@ -283,7 +282,7 @@ export interface ToolwrightErrorOptions {
   readonly retryable?: boolean | undefined;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;
-  /** What is stored instead, where the message or the hint shows content that must not be, such as lines of a file. */
+  /** Stored in place of the message and the hint if those show content that must not be logged, such as lines of a file. */
   readonly logged?: LoggedWords | undefined;
 }
 
@@ -292,13 +291,13 @@ export interface LoggedWords {
   readonly hint: string;
 }
 
-/** The shape in which every model reads every error. */
+/** The JSON that models read for every error. */
 export interface ModelError {
   readonly is_error: true;
   readonly error_type: string;
   readonly message: string;
   readonly next_action_hint: string;
-  /** What the tool threw had a code or a status of its own, such as `ECONNREFUSED` or 402. */
+  /** The code and status of the error that the tool threw, such as `ECONNREFUSED` or 402. */
   readonly code?: string | number;
   readonly status?: string | number;
 }
@@ -312,7 +311,7 @@ export class ToolwrightError extends Error {
   readonly hint: string;
   readonly retryable: boolean;
   readonly effect: Effect | undefined;
-  /** Not enumerable, since it only says less than the error itself. */
+  /** Not enumerable: it only repeats the error with less detail. */
   declare readonly logged: LoggedWords | undefined;
   readonly [MARK] = true;
 
@@ -332,13 +331,13 @@ export class ToolwrightError extends Error {
     try {
       return MARK in value;
     } catch {
-      // A revoked proxy, for example, cannot even be asked.
+      // A revoked proxy, for example, throws on `in`.
       return false;
     }
   }
 
   toModel(): ModelError {
-    // Only what a tool threw has fields of its own; our own details are for the log.
+    // The model reads only fields of the tool's own error. Our own details are for the log.
     const { code, status, error_type: ownType } = this.code === "TOOL_EXECUTION_FAILED" ? this.details : {};
     return {
       is_error: true,

@@ -2,7 +2,7 @@
 import { fromObjectInput, isWrapped } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
-import { keptInput, storableOutput } from "../invoke/storable.ts";
+import { storableUnparsedInput, storableOutput } from "../invoke/storable.ts";
 import { type EndedCall, type RequestedCall, runCalls } from "../loop/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
 import { parseInput } from "../util/parse-input.ts";
@@ -141,7 +141,11 @@ function startOf(call: RequestedCall, { tools, scope }: AgentSetup): AgentEventD
   const args =
     spec === undefined
       ? call.input
-      : keptInput(spec, fromObjectInput(spec.inputJsonSchema, call.input), scope.host.store.secret);
+      : storableUnparsedInput(
+          spec,
+          fromObjectInput(spec.inputJsonSchema, call.input),
+          scope.host.store.secret,
+        );
   return { type: "tool_call", phase: "start", name: call.name, id: call.id, args };
 }
 

@@ -1,4 +1,4 @@
-/** Refuses a definition that cannot mean what its author meant. Every message names the tool and the option. */
+/** Checks the options of a tool definition. Every message names the tool and the option. */
 import { ToolwrightError } from "../errors.ts";
 import {
   aBoolean,
@@ -32,7 +32,7 @@ export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   group: aText,
   terminal: either("true, false or { status }", aBoolean, fields({ status: aText })),
   needsApproval: either("true, false or a function", aBoolean, aFunction),
-  approvalPrompt: either("a text or a function", aText, aFunction),
+  approvalPrompt: either("a string or a function", aText, aFunction),
   approvalDefaults: storable,
   approvalTtlMs: aNumber(1),
   maxExecutionsPerRun: anInteger(0),
@@ -59,7 +59,7 @@ export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   redact: fields({ input: paths, output: paths }),
   cli: fields({
     positionals: either(
-      "a list of fields, or { name, parse }",
+      "an array of fields, or { name, parse }",
       listOf(either("a field or { name, parse }", aFullText, parsedPositional)),
       parsedPositional,
     ),
@@ -78,7 +78,7 @@ interface NamedParts {
   readonly execute: unknown;
 }
 
-/** @param parts the names that this spelling has beside the policies */
+/** @param parts the option names of this way to define a tool, besides the policies */
 export function checkUnknownOptions(options: object, name: unknown, parts: readonly string[]): void {
   named(name, () => {
     refuseForeignNames(options, parts);
@@ -86,7 +86,7 @@ export function checkUnknownOptions(options: object, name: unknown, parts: reado
   });
 }
 
-/** What other SDKs, and the other spellings of a definition, call the same thing. */
+/** Names that other SDKs, and the other ways to define a tool, use for our options. */
 const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   parameters: ["schema", "inputSchema"],
   inputSchema: ["schema"],
@@ -111,7 +111,7 @@ function refuseForeignNames(options: object, parts: readonly string[]): void {
     if (own === undefined) continue;
     throw new Problem(
       foreign,
-      `is called "${own}" here.${own === "schema" ? ' Pass a Zod 4 schema as "schema", or take a tool of another SDK as it is by fromTool(tool).' : ""}`,
+      `is called "${own}" here.${own === "schema" ? ' Pass a Zod 4 schema as "schema", or convert a tool of another SDK with fromTool(tool).' : ""}`,
     );
   }
 }
@@ -119,10 +119,10 @@ function refuseForeignNames(options: object, parts: readonly string[]): void {
 export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
   named(parts.name, () => {
     if (typeof parts.name !== "string" || parts.name.trim() === "") {
-      throw new Problem("name", `must be a text that is not empty, not ${describe(parts.name)}.`);
+      throw new Problem("name", `must be a non-empty string, not ${describe(parts.name)}.`);
     }
     if (!isStorableText(parts.name)) {
-      throw new Problem("name", "must not hold U+0000 or half a surrogate pair.");
+      throw new Problem("name", "must not contain U+0000 or a lone surrogate.");
     }
     if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(parts.name)) {
       throw new Problem(
@@ -145,7 +145,7 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
     if (options.sideEffect === true && options.cache !== undefined && options.cache !== false) {
       throw new Problem(
         "cache",
-        "cannot be set on a side effect: a cached answer would skip the effect. If the tool changes nothing outside, say sideEffect: false.",
+        "cannot be combined with sideEffect: true: a cached result would skip the effect. If the tool has no external effect, set sideEffect: false.",
       );
     }
     checkRedactPaths("input", options.redact?.input ?? [], parts.schema);
@@ -236,7 +236,7 @@ export const zodSchema: Check = (value, field) => {
   if (isZod3(value)) {
     throw new Problem(
       field,
-      'must be a Zod 4 schema, and this is one of Zod 3. Install zod@4 and import { z } from "zod"; with zod 3.25 import it from "zod/v4".',
+      'must be a Zod 4 schema, but this is a Zod 3 schema. Install zod@4 and import { z } from "zod"; with zod 3.25 import it from "zod/v4".',
     );
   }
   throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.${hintForSchema(value)}`);
@@ -246,10 +246,10 @@ function isZod3(value: unknown): boolean {
   return typeof value === "object" && value !== null && "_def" in value && "safeParse" in value;
 }
 
-/** Fields without z.object around them, as MCP servers take them. */
+/** MCP servers take the bare fields of a z.object(). */
 function hintForSchema(value: unknown): string {
   const isFields = typeof value === "object" && value !== null && Object.values(value).some(isZod);
-  if (isFields) return " Put z.object( … ) around its fields.";
+  if (isFields) return " Wrap its fields in z.object({ … }).";
   const isJsonSchema = typeof value === "object" && value !== null && "type" in value;
   return isJsonSchema
     ? " For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute })."

@@ -1,6 +1,6 @@
 /**
- * What a tool is handed when it runs, and the ambient context that finds it again further down the call stack.
- * Only data and capabilities: how a call is made is none of this file's business.
+ * The context that a tool receives, and the ambient storage that makes it available further down the call stack. Data and
+ * capabilities only; this file does not know how a call runs.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { digest } from "../util/hash.ts";
@@ -30,13 +30,13 @@ import {
 } from "./package-copy.ts";
 
 /**
- * Capabilities that a project's runtime gives to every tool. Empty here; a project adds its own by declaration
- * merging, or a tool names them itself: `execute(args, ctx: ToolContext<{ conn: Db }>)`.
+ * Capabilities that the runtime of a project passes to every tool. A project adds its own by declaration merging, or a
+ * tool names them: `execute(args, ctx: ToolContext<{ conn: Db }>)`.
  */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type
 export interface ToolCapabilities {}
 
-/** A value that several calls use: Toolwright never disposes it. */
+/** A value that several calls share: Toolwright never disposes it. */
 export class SharedCapability<T = unknown> {
   readonly value: T;
 
@@ -46,7 +46,7 @@ export class SharedCapability<T = unknown> {
 }
 
 /**
- * Marks a value that the `capabilities` function returns as one that calls share, so that no call closes it.
+ * Marks a value that the `capabilities` function returns as shared between calls, so that no call closes it.
  * @example
  * createRuntime({ capabilities: () => ({ db: sharedCapability(pool), conn: openConnection() }) }); // only conn is closed
  */
@@ -62,7 +62,7 @@ export interface ToolLog {
 }
 
 /**
- * Reports progress to listeners, the command line and MCP clients: in words, with any data, or as a number of a total.
+ * Reports progress to listeners, the command line and MCP clients: a message with any data, or a number and a total.
  * @example
  * ctx.progress("reading page 3", { progress: 3, total: 10 });
  * ctx.progress(3, 10, "reading page 3");
@@ -72,7 +72,7 @@ export interface ToolProgress {
   (progress: number, total?: number, message?: string): void;
 }
 
-/** The limits and places that tools work within. */
+/** The limits and paths that tools must respect. */
 export interface ToolSettings {
   /** Sandbox root. Default: the working directory. */
   readonly rootDir: string;
@@ -81,14 +81,14 @@ export interface ToolSettings {
   /** Process timeout of `bash` and `grep`. */
   readonly timeoutMs: number;
   readonly isolation: "require" | "auto" | "off";
-  /** Files that tools may neither change nor show to commands: the store, above all. */
+  /** Files that tools cannot change and commands cannot see, such as the store. */
   readonly protectedPaths: readonly string[];
 }
 
 export interface BaseToolContext extends ToolSettings {
   /**
-   * The same for this call in every retry and resume. Pass it to services that take one. Outside any run it is a fresh
-   * text for each call, unless the context around the call has a key or a run id.
+   * The same for this call in every retry and resume. Pass it to services that accept one. Outside any run each call has a
+   * new key, unless the surrounding context has a key or a run id.
    */
   readonly idempotencyKey: string;
   readonly toolName: string;
@@ -101,9 +101,9 @@ export interface BaseToolContext extends ToolSettings {
   readonly attempt: number;
   /** Equals `seq` in the log. */
   readonly seq: number;
-  /** The model's id of this call, where a model made it. */
+  /** The model's id of this call, if a model made it. */
   readonly toolCallId: string | undefined;
-  /** Fires when the call is to stop: timeout, abort, lost ownership. */
+  /** Fires when the call must stop: timeout, abort, lost ownership. */
   readonly signal: AbortSignal;
   readonly log: ToolLog;
   readonly progress: ToolProgress;
@@ -111,7 +111,7 @@ export interface BaseToolContext extends ToolSettings {
   durabilitySnapshot(name: string, toolUseId: string): Promise<unknown>;
 }
 
-/** The names of its fields, which no capability can take. */
+/** Its field names, which are reserved: no capability can have one. */
 export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> = {
   idempotencyKey: true,
   toolName: true,
@@ -138,7 +138,7 @@ export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> 
 
 export type ToolContext<Capabilities = ToolCapabilities> = BaseToolContext & Capabilities;
 
-/** The part of a context that can be given from outside; what is left out has its default. */
+/** The part of a context that a caller can set. Omitted fields have their defaults. */
 export type PartialToolContext = Partial<BaseToolContext>;
 
 export const DEFAULT_SETTINGS = {
@@ -149,7 +149,7 @@ export const DEFAULT_SETTINGS = {
   protectedPaths: [],
 } as const satisfies Omit<ToolSettings, "rootDir">;
 
-/** One storage for both, since every call enters it: what tools see, and what the pipeline keeps for itself. */
+/** One storage for the context of tools and the ambient state of the pipeline, since every call enters it. */
 interface Frame {
   readonly context: PartialToolContext | undefined;
   readonly ambient: unknown;
@@ -157,10 +157,10 @@ interface Frame {
   readonly copy: PackageCopy;
 }
 
-// All copies, of whatever version, have one storage: each of them sees that it is inside a run.
+// All copies of the package share one storage, whatever their version: each must see that it is inside a run.
 const storage = sharedByCopies("frames.1", () => new AsyncLocalStorage<Frame>());
 
-/** Those fields that a caller may set; what else is there is a capability, and passes as it is. */
+/** The fields that a caller may set. Any other field is a capability and is not checked. */
 const CONTEXT_CHECKS: Readonly<Record<keyof ToolSettings, Check>> &
   Readonly<Partial<Record<keyof BaseToolContext, Check>>> = {
   rootDir: aText,
@@ -180,7 +180,7 @@ const CONTEXT_CHECKS: Readonly<Record<keyof ToolSettings, Check>> &
   signal: aSignal,
 };
 
-/** Misspelt, such a field would count as left out; other names may be capabilities. */
+/** A misspelled field would count as omitted, so near misses of these names are refused. */
 const LONG_NAMES = Object.keys(CONTEXT_CHECKS).filter((name) => name.length >= 7);
 
 function checkContext(context: unknown): void {
@@ -198,7 +198,7 @@ function checkContext(context: unknown): void {
   });
 }
 
-/** Runs `work` with a context that the tools called inside it see. @throws TOOL_OPTION_INVALID */
+/** Runs `work` with a context for the tools that are called inside it. @throws TOOL_OPTION_INVALID */
 export function runWithToolContext<T>(context: PartialToolContext, work: () => T): T {
   checkContext(context);
   const outer = storage.getStore();
@@ -206,8 +206,8 @@ export function runWithToolContext<T>(context: PartialToolContext, work: () => T
 }
 
 /**
- * The context of the tool that is running now, or `undefined` outside any.
- * @throws TOOL_PACKAGE_CONFLICT in a run of another version of the package, whose calls this one cannot make
+ * The context of the running tool, or `undefined` outside any tool.
+ * @throws TOOL_PACKAGE_CONFLICT inside a run of another version of the package, which this one cannot join
  */
 export function getToolContext(): PartialToolContext | undefined {
   assertNoForeignRun();
@@ -220,23 +220,23 @@ export function assertNoForeignRun(): void {
   if (frame?.ambient !== undefined) assertSameVersion(frame.copy, "The run around this call");
 }
 
-/** For the pipeline: runs `work` in a frame of its own. The context is inherited where none is given. */
+/** For the pipeline: runs `work` in a new frame. Without a context, the frame inherits the current one. */
 export function runInFrame<T>(ambient: unknown, context: PartialToolContext | undefined, work: () => T): T {
   return storage.run({ context: context ?? storage.getStore()?.context, ambient, copy: OWN_COPY }, work);
 }
 
-/** Runs `work` as if no tool and no run were around it. */
+/** Runs `work` outside any tool and run. */
 export function runOutsideFrames<T>(work: () => T): T {
   return storage.exit(work);
 }
 
-/** `undefined` also inside a run of another version, which this one cannot read. */
+/** Also `undefined` inside a run of another version, which this one cannot read. */
 export function getAmbient(): unknown {
   const frame = storage.getStore();
   return isSameVersion(frame?.copy) ? frame?.ambient : undefined;
 }
 
-/** The other copy of the same version whose run this is, if it is not this copy's own. */
+/** The other copy of the same version that owns the surrounding run; `undefined` if this copy owns it. */
 export function otherCopyAround(): PackageCopy | undefined {
   const frame = storage.getStore();
   const isOther = frame?.ambient !== undefined && frame.copy !== OWN_COPY && isSameVersion(frame.copy);
@@ -244,8 +244,8 @@ export function otherCopyAround(): PackageCopy | undefined {
 }
 
 /**
- * The idempotency key of a context, by default of the one that is running now. A context without a key of its own, such as
- * `{ runId, nodeId, iteration }`, has one that is built from these ids: the same in every process. `null` without a run id.
+ * The idempotency key of a context, by default the current one. For a context without a key, such as
+ * `{ runId, nodeId, iteration }`, the key is derived from these ids: the same in every process. `null` without a run id.
  */
 export function getToolIdempotencyKey(
   context: PartialToolContext | undefined = getToolContext(),
@@ -262,7 +262,7 @@ export function getToolIdempotencyKey(
 
 const counters = sharedByCopies("call numbers.1", () => new WeakMap<object, number>());
 
-/** The next number of a task-local count of calls, for each context object: `ctx.seq` + 1, + 2, …; from 1 without one. */
+/** The next call number for a context object: `ctx.seq` + 1, + 2, …; from 1 if the context has no `seq`. */
 export function nextToolSeq(context: object): number {
   asOptionError("nextToolSeq", () => anObject(context, "the context"));
   const { seq = 0 } = context as { readonly seq?: unknown };

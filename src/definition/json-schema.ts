@@ -1,14 +1,14 @@
 /**
- * The JSON Schema that models and other programs are shown. In input mode: a field with a default is not required.
- * A type that JSON Schema cannot express is an error at definition, with the field's name and a way out.
+ * The JSON Schema of a tool for models and other programs. In input mode: a field with a default is not required. A type
+ * that JSON Schema cannot express is an error at definition time, with the field's name and a replacement.
  */
 import { z } from "zod";
 import { ToolwrightError } from "../errors.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-const WAYS_OUT: Readonly<Record<string, string>> = {
-  date: "Use z.iso.datetime(), or z.coerce.date(), which is shown as a date-time string.",
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  date: "Use z.iso.datetime(), or z.coerce.date(), which becomes a date-time string.",
   bigint: "Use z.int(), or z.string() with a pattern and a transform.",
   map: "Use z.record().",
   set: "Use z.array().",
@@ -31,7 +31,7 @@ export function toInputJsonSchema(schema: z.ZodType, tool: string): JsonSchema {
   return converted;
 }
 
-/** Zod itself gives up on some schemas as a whole: two that have one id, a default that throws. */
+/** Zod itself fails on some schemas, for example if two share an id or a default throws. */
 function convertWhole(schema: z.ZodType, lost: Map<string, Lost>, tool: string): JsonSchema {
   try {
     return convert(schema, "input", lost);
@@ -39,18 +39,18 @@ function convertWhole(schema: z.ZodType, lost: Map<string, Lost>, tool: string):
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ToolwrightError(
       "TOOL_SCHEMA_UNREPRESENTABLE",
-      `Tool "${tool}": its schema cannot be made into a JSON Schema: ${reason}`,
+      `Tool "${tool}": its schema cannot be converted to JSON Schema: ${reason}`,
       { details: { tool, field: "schema" }, cause },
     );
   }
 }
 
-/** What cannot be expressed is left open: outputs are stored faithfully, whatever JSON Schema can say of them. */
+/** Types that JSON Schema cannot express accept anything: outputs are stored as they are, so nothing is lost. */
 export function toOutputJsonSchema(schema: z.ZodType): JsonSchema {
   try {
     return convert(schema, "output", new Map());
   } catch {
-    // One tool's output must not keep others from being listed.
+    // One bad output schema must not keep the other tools from being listed.
     return {};
   }
 }
@@ -61,11 +61,11 @@ interface Lost {
   readonly message: string;
 }
 
-/** @param lost is filled with what cannot be expressed, by place */
+/** @param lost collects the types that cannot be expressed, by path */
 function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lost>): JsonSchema {
-  const told = new Set<string>();
-  const lose = (place: string, found: Lost): void => {
-    if (!told.has(place) && !lost.has(place)) lost.set(place, found);
+  const described = new Set<string>();
+  const lose = (path: string, found: Lost): void => {
+    if (!described.has(path) && !lost.has(path)) lost.set(path, found);
   };
   const converted = z.toJSONSchema(schema, {
     io,
@@ -74,15 +74,15 @@ function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lo
       const { type, coerce } = zodSchema._zod.def as { type: string; coerce?: boolean };
       if (type === "date" && (coerce === true || io === "output"))
         return { type: "string", format: "date-time" };
-      const place = JSON.stringify(path);
-      // A schema is copied when it is given metadata. The copy comes first, and may say what the original cannot.
-      if (saysItsType(zodSchema)) told.add(place);
-      lose(place, { type, path: [...path], message });
+      const pathText = JSON.stringify(path);
+      // `.meta()` copies a schema. The copy comes first, and its metadata may define the JSON Schema type.
+      if (hasJsonType(zodSchema)) described.add(pathText);
+      lose(pathText, { type, path: [...path], message });
       return {};
     },
     override: ({ zodSchema, jsonSchema, path }) => {
       const { def } = zodSchema._zod;
-      // Shown as a text, which it does not take.
+      // Zod converts a file to a string, which the schema does not accept.
       if (def.type === "file") lose(JSON.stringify(path), { type: "file", path: [...path], message: "" });
       if (def.type === "string") dropFlaggedPatterns(zodSchema, jsonSchema);
       const hasDefault = def.type === "default" || def.type === "prefault";
@@ -93,7 +93,7 @@ function convert(schema: z.ZodType, io: "input" | "output", lost: Map<string, Lo
   return withoutRootRef(rest);
 }
 
-/** A pattern has no flags there: without them it would refuse what the tool takes. */
+/** Patterns in JSON Schema have no flags: without them, the pattern would refuse input that the tool accepts. */
 function dropFlaggedPatterns(schema: z.core.$ZodType, json: z.core.JSONSchema.BaseSchema): void {
   const { checks = [] } = schema._zod.def;
   const patterns = checks.map(({ _zod }) => (_zod.def as { pattern?: RegExp }).pattern);
@@ -109,7 +109,7 @@ function dropFlaggedPatterns(schema: z.core.$ZodType, json: z.core.JSONSchema.Ba
   if (json.allOf?.length === 0) delete json.allOf;
 }
 
-/** A schema with an id stands among the definitions, and at the top is only its name: providers take no name there. */
+/** Zod moves a schema with an id into `$defs` and refers to it. Providers accept no `$ref` at the top, so inline it. */
 function withoutRootRef(schema: JsonSchema): JsonSchema {
   const { $ref, $defs, ...rest } = schema;
   if (typeof $ref !== "string" || !$ref.startsWith(DEFS)) return schema;
@@ -122,7 +122,7 @@ function withoutRootRef(schema: JsonSchema): JsonSchema {
 
 const DEFS = "#/$defs/";
 
-function saysItsType(schema: z.core.$ZodType): boolean {
+function hasJsonType(schema: z.core.$ZodType): boolean {
   const meta: object = z.globalRegistry.get(schema) ?? {};
   return ["type", "anyOf", "oneOf", "$ref", "enum", "const"].some((name) => name in meta);
 }
@@ -131,22 +131,22 @@ function unrepresentable({ type, path, message }: Lost, tool: string): Toolwrigh
   const names = path.filter((part, index) => path[index - 1] === "properties" || typeof part === "number");
   const where = names.length === 0 ? "schema" : `schema.${names.join(".")}`;
   const isNothing = where === "schema" && (type === "void" || type === "undefined");
-  const wayOut = isNothing
+  const replacement = isNothing
     ? "For a tool without arguments use z.object({})."
-    : (WAYS_OUT[type] ?? `${message}.`);
+    : (REPLACEMENTS[type] ?? `${message}.`);
   return new ToolwrightError(
     "TOOL_SCHEMA_UNREPRESENTABLE",
-    `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${wayOut}`,
-    { details: { tool, field: where, type }, hint: wayOut },
+    `Tool "${tool}": ${where} is a z.${type}(), which JSON Schema cannot express. ${replacement}`,
+    { details: { tool, field: where, type }, hint: replacement },
   );
 }
 
 const MOMENT_MS = 60_000;
 
 /**
- * Whether a default is computed each time, such as an id or the current time. In a schema that is shown it would make
- * the tool a different one in every process: approvals would be void, and recorded responses would not be found.
- * @param shown the default as it stands in the JSON Schema
+ * Whether a default is computed each time, such as an id or the current time. In the JSON Schema it would change the tool's
+ * contract in every process: approvals would be void, and stored responses would not be found.
+ * @param shown the default in the JSON Schema
  */
 function isComputed(shown: unknown, compute: () => unknown): boolean {
   return shown !== undefined && (JSON.stringify(compute()) !== JSON.stringify(shown) || isNow(shown));

@@ -1,6 +1,6 @@
-/** The models that tools of our own ask: no more of them than is needed, so that the packages that make them are not. */
+/** The parts of models that the built-in tools use, so that this package depends on no model library. */
 
-/** The part of the AI SDK's embedding models that is used, of any of their versions. */
+/** The common part of the AI SDK's embedding models, in all versions. */
 export interface EmbeddingModelLike {
   readonly provider?: string | undefined;
   readonly modelId: string;

@@ -5,7 +5,7 @@ import { fromObjectInput, toObjectSchema } from "./object-schema.ts";
 
 const schemaOf = (schema: z.ZodType) => toInputJsonSchema(schema, "tool");
 
-test("an object stays what it is, and says which fields it has and needs", () => {
+test("an object schema stays the same, with its properties and required fields", () => {
   const schema = schemaOf(z.object({ sku: z.string(), note: z.string().optional() }));
   expect(toObjectSchema(schema)).toMatchObject({ type: "object", required: ["sku"] });
   expect(fromObjectInput(schema, { sku: "a" })).toEqual({ sku: "a" });
@@ -30,7 +30,7 @@ test.each<[string, z.ZodType, unknown]>([
   expect(fromObjectInput(schema, value)).toEqual(value);
 });
 
-test("a reference to the whole still leads there", () => {
+test("a reference to the root still resolves", () => {
   const tree: z.ZodType = z.union([z.string(), z.object({ children: z.array(z.lazy(() => tree)) })]);
   const offered = JSON.stringify(toObjectSchema(schemaOf(tree)));
   expect(offered).toContain('"$ref":"#/properties/input"');

@@ -1,6 +1,6 @@
 /**
- * Providers take an object at the top, no union there, and only some names for its fields. A tool that takes something
- * else is offered with one field, `input`, that holds it.
+ * Providers require an object at the top of a schema, without a union, and restrict its field names. A tool with any other
+ * schema is offered with one field, `input`, that contains the arguments.
  */
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -11,7 +11,7 @@ export interface ObjectSchema extends JsonSchema {
 }
 
 const FIELD = "input";
-/** Anthropic's rule, which holds at the top only. */
+/** Anthropic's rule. It applies to the top level only. */
 const FIELD_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "not", "$ref", "enum", "const"];
 
@@ -26,13 +26,13 @@ export function toObjectSchema(schema: JsonSchema): ObjectSchema {
   };
 }
 
-/** The arguments of the tool in what the model sent. */
+/** The tool's arguments in the input that the model sent. */
 export function fromObjectInput(schema: JsonSchema, input: unknown): unknown {
   if (!isWrapped(schema)) return input;
   return typeof input === "object" && input !== null && FIELD in input ? input[FIELD] : input;
 }
 
-/** What the model sent, with other arguments in it. */
+/** The input that the model sent, with other arguments. */
 export function withArguments(schema: JsonSchema, input: unknown, args: unknown): unknown {
   const isInside = isWrapped(schema) && typeof input === "object" && input !== null && FIELD in input;
   return isInside ? { ...input, [FIELD]: args } : args;
@@ -46,7 +46,7 @@ export function isWrapped(schema: JsonSchema): boolean {
   );
 }
 
-/** `#` meant the schema itself, which stands one level down now. */
+/** `#` refers to the original schema, which is now one level down. */
 function moveRoot(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(moveRoot);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** Small checks that can be put together: what an option may be, and what the error says when it is something else. */
+/** Composable checks of option values. Each error says what was expected and what came. */
 import { encode, UnencodableError } from "../util/encode.ts";
 import { isPostgresAddress } from "../store/open-store.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
@@ -8,7 +8,7 @@ export type Check = (value: unknown, field: string) => void;
 
 export class Problem extends Error {
   readonly field: string;
-  /** `true` where the message is a whole sentence, which names the field itself. */
+  /** `true` if the message is a whole sentence that names the field itself. */
   readonly isWhole: boolean;
 
   constructor(field: string, problem: string, isWhole = field === "") {
@@ -28,16 +28,13 @@ export function must(isGood: (value: unknown) => boolean, wanted: string): Check
   };
 }
 
-export const aText = must((value) => typeof value === "string", "a text");
-export const aFullText = must(
-  (value) => typeof value === "string" && value !== "",
-  "a text that is not empty",
-);
+export const aText = must((value) => typeof value === "string", "a string");
+export const aFullText = must((value) => typeof value === "string" && value !== "", "a non-empty string");
 export const aBoolean = must((value) => typeof value === "boolean", "true or false");
 export const aFunction = must((value) => typeof value === "function", "a function");
 export const paths: Check = must(
   (value) => Array.isArray(value) && value.every((path) => typeof path === "string" && path !== ""),
-  'a list of dotted paths, for example ["card.number"]',
+  'an array of dotted paths, for example ["card.number"]',
 );
 
 export function aNumber(least: number): Check {
@@ -51,7 +48,7 @@ export function aNumberIn(least: number, most: number): Check {
 
 export function anInteger(least: number): Check {
   const isGood = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= least;
-  return must(isGood, `a whole number of at least ${least}`);
+  return must(isGood, `an integer of at least ${least}`);
 }
 
 export function oneOf(...values: readonly (string | boolean)[]): Check {
@@ -64,7 +61,7 @@ export function either(wanted: string, ...checks: readonly Check[]): Check {
   return must((value) => checks.some((check) => passes(check, value)), wanted);
 }
 
-/** An object with these fields and no others; each may be left out. */
+/** An object with these optional fields and no others. */
 export function fields(shape: Readonly<Record<string, Check>>): Check {
   return (value, field) => {
     anObject(value, field);
@@ -81,18 +78,18 @@ export const anObject: Check = must(
   "an object",
 );
 
-/** Something that can be written down. */
+/** An object that can be stored. */
 export const storable: Check = (value, field) => {
   anObject(value, field);
   try {
     encode(value);
   } catch (error) {
     if (!(error instanceof UnencodableError)) throw error;
-    throw new Problem(field, `must be something that can be stored: ${error.message}.`);
+    throw new Problem(field, `must be storable: ${error.message}.`);
   }
 };
 
-/** @param whole what has no such option: the name of a function, or nothing for a tool */
+/** @param whole the function whose options these are; `""` for a tool definition */
 export function refuseUnknown(options: object, known: readonly string[], inside = "", whole = ""): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
@@ -103,12 +100,12 @@ export function refuseUnknown(options: object, known: readonly string[], inside 
       ? ` Did you mean "${near}"?`
       : whole === ""
         ? ""
-        : ` It takes ${known.length === 0 ? "none" : known.join(", ")}.`;
+        : ` Known options: ${known.length === 0 ? "none" : known.join(", ")}.`;
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
   throw new Problem(field, `unknown option ${JSON.stringify(unknown)}${of}.${rest}`, true);
 }
 
-/** The known name that was probably meant, if one is near. */
+/** The known name that is most similar to a misspelled one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const near = known
@@ -118,7 +115,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.one;
 }
 
-/** A slip of a letter or two, or a name that holds the other one, such as `timeoutMs` for `toolTimeoutMs`. */
+/** One or two typos, or a name that contains the other one, such as `timeoutMs` for `toolTimeoutMs`. */
 function areAlike(one: string, other: string, apart: number): boolean {
   const shorter = Math.min(one.length, other.length);
   if (apart <= Math.min(2, Math.ceil(shorter / 3))) return true;
@@ -136,7 +133,7 @@ function passes(check: Check, value: unknown): boolean {
   }
 }
 
-/** How many letters have to be added, removed, changed or swapped with their neighbour. */
+/** The edit distance: letters to add, remove, change or swap with their neighbour. */
 export function distance(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
@@ -161,7 +158,7 @@ export function describe(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "symbol") return "a symbol";
-  if (Array.isArray(value)) return "a list";
+  if (Array.isArray(value)) return "an array";
   if (isPromise(value)) return "a promise (await it first)";
   if (typeof value === "function") return "a function";
   if (value instanceof Map) return "a Map";
@@ -174,12 +171,12 @@ export function isPromise(value: unknown): boolean {
 
 export const aSignal: Check = must((value) => value instanceof AbortSignal, "an AbortSignal");
 
-export const aList: Check = must((value) => Array.isArray(value), "a list");
+export const aList: Check = must((value) => Array.isArray(value), "an array");
 
 export function listOf(check: Check): Check {
   return (value, field) => {
     aList(value, field);
-    // Spread, so that a hole in a list is looked at too.
+    // Spread, so that holes are checked too.
     for (const [index, item] of [...(value as unknown[])].entries()) check(item, `${field}[${index}]`);
   };
 }
@@ -191,7 +188,6 @@ export function valuesOf(check: Check): Check {
   };
 }
 
-/** Any value at all. */
 export const anything: Check = () => undefined;
 
 /** An object with these methods. */
@@ -205,12 +201,11 @@ export function withMethods(wanted: string, ...methods: readonly string[]): Chec
   );
 }
 
-export const aRuntime: Check = withMethods("a runtime made by createRuntime", "call", "run");
+export const aRuntime: Check = withMethods("a runtime from createRuntime", "call", "run");
 
-/** What takes all tools of a program: a list, an object by name, or a registry. */
 export const aToolSource: Check = must(
   isToolSource,
-  "a list of tools, an object of tools by name, or a registry",
+  "an array of tools, an object of tools by name, or a registry",
 );
 
 /** The fields of a promise, a `Set` or a `Map` do not show what is in it: it would count as an empty object. */
@@ -219,11 +214,11 @@ export function isToolSource(value: unknown): value is object {
   return Array.isArray(value) || !(Symbol.iterator in value);
 }
 
-/** An id that every store can hold. */
+/** An id that every store accepts. */
 export const anId: Check = (value, field) => {
   aFullText(value, field);
   if (!isStorableText(value as string))
-    throw new Problem(field, "must not hold U+0000 or half a surrogate pair.");
+    throw new Problem(field, "must not contain U+0000 or a lone surrogate.");
   if (isTooLongForId(value as string))
     throw new Problem(field, `must be at most ${LONGEST_ID_BYTES} bytes long.`);
 };

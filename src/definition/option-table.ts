@@ -1,16 +1,16 @@
 /**
- * One table for each function that takes options: the names, and what each may be. Every surface is checked by this file, so
- * that an unknown name or a wrong type is refused in the same words everywhere, and no value counts as true by coercion.
+ * One table of option names and checks for each function that takes options. All of them use this file, so that unknown
+ * names and wrong types give the same errors everywhere, and no value counts as true by coercion.
  */
 import { ToolwrightError } from "../errors.ts";
 import { type Check, describe, Problem, refuseUnknown } from "./option-checks.ts";
 
 export interface OptionTable {
-  /** How errors name the function, for example `createMcpServer`. */
+  /** The function's name in errors, for example `createMcpServer`. */
   readonly surface: string;
   readonly checks: Readonly<Record<string, Check>>;
   readonly required: readonly string[];
-  /** What `{ … }` stands for in an error about something that is not an object. */
+  /** An example of the options, for the error about a value that is not an object. */
   readonly example: string;
 }
 
@@ -34,7 +34,7 @@ export function checkOptions(table: OptionTable, given: unknown): void {
   }
 }
 
-/** The same for a caller with words of its own. @throws Problem */
+/** For a caller that makes its own error. @throws Problem */
 export function checkAgainst({ surface, checks, required, example }: OptionTable, given: unknown): void {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
@@ -49,7 +49,7 @@ export function checkAgainst({ surface, checks, required, example }: OptionTable
   }
 }
 
-/** Puts the name of the function before what a check says. */
+/** Prefixes the message of a check with the name of the function. */
 export function asOptionError(surface: string, check: () => void): void {
   try {
     check();

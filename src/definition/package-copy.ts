@@ -1,30 +1,30 @@
 /**
- * Several copies of this package may be loaded in one process: an npm alias beside the real name, or a dependency that
- * brings its own. Copies of one version share what has to be shared and use each other's objects. Copies of different
- * versions refuse to: what one of them does not understand of the other would otherwise be lost without an error.
+ * Several copies of this package may be loaded in one process: under an npm alias, or by a dependency with its own copy.
+ * Copies of one version share state and use each other's objects. Copies of different versions refuse to work together:
+ * data that one of them does not understand would be lost without an error.
  */
 import { fileURLToPath } from "node:url";
 import { ToolwrightError } from "../errors.ts";
 
-/** The version in package.json; a test compares the two. Written here since a bundle has no package.json beside it. */
+/** The version in package.json; a test compares the two. A constant, since a bundle has no package.json. */
 const VERSION = "0.1.0";
 
 export interface PackageCopy {
   readonly version: string;
-  /** Where it was loaded from. */
+  /** The folder or URL that it was loaded from. */
   readonly path: string;
-  /** How its pipeline is entered, for calls that another copy makes inside its runs. Set when it is loaded. */
+  /** The entry to its pipeline, for calls that another copy makes inside its runs. Set on load. */
   entry?: unknown;
 }
 
 export const OWN_COPY: PackageCopy = { version: VERSION, path: pathOf(import.meta.url) };
 
-/** Which copy made an object that another one may be given. */
+/** The copy of the package that created an object. */
 export const MADE_BY = Symbol.for("toolwright.copy");
 
 /**
- * State that all copies in this process have in common. The name carries the format of what is stored, so that a later
- * version with another format has state of its own.
+ * State that all copies in this process share. The name includes the version of its format, so that a later version with
+ * another format has separate state.
  */
 export function sharedByCopies<T>(name: string, create: () => T): T {
   const holder = globalThis as { [name: symbol]: unknown };
@@ -38,7 +38,7 @@ export function isSameVersion(copy: PackageCopy | undefined): boolean {
 }
 
 /**
- * @param copy `undefined` for what a version made that did not say so yet
+ * @param copy `undefined` for objects of versions that did not set MADE_BY
  * @throws TOOL_PACKAGE_CONFLICT
  */
 export function assertSameVersion(copy: PackageCopy | undefined, what: string): void {

@@ -1,24 +1,24 @@
 /**
- * Names that a provider takes, for tools whose own it refuses, and back. The same tools get the same names whatever their
- * order, and no two tools share one.
+ * Maps tool names to names that a provider accepts. The same tools get the same names in any order, and no two tools share
+ * a name.
  */
 import { ToolwrightError } from "../errors.ts";
 import { sha256 } from "../util/hash.ts";
 
 export interface NameRule {
-  /** A character that may not stand in a name. Global. */
+  /** A character that is not allowed in a name. Global. */
   readonly refused: RegExp;
   readonly maxLength: number;
 }
 
-/** What Anthropic, OpenAI and most others take. */
+/** The rule of Anthropic, OpenAI and most others. */
 export const COMMON_NAME_RULE: NameRule = { refused: /[^a-zA-Z0-9_-]/g, maxLength: 64 };
 
 const DIGEST_LENGTH = 8;
 
 /**
- * The name for the provider of each name, in order. Names that are fine stay as they are.
- * @throws TOOL_ALREADY_REGISTERED when a name comes twice, or two cannot be told apart
+ * The provider's name for each name, in order. Valid names stay the same.
+ * @throws TOOL_ALREADY_REGISTERED for a duplicate name, or two names that map to the same one
  */
 export function toProviderNames(names: readonly string[], rule: NameRule = COMMON_NAME_RULE): string[] {
   assertDistinct(names, names);
@@ -39,7 +39,7 @@ function shorten(name: string, rule: NameRule): string {
   return withDigest(name, clean, rule);
 }
 
-/** The digest is of the whole name: what was cut off or replaced tells names apart. */
+/** The digest covers the whole name, so that names which differ only in removed characters stay different. */
 function withDigest(name: string, clean: string, rule: NameRule): string {
   const digest = sha256(name).slice(0, DIGEST_LENGTH);
   return `${clean.slice(0, rule.maxLength - DIGEST_LENGTH - 1)}_${digest}`;

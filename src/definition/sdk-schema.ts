@@ -1,7 +1,6 @@
 /**
- * A schema in the form that the AI SDK takes without being imported. It carries the JSON Schema and checks values, so that
- * the SDK repairs calls that do not fit and refuses forged histories. What it hands on is the value as it was sent: our
- * own pipeline parses it.
+ * A schema in the form that the AI SDK accepts, without importing the SDK. It has the JSON Schema and validates values, so
+ * that the SDK repairs invalid calls and refuses forged histories. It passes values on unchanged: our pipeline parses them.
  */
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -29,13 +28,13 @@ export type SdkCheck<Value> =
   | { readonly success: true; readonly value: Value }
   | { readonly success: false; readonly error: Error };
 
-/** @param problemWith why a value does not fit; `undefined` where it does */
+/** @param problemWith returns the validation error of a value, or `undefined` */
 export function toSdkSchema<Value>(
   makeJsonSchema: () => JsonSchema,
   problemWith: (value: unknown) => Promise<Error | undefined>,
 ): SdkSchema<Value> {
-  let made: JsonSchema | undefined;
-  const jsonSchema = (): JsonSchema => (made ??= makeJsonSchema());
+  let cached: JsonSchema | undefined;
+  const jsonSchema = (): JsonSchema => (cached ??= makeJsonSchema());
   const validate = async (value: unknown): Promise<SdkCheck<Value>> => {
     const error = await problemWith(value);
     return error === undefined ? { success: true, value: value as Value } : { success: false, error };

@@ -1,8 +1,8 @@
-/** What an author may say about a tool, in the three spellings that are one: `defineTool`, `createTool`, `ToolDefinition`. */
+/** The options of a tool, which `defineTool`, `createTool` and `ToolDefinition` share. */
 import type { z } from "zod";
 import type { ToolCapabilities, ToolContext } from "./context.ts";
 
-// `Promise` beside `PromiseLike`: the compiler then compares what they hold, and reports that instead of `then`.
+// With `Promise` beside `PromiseLike`, compiler errors name the resolved type instead of `then`.
 export type Awaitable<T> = T | Promise<T> | PromiseLike<T>;
 
 export interface CacheOptions<Args> {
@@ -18,7 +18,7 @@ export interface RetryOptions {
   readonly backoffMs?: number | undefined;
   readonly maxBackoffMs?: number | undefined;
   readonly shouldRetry?: ((error: Error, attempt: number) => Awaitable<boolean>) | undefined;
-  /** Consecutive failures that switch the tool off. */
+  /** Consecutive failures that open the circuit breaker. */
   readonly circuitBreakerThreshold?: number | undefined;
   readonly breaker?:
     | { readonly scope?: "run" | "shared" | undefined; readonly resetMs?: number | undefined }
@@ -30,20 +30,20 @@ export interface RedactOptions {
   readonly output?: readonly string[] | undefined;
 }
 
-/** A text on the command line that stands for several fields, such as `drive:/path`. */
+/** A command line argument that is parsed into several fields, such as `drive:/path`. */
 export interface ParsedPositional {
   readonly name: string;
-  /** What it throws is told to whoever typed the text. */
+  /** The message of an error that it throws is shown on the command line. */
   readonly parse: (text: string) => Record<string, unknown>;
 }
 
-/** How the generated command line spells the tool. */
+/** The tool's generated command line. */
 export interface CliOptions {
-  /** Fields, in order. Default: the required ones that are scalars. A list in the last place takes all words that are left. */
+  /** Fields, in order. Default: the required scalar fields. If the last one is an array, it takes all remaining words. */
   readonly positionals?: readonly (string | ParsedPositional)[] | ParsedPositional | undefined;
   /** Short options by field, such as `{ depth: "-d" }`; fields of nested objects are dotted. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
-  /** Not shown in help. */
+  /** Hides the tool in help. */
   readonly hidden?: boolean | undefined;
 }
 
@@ -78,25 +78,25 @@ export interface ToolPolicies<Args, Output, Capabilities> {
   readonly retry?: RetryOptions | undefined;
   /** For one try. Default: no limit of its own. */
   readonly timeoutMs?: number | undefined;
-  /** One effect per tool and business key in the whole store, whatever the run. */
+  /** The business key: one effect per tool and key in the whole store, across runs. */
   readonly idempotencyKey?: ((args: Args) => string) | undefined;
-  /** Asks the outside world whether an interrupted call happened. */
+  /** Checks outside whether the effect of an interrupted call happened. */
   readonly reconcile?:
     | ((args: Args, ctx: ToolContext<Capabilities>) => Awaitable<Reconciled<Output>>)
     | undefined;
-  /** What an equal call in a later attempt gets. */
+  /** Whether an equal call in a later attempt returns the stored outcome or runs. */
   readonly replay?: "recorded" | "run" | undefined;
   /**
-   * Whether `execute` passes `ctx.idempotencyKey` on to a service that honours it. Default: `true` if the text of
-   * `execute` names the key, or a logged call of the tool has read it.
+   * Whether `execute` passes `ctx.idempotencyKey` on to a service that honours it. Default: `true` if the source of
+   * `execute` mentions the key, or a logged call of the tool has read it.
    */
   readonly acceptsIdempotencyKey?: boolean | undefined;
-  /** How old an interrupted call must be before `reconcile` is asked. Default 1,000. */
+  /** How old an interrupted call must be before `reconcile` runs. Default 1,000. */
   readonly settleMs?: number | undefined;
   /**
-   * What happens to an equal call when an earlier one was interrupted. `"run"`: it runs again. `"ask"`: a person decides.
-   * `"tell"`: the model reads `outcome_unknown`; where no model reads the answer, a person decides. `"fail"`: it ends with
-   * TOOL_OUTCOME_UNKNOWN. Default: "ask", or "run" for tools that are idempotent or pass their key on.
+   * What an equal call does after an earlier one was interrupted. `"run"`: it runs again. `"ask"`: it waits for approval.
+   * `"tell"`: the model reads `outcome_unknown`; if no model reads the result, the call waits for approval. `"fail"`: it ends
+   * with TOOL_OUTCOME_UNKNOWN. Default: "ask", or "run" for tools that are idempotent or pass their key on.
    */
   readonly onUnknown?: OnUnknown | undefined;
   readonly costOf?: ((call: { readonly model: string; readonly usage: unknown }) => number) | undefined;
@@ -104,7 +104,7 @@ export interface ToolPolicies<Args, Output, Capabilities> {
   readonly cli?: CliOptions | undefined;
 }
 
-/** The seed's plain-object spelling: `const tool = { … } satisfies ToolDefinition<typeof input, typeof output>`. */
+/** A tool as a plain object: `const tool = { … } satisfies ToolDefinition<typeof input, typeof output>`. */
 export interface ToolDefinition<
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
@@ -118,8 +118,8 @@ export interface ToolDefinition<
 }
 
 /**
- * The function of a tool. It returns what the output schema takes, or anything where there is none (`Output` is `never`).
- * The condition is about the whole function: the compiler infers a union of results through it.
+ * The function of a tool. It returns the input of the output schema, or anything without one (`Output` is `never`). The
+ * condition covers the whole function type, so that the compiler can infer a union of results.
  */
 export type ExecuteFor<Input extends z.ZodType, Result, Output extends z.ZodType, Capabilities> = [
   Output,
@@ -127,15 +127,15 @@ export type ExecuteFor<Input extends z.ZodType, Result, Output extends z.ZodType
   ? (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<Result>
   : (args: z.output<Input>, ctx: ToolContext<Capabilities>) => Awaitable<z.input<Output>>;
 
-/** What a caller gets: what the output schema makes of the result, or the result itself. */
+/** The caller's result: the output of the output schema, or without one what `execute` returned. */
 export type OutputFor<Output extends z.ZodType, Result> = [Output] extends [never]
   ? Awaited<Result>
   : z.output<Output>;
 
 /**
  * The options of `defineTool`.
- * @typeParam Result what `execute` returns, where there is no output schema
- * @typeParam Output the output schema, `never` where there is none
+ * @typeParam Result what `execute` returns if there is no output schema
+ * @typeParam Output the output schema, or `never`
  */
 export interface DefineToolOptions<
   Input extends z.ZodType,

@@ -1,4 +1,4 @@
-/** A tool as the pipeline sees it: every option resolved to its default, every contradiction refused. */
+/** The spec of a tool for the pipeline: every option checked, and every default resolved. */
 import type { z } from "zod";
 import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
@@ -6,10 +6,10 @@ import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
 import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } from "./tool-options.ts";
 
-/** Arguments are only known to be what the schema says once they are parsed, so here they are `unknown`. */
+/** Arguments are `unknown` here: their type is certain only once the schema has parsed them. */
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
 
-/** What an AI SDK loop reads from a tool beside what every tool has. It is handed on as it is. */
+/** Fields of a tool that only an AI SDK loop reads. They are passed on unchanged. */
 export const SDK_PARTS = [
   "type",
   "title",
@@ -30,7 +30,7 @@ export const SDK_PARTS = [
 
 export type SdkParts = Readonly<Partial<Record<(typeof SDK_PARTS)[number] | "description", unknown>>>;
 
-/** What an MCP server says about a tool beside its schemas. Hints for clients: nothing here depends on them. */
+/** What an MCP server lists for a tool besides its schemas. Hints for clients: nothing here depends on them. */
 export interface McpParts {
   readonly title?: string | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
@@ -45,7 +45,7 @@ export interface ToolSpec {
   readonly schema: z.ZodType;
   readonly outputSchema: z.ZodType | undefined;
   readonly inputJsonSchema: JsonSchema;
-  /** Given where the output schema was made from this JSON Schema. */
+  /** The JSON Schema that the output schema was created from, if any. */
   readonly outputJsonSchema: JsonSchema | undefined;
   readonly mcp: McpParts;
   readonly execute: (args: unknown, ctx: ToolContext<object>) => unknown;
@@ -53,7 +53,7 @@ export interface ToolSpec {
   readonly idempotent: boolean;
   readonly replay: "recorded" | "run";
   readonly onUnknown: OnUnknown | undefined;
-  /** Whether the definition says, or the text of `execute` shows, that it passes the idempotency key on. */
+  /** Whether `execute` passes the idempotency key on, by its definition or its source. */
   readonly takesKey: boolean;
   readonly settleMs: number;
   readonly cache: CacheOptions<unknown> | undefined;
@@ -72,22 +72,22 @@ export interface ToolSpec {
   readonly group: string | undefined;
   readonly terminal: false | { readonly status: string };
   readonly cli: CliOptions;
-  /** The policies as the author gave them. */
+  /** The policies as the author wrote them. */
   readonly options: ToolPolicies<never, never, never>;
-  /** The field that is described in the log, and never shown there. */
+  /** The field whose content is logged as a digest only. */
   readonly digestInput: string | undefined;
-  /** Touches no budget of the run. */
+  /** Uses no limit of the run. */
   readonly isExempt: boolean;
-  /** Whether `execute` was written with a second parameter. */
+  /** Whether `execute` declares a second parameter. */
   readonly declaresContext: boolean;
-  /** Whether `execute` parses its input itself: then it is handed what was sent, and nothing is transformed twice. */
+  /** Whether `execute` parses its input itself: then it receives the input as sent, so that nothing is transformed twice. */
   readonly parsesInput: boolean;
-  /** Whether `execute` yields: the yields before the last one are preliminary results. */
+  /** Whether `execute` is a generator: all yields but the last are preliminary results. */
   readonly yields: boolean;
   readonly sdk: SdkParts;
-  /** The tool that this one is a changed copy of. */
+  /** The original tool, if this one is a modified copy. */
   readonly base: ToolSpec | undefined;
-  /** Whether the copy has another `execute`, which may call the tool's own. */
+  /** Whether the copy has another `execute`, which may call the original. */
   readonly wraps: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface ToolParts {
   readonly description?: string | undefined;
   readonly schema: z.ZodType;
   readonly outputSchema?: z.ZodType | undefined;
-  /** Given where the schema was made from this JSON Schema. */
+  /** The JSON Schema that the schema was created from, if any. */
   readonly inputJsonSchema?: JsonSchema | undefined;
   readonly outputJsonSchema?: JsonSchema | undefined;
   readonly mcp?: McpParts | undefined;
@@ -110,11 +110,11 @@ export interface ToolParts {
 
 const DEFAULT_SETTLE_MS = 1_000;
 
-/** For tools of our own: what an author cannot say. */
+/** Settings that only built-in tools have. */
 export interface BuiltInParts {
-  /** The field with content that is too much for a log: it is described there, never shown. */
+  /** The field with content that is too large for the log: only its digest is logged. */
   readonly digestInput?: string | undefined;
-  /** How an agent gives its answer must not fail at a budget. */
+  /** Set for the tool by which an agent returns its answer: no limit may refuse it. */
   readonly isExempt?: boolean | undefined;
 }
 
@@ -128,7 +128,7 @@ export function createToolSpec(
   return { ...resolve(parts, policies), schema, inputJsonSchema };
 }
 
-/** Of a tool of our own, which needs no check. Its schema is made when somebody asks for it: importing it costs little. */
+/** The spec of a built-in tool, which needs no check. Its schema is created on first use, to keep the import cheap. */
 export function createBuiltInSpec(
   parts: Omit<ToolParts, "schema"> & BuiltInParts & { readonly schema: () => z.ZodType },
   policies: ToolPolicies<never, never, never>,
@@ -200,7 +200,7 @@ export function isGenerator(execute: unknown): boolean {
   return typeof execute === "function" && /Generator/.test(Object.prototype.toString.call(execute));
 }
 
-/** Merely taking `ctx` proves nothing: it may be there for `ctx.log`. */
+/** A `ctx` parameter alone proves nothing: the tool may only use `ctx.log`. */
 function namesKey(execute: ToolParts["execute"]): boolean {
   return /\b(?:idempotencyKey|getToolIdempotencyKey)\b/.test(Function.prototype.toString.call(execute));
 }
@@ -210,17 +210,17 @@ function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {
   return terminal === true ? { status: "complete" } : terminal;
 }
 
-/** Whether an equal call of a later attempt runs again, whatever became of the earlier one. A business key wins. */
+/** Whether an equal call of a later attempt runs again, whatever the outcome of the earlier one. A business key wins. */
 export function runsInEachAttempt(spec: ToolSpec): boolean {
   return spec.replay === "run" && spec.idempotencyKey === undefined;
 }
 
-/** A function with `ctx` may hand it to another one, which reads the key. */
+/** A function with a `ctx` parameter may pass it to another one, which reads the key. */
 export function mayPassKeyOn({ options, takesKey, declaresContext }: ToolSpec): boolean {
   return options.acceptsIdempotencyKey ?? (takesKey || declaresContext);
 }
 
-/** A non-idempotent side effect: what must never happen twice. */
+/** A non-idempotent side effect: it must never happen twice. */
 export function isUnrepeatable(spec: ToolSpec): boolean {
   return spec.sideEffect && !spec.idempotent;
 }

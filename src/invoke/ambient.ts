@@ -1,13 +1,13 @@
-/** What a tool that is called further down finds: the scope it counts in. Separate from what tools themselves see. */
+/** The scope in which a tool that is called further down the stack counts. Tools themselves cannot see it. */
 import { getAmbient, type PartialToolContext, runInFrame } from "../definition/context.ts";
 import type { Scope } from "./scope.ts";
 import type { Try } from "./try.ts";
 
 export interface Ambient {
   readonly scope: Scope;
-  /** The try of a call that is running, whose inner calls have a scope of their own. */
+  /** The running try of a call. Its inner calls have their own scope. */
   readonly attempt: Try | undefined;
-  /** For a run that was opened inside a call: the try of that call. */
+  /** The try that opened the run, if the run was opened inside a call. */
   readonly around?: Try | undefined;
 }
 
@@ -15,7 +15,7 @@ export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | 
   return runInFrame(ambient, context, work);
 }
 
-/** The try whose function is running here, also through a run that it opened. */
+/** The try whose function is running, also through a run that it opened. */
 export function tryAround(): Try | undefined {
   const ambient = currentAmbient();
   return ambient?.attempt ?? ambient?.around;

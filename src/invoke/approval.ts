@@ -1,4 +1,4 @@
-/** An approval request as callers see it: decoded, and without what only the store needs. */
+/** The public form of an approval request: decoded, without the columns that only the store needs. */
 import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/tables/approvals.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { decode } from "../util/encode.ts";
@@ -19,7 +19,7 @@ export interface Approval {
   readonly prompt: string;
   readonly defaults: unknown;
   readonly callKey: string;
-  /** The call that this one is made inside of, if any. */
+  /** The key of the enclosing call, if any. */
   readonly parentKey: string | undefined;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | undefined;
@@ -27,9 +27,9 @@ export interface Approval {
   readonly decidedBy: string | undefined;
   readonly comment: string | undefined;
   readonly approvedArgs: unknown;
-  /** How a question about an interrupted call (`kind: "replay"`) was answered. */
+  /** The resolution of an interrupted call (`kind: "replay"`). */
   readonly resolution: ApprovalResolution | undefined;
-  /** Of such a question: what the call returns, as JSON Schema. `undefined` where it may be anything, or nothing. */
+  /** For `kind: "replay"`: the JSON Schema of the call's output. `undefined` if the output may be anything, or nothing. */
   readonly outputSchema: JsonSchema | undefined;
 }
 

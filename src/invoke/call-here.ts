@@ -1,4 +1,4 @@
-/** A call that is made without saying where: inside a call, inside a run, or outside any. */
+/** Makes a call in the current context: inside a call, inside a run, or outside any run. */
 import {
   assertNoForeignRun,
   getToolContext,
@@ -11,11 +11,11 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { currentAmbient } from "./ambient.ts";
 import { type CallOptions, innerScopeOf } from "./call.ts";
 import { createDetachedScope } from "./detached.ts";
-import { askWhetherPending, invoke, invokeDetached } from "./invoke.ts";
+import { checkWhetherPending, invoke, invokeDetached } from "./invoke.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Scope } from "./scope.ts";
 
-/** How the pipeline of a copy of the package is entered. A run is driven by the copy that opened it, and by no other. */
+/** The entry to the pipeline of a copy of the package. Only the copy that opened a run drives it. */
 interface PipelineEntry {
   readonly scopeHere: typeof scopeHere;
   readonly callHere: typeof callHere;
@@ -28,7 +28,7 @@ function otherEntry(): PipelineEntry | undefined {
   return otherCopyAround()?.entry as PipelineEntry | undefined;
 }
 
-/** The scope in which a call made here counts: inside a call its own, else that of the run. */
+/** The scope of a call that is made here: inside a call its inner scope, else the scope of the run. */
 export function scopeHere(): Scope | undefined {
   const other = otherEntry();
   if (other !== undefined) return other.scopeHere();
@@ -37,7 +37,7 @@ export function scopeHere(): Scope | undefined {
   return ambient.attempt === undefined ? ambient.scope : innerScopeOf(ambient.attempt);
 }
 
-/** @throws TOOL_PACKAGE_CONFLICT inside a run of another version: outside of that run it would leave no record */
+/** @throws TOOL_PACKAGE_CONFLICT inside a run of another version, which could not log the call */
 export async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
   assertNoForeignRun();
   const other = otherEntry();
@@ -52,8 +52,8 @@ export async function callHere(spec: ToolSpec, args: unknown, options: CallOptio
 }
 
 /**
- * A copy of a tool with another `execute` calls the original inside of it: that is the same call, with one row, one key
- * and one approval. `undefined` where it is another call.
+ * A modified copy of a tool may call the original in its own `execute`. That is the same call, with one row, one key and one
+ * approval. `undefined` if it is another call.
  */
 export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> | undefined {
   const attempt = currentAmbient()?.attempt;
@@ -63,7 +63,7 @@ export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> 
   return attempt.takeOwnExecute(own) ? runBase(own, args) : undefined;
 }
 
-/** Whether all that guards the one guards the copy as well. */
+/** Whether every policy of the tool also applies to the copy. */
 function isInside(spec: ToolSpec, copy: ToolSpec): boolean {
   for (let base: ToolSpec | undefined = copy; base !== undefined; base = base.base) {
     if (base === spec) return true;
@@ -95,6 +95,6 @@ export async function needsApprovalHere(
   const other = otherEntry();
   if (other !== undefined) return other.needsApprovalHere(spec, args, options);
   const scope = scopeHere()?.turn(options.history?.turn ?? 1);
-  // Outside any run the call itself refuses, in words.
-  return scope === undefined ? false : askWhetherPending(scope, spec, args, options);
+  // Outside any run the call itself refuses with TOOL_APPROVAL_REQUIRED.
+  return scope === undefined ? false : checkWhetherPending(scope, spec, args, options);
 }

@@ -1,57 +1,99 @@
-/** How far a call has come, as the policies note it. A call that goes through the pipeline once more begins anew here. */
+/**
+ * How far a call has come in the pipeline. Fields are grouped by the stage that writes them; other stages only read them.
+ * A call that enters the pipeline again (`resetCall`) starts with new values.
+ */
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { CacheKey } from "../store/tables/cache.ts";
 import type { CallRow } from "../store/tables/calls.ts";
 import type { Spending } from "./spending.ts";
 
-/** A class, so that every call has all fields from the start, which costs least. */
+/** A class with initial values: every call has the same shape from the start, which is the cheapest. */
 export class Progress {
-  /** The row of this attempt that the call goes on with, if it has one. */
+  // Written by `journal` (journal/decide.ts), before the call runs.
+
+  /** The existing row of this attempt that the call continues, if any. */
   row: CallRow | undefined = undefined;
-  /** The decision that the call runs on, and how it is spent. */
-  approval: ApprovalRow | undefined = undefined;
-  /** An approval was redeemed for this call before it became unknown: it needs no second one. */
-  approvedBefore: boolean = false;
-  /** The decision that this call was, or is to be, run on. */
-  approvalId: string | null = null;
-  /** Arguments that a person put in the place of those that were sent. */
-  editedArgsJson: string | null = null;
-  begun: boolean = false;
-  /** It is entered again because an inner call was decided, and was counted when it began. */
+  /** The call is entered again after an inner call was decided. It was counted against the limits when it began. */
   isReentry: boolean = false;
-  /** An earlier try of this call was interrupted, or it waited for an inner call: a refusal now says nothing about that. */
+  /** An approval was redeemed for this call before its outcome became unknown: it needs no second one. */
+  approvedBefore: boolean = false;
+  /** The arguments that an approver edited, as JSON. They replace the arguments that were sent. */
+  editedArgsJson: string | null = null;
+  /** The stored late output of an effect that happened: the only trace of it. */
+  lateJson: string | null = null;
+
+  // Written by `journal`, and by a later stage.
+
+  /** An earlier try may have had its effect, so a refusal now proves nothing. Also written by `claim`. */
   mayHaveHappened: boolean = false;
-  /** A pure call needs no intent: its row is written when it ends. */
+  /** The approval that this call runs on, and redeems when it begins. Also written by `approve`. */
+  approval: ApprovalRow | undefined = undefined;
+  /** The id of the approval that this call ran on, or will run on. Also written by `approve`. */
+  approvalId: string | null = null;
+  /** What the model reads beside the result. Also written by `approve` and `claim`. */
+  note: string | undefined = undefined;
+
+  // Written by `limit`.
+
+  /** Stores the cost while the call runs, if the run has a cost limit. */
+  spending: Spending | undefined = undefined;
+  /** When the time limit of the run ends this call, by the monotonic clock. */
+  wallDeadlineMs: number | undefined = undefined;
+
+  // Written by `capacity`.
+
+  /** How often the call waited for calls in flight that may open the breaker. */
+  breakerWaits: number = 0;
+  /** How often the call waited for budgets that calls of other processes hold. */
+  budgetWaits: number = 0;
+  /** Waiting for a slot or a budget would be a deadlock: the call shares those of the calls that wait for it. */
+  mustNotWait: boolean = false;
+
+  // Written by `cache`.
+
+  /** The key under which equal calls share a result. Computed once, since `keyFn` is code of the author. */
+  cacheKey: CacheKey | undefined = undefined;
+
+  // Written by `breaker`.
+
+  /** The call probes whether a failing tool works again. */
+  isProbe: boolean = false;
+
+  // Written by `begin`.
+
+  begun: boolean = false;
+  /** A pure call, which needs no intent: its row is inserted when it ends. */
   isDeferred: boolean = false;
-  /** `execute` was entered: from here on something may have happened outside. */
+
+  // Written by `retry`.
+
+  /** All failed tries so far reported `effect: "none"`. */
+  noEffectSoFar: boolean = true;
+
+  // Written by `timeout`.
+
+  /** A try was interrupted inside `execute`, so its effect is in doubt, however soon it settles after that. */
+  interruptedInExecute: boolean = false;
+
+  // Written by `execute`.
+
+  /** `execute` was entered: from here on there may be an external effect. */
   executed: boolean = false;
-  /** A try that was inside was cut off, so what it did is not known, however soon it ends after that. */
-  cutInside: boolean = false;
   tries: number = 0;
+  /** The tool has read `ctx.idempotencyKey`. Set by the tool's context, and reset by `execute` before the first try. */
   keyRead: boolean = false;
-  /** Every failed try so far said that nothing happened. */
-  harmless: boolean = true;
+
+  // Written by `validate`, after the tool has returned.
+
   /** The stored form of the output, before redaction. */
   outputJson: string | undefined = undefined;
+
+  // Written while the tool runs.
+
+  /** By the tool's context: what `ctx.reportCost` reported. */
   costUsd: number = 0;
-  /** Where its cost is stored, if the run has a budget for it. */
-  spending: Spending | undefined = undefined;
+  /** By the built-in tools: the isolation that their commands ran with. */
   isolation: string | null = null;
-  /** The request of an inner call that waits. */
+  /** By `invoke` of an inner call: the approval that the inner call waits for. */
   innerPending: ApprovalRow | undefined = undefined;
-  /** Where the time budget of the run ends this call, by the monotonic clock. */
-  wallDeadlineMs: number | undefined = undefined;
-  /** How often it has waited for calls in flight that may open the breaker. */
-  breakerWaits: number = 0;
-  /** How often it has waited for budgets that calls of other processes hold. */
-  budgetWaits: number = 0;
-  /** To wait for a place or a budget would be to wait for itself: it uses those of the calls that wait for it. */
-  mustNotWait: boolean = false;
-  /** What equal calls share its answer under; made once, since making it is the author's code. */
-  cacheKey: CacheKey | undefined = undefined;
-  /** It was let in to see whether a failing tool works again. */
-  isProbe: boolean = false;
-  /** The only trace of an effect that is known to have happened, found on record. */
-  lateJson: string | null = null;
-  note: string | undefined = undefined;
 }

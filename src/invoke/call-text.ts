@@ -1,15 +1,15 @@
 /**
- * What the key of a call is made of: the tool and its arguments as text. Scopes that version 0.1 made keep its
- * derivation, in which some different arguments share a text and are counted together.
+ * The text that the key of a call is derived from: the tool and its arguments. Scopes of version 0.1 keep its derivation,
+ * in which some different arguments share a text and are counted together.
  */
 import { callText, type KeyVersion, textOfTool } from "../definition/call-key.ts";
 import { type Canonical, writeCanonical } from "../util/canonical.ts";
 
-/** The identity of a call by version 1 of the derivation of keys. */
-export interface FormerIdentity {
+/** The identity of a call by version 1 of the key derivation. */
+export interface LegacyIdentity {
   readonly text: string;
-  readonly likeness: string;
-  readonly place: number | string;
+  readonly argsText: string;
+  readonly callIndex: number | string;
 }
 
 export function writeArguments(toolName: string, args: unknown): Canonical {
@@ -21,7 +21,7 @@ export function writeArguments(toolName: string, args: unknown): Canonical {
   }
 }
 
-/** @param args throws where they cannot be read */
+/** @param args throws if the arguments cannot be read */
 export function textOfArguments(toolName: string, args: () => unknown, version?: KeyVersion): string {
   try {
     return callText(toolName, args(), version);
@@ -30,23 +30,23 @@ export function textOfArguments(toolName: string, args: () => unknown, version?:
   }
 }
 
-/** Arguments that cannot be written are refused by the validation that follows. Until then they count as equal. */
+/** Validation refuses arguments that have no canonical text. Until then they count as equal. */
 function unwritable(toolName: string): string {
   return callText(toolName, "unencodable");
 }
 
 /**
- * Counted beside the current identity until the store says which one holds in the scope.
- * @param assignPlace counts the calls of one text
+ * Counted beside the current identity until the store says which version the scope uses.
+ * @param assignIndex counts the calls with the same text
  */
-export function identifyAsFormer(
+export function identifyByVersion1(
   toolName: string,
   args: unknown,
   written: Canonical,
-  assignPlace: (text: string) => number | string,
-): FormerIdentity {
+  assignIndex: (text: string) => number | string,
+): LegacyIdentity {
   const text = written.dependsOnVersion ? textOfArguments(toolName, () => args, 1) : written.text;
-  // Texts begin with a quote, so the two identities never share a count.
-  const likeness = `v1 ${text}`;
-  return { text, likeness, place: assignPlace(likeness) };
+  // Other texts start with a quote, so the two identities never share a count.
+  const argsText = `v1 ${text}`;
+  return { text, argsText, callIndex: assignIndex(argsText) };
 }

@@ -1,10 +1,10 @@
-/** One call on its way through the pipeline: what is known of it at the start, and what the policies add. */
+/** One call on its way through the pipeline: its data from the start, and the state that the stages add (see `Progress`). */
 import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
 import { tryAround } from "./ambient.ts";
 import { Progress } from "./call-progress.ts";
-import { type FormerIdentity, identifyAsFormer, textOfArguments, writeArguments } from "./call-text.ts";
+import { type LegacyIdentity, identifyByVersion1, textOfArguments, writeArguments } from "./call-text.ts";
 import { sourceOf } from "./deliver-event.ts";
 import type { CallEventDetails } from "./events.ts";
 import type { Host } from "./host.ts";
@@ -21,41 +21,41 @@ import { toStorableText } from "../util/storable-text.ts";
 
 export interface CallOptions {
   readonly toolCallId?: string | undefined;
-  /** Takes the place of the count among equal calls. */
+  /** Replaces the index among equal calls. */
   readonly callKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Put into `ctx` for this call only. */
+  /** Added to `ctx` for this call only. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
-  /** The same, from the loop that makes the call: a capability of the runtime with such a name counts more. */
+  /** The same, from the loop that makes the call. A capability of the runtime with the same name wins. */
   readonly loopContext?: Readonly<Record<string, unknown>> | undefined;
-  /** Receives what a generator yields, before the result. */
+  /** Receives the items that a generator yields, before the result. */
   readonly onYield?: ((item: unknown) => void) | undefined;
-  /** Identifies the model response that holds the call: its calls are different calls, even if they are equal. */
+  /** Identifies the model response that contains the call. Calls of one response are different calls, even if equal. */
   readonly batch?: object | string | undefined;
-  /** Identifies the call among all calls of the loop: the same site is the same call, also after it has ended. */
+  /** Identifies the call among all calls of the loop: the same site is the same call, even after it has ended. */
   readonly site?: string | undefined;
-  /** At the same site after an error: a further try, where that is safe. Otherwise the recorded error is returned. */
+  /** Retries a failed call at the same site, if that is safe. Otherwise the stored error is returned. */
   readonly retriesErrors?: boolean | undefined;
-  /** The library whose loop makes the call, where it has control flow of its own. */
+  /** The library whose loop makes the call, if it has its own control flow. */
   readonly hostLoop?: HostLoop | undefined;
-  /** A model reads the answer and can find out what became of an interrupted call. Default: the call has a `toolCallId`. */
+  /** A model reads the result and can verify the effect of an interrupted call. Default: the call has a `toolCallId`. */
   readonly readByModel?: boolean | undefined;
-  /** The name that the model called, where it may differ from the tool's own. */
+  /** The name that the model called, if it differs from the tool's own. */
   readonly modelName?: string | undefined;
-  /** What the messages of the loop say about this call: the turn of the chat, and its equal calls in it. */
+  /** What the messages of the loop say about this call: the turn of the chat, and the number of its earlier equal calls. */
   readonly history?:
     | { readonly turn: number; readonly earlier: number; readonly isResumed: boolean }
     | undefined;
-  /** For calls outside any run, which have no log to count in. */
+  /** For calls outside any run, which have no log to take a number from. */
   readonly seq?: number | undefined;
-  /** A decision that stands in the message history. Counts only where the runtime trusts it. */
+  /** A decision in the message history. An approval counts only if the runtime trusts the history. */
   readonly messageDecision?: { readonly approved: boolean; readonly reason?: string | undefined } | undefined;
 }
 
 export type Guard = () => Transaction<void>;
 export type Settler = (result: Result) => Transaction<void>;
 
-/** A promise that is made when somebody asks for it: most calls end without anybody waiting for them. */
+/** A promise that is created on first use: nothing waits for most calls. */
 class Ended {
   #isOver = false;
   #waiters: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
@@ -73,84 +73,107 @@ class Ended {
 }
 
 export class Call extends Progress {
+  // Written by the constructor.
+
   readonly host: Host;
   readonly spec: ToolSpec;
   readonly scope: Scope;
-  /** The call inside of which it is made, also where it counts in another scope. */
+  /** The enclosing call, even if this call counts in another scope. */
   readonly caller: Call | undefined;
-  /** The try that makes it, also where it counts in another run. */
+  /** The try that makes the call, even if the call counts in another run. */
   readonly madeBy: Try | undefined;
-  /** As they were sent. */
+  /** The arguments as sent. */
   readonly args: unknown;
-  /** Equal for equal arguments; only in memory. */
-  likeness: string;
-  /** Its identity by version 1 of the derivation, until the store has said which one holds in the scope. */
-  former: FormerIdentity | undefined;
-  /** How many equal calls came before, or the caller's own key. */
-  place: number | string;
-  /** The tool and its arguments as text, redacted: what is hashed. */
-  text: string = "";
-  key: string = "";
   readonly toolCallId: string | undefined;
   readonly signal: AbortSignal | undefined;
-  /** `ask`: stop before anything is run, and say whether it would have to wait. */
-  readonly mode: "run" | "ask";
+  /** `check`: stop before the tool runs, and report whether the call would wait for approval. */
+  readonly mode: "run" | "check";
   readonly messageDecision: CallOptions["messageDecision"];
   readonly capabilities: CallOptions["capabilities"];
   readonly loopContext: CallOptions["loopContext"];
   readonly onYield: CallOptions["onYield"];
   readonly isReadByModel: boolean;
   readonly modelName: string | undefined;
-  /** Of the nearest loop around it: also for calls that a tool makes inside. */
+  /** The nearest enclosing loop, also for calls that a tool makes inside. */
   readonly hostLoop: HostLoop | undefined;
-  /** That loop itself makes the call. */
+  /** `hostLoop` itself makes the call. */
   readonly isMadeByLoop: boolean;
   readonly retriesErrors: boolean;
-  /** What would be run, before it is parsed: the arguments, or those that a person put in their place. */
+  /** Resolves when the call has returned. `invoke` resolves it. */
+  readonly ended = new Ended();
+
+  // Written by the constructor and `identify`, before the pipeline. `journal` replaces `key` for edited arguments.
+
+  /** The canonical text of the tool and its arguments, unredacted: only in memory. Equal calls have equal texts. */
+  argsText: string;
+  /** The identity by version 1 of the key derivation, until the store says which version the scope uses. */
+  legacy: LegacyIdentity | undefined;
+  /** The number of earlier equal calls in the scope, or the caller's own `callKey`. */
+  callIndex: number | string;
+  /** The redacted text of the tool and its arguments: the key is the hash of it. */
+  text: string = "";
+  key: string = "";
+  /** The key that the tool passes on: the call's key, or the digest of its business key, which `claim` writes. */
+  idempotencyKey: string = "";
+
+  // Written by `validate`.
+
+  /** The arguments that would run, unparsed: those that were sent, or those that an approver edited. */
   sent: unknown = undefined;
-  /** The same, parsed. */
+  /** `sent` as the schema parsed it. */
   input: unknown = undefined;
   /** The stored form of the input, redacted. */
   inputJson: string | null = null;
-  /** What the tool passes on: the key of the call, or the digest of its business key. */
-  idempotencyKey: string = "";
-  /** Checks and writes of the transaction that begins the call, and of the one that ends it, by policy. */
+
+  // Written by several policies, by `addGuard`, `addSettler` and `cleanups.push`.
+
+  /** Checks and writes of the transaction that begins the call, by policy. `begin` runs them. */
   guards: Map<string, Guard> | undefined = undefined;
+  /** Writes of the transaction that ends the call, by policy. `journal` runs them. */
   settlers: Map<string, Settler> | undefined = undefined;
-  /** Run when the call has ended, whatever came of it. */
+  /** Functions that `cleanUp` runs when the call has ended, whatever its outcome. */
   cleanups: (() => void)[] = [];
-  seq: number;
-  /** The number that was taken for its row: kept when the transaction that writes the row is run again. */
-  takenSeq: number | undefined = undefined;
+
+  // Written by `begin`.
+
   startedAtMs: number = 0;
-  /** Where the calls of the latest try are counted. */
-  innerScope: Scope | undefined = undefined;
-  /** Keys of all calls that its tries have made. */
-  innerKeys: Set<string> | undefined = undefined;
+  /** The lease generation of the owner when the call began: after a lapse, another process may have taken over. */
+  leaseGeneration: number = 0;
+  /** The number of the call's row. Also written by `takeSeq`, and by `reconcile` of an interrupted call. */
+  seq: number;
+  /** The number that `takeSeq` took: it stays the same if the transaction runs again. */
+  takenSeq: number | undefined = undefined;
+
+  // Written by `timeout`.
+
   /** The try that is running, or ran last. */
   currentTry: Try | undefined = undefined;
-  /** Tries that were cut off and have not settled. */
+  /** Interrupted tries that have not settled. */
   unsettledTries: number = 0;
-  /** A call inside this one could not be recorded, so this one cannot end. */
+
+  // Written by calls that the tool makes inside this one.
+
+  /** The scope of the latest try's calls, created by the first of them (`innerScopeOf`). */
+  innerScope: Scope | undefined = undefined;
+  /** The keys of all calls that the tries have made (`identify`). */
+  innerKeys: Set<string> | undefined = undefined;
+  /** An inner call could not be stored, so this call cannot end (`Scope.fail`). */
   failure: ToolwrightError | undefined = undefined;
-  /** The lease of its owner when it began: after a lapse, another process may have taken over. */
-  leaseGeneration: number = 0;
-  /** Resolves when the call has returned. */
-  readonly ended = new Ended();
 
   /**
-   * Gives the call its place, synchronously: the order in which calls are made decides, whatever is awaited later.
-   * Its key follows when the store is there, since redacted arguments are hashed with the store's secret.
+   * Assigns the index synchronously: the order of the calls decides, whatever they await later. The key follows once the
+   * store is open, since redacted arguments are hashed with the store's secret.
    */
   constructor(scope: Scope, spec: ToolSpec, args: unknown, mode: Call["mode"], options: CallOptions) {
     super();
     const written = writeArguments(spec.name, args);
     if (hidesSomething(spec)) scope.root.holdsSecrets = true;
-    const { batch, site, history, callKey: placeByCaller } = options;
-    // A name that a model gave: it must not be what the record fails at.
+    const { batch, site, history, callKey: indexByCaller } = options;
+    // A model chose this id: an invalid character in it must not make the write fail.
     const toolCallId = options.toolCallId === undefined ? undefined : toStorableText(options.toolCallId);
-    const assignPlace = (text: string): number | string =>
-      placeByCaller ?? scope.places.assign(text, { ask: mode === "ask", toolCallId, batch, site, history });
+    const isCheck = mode === "check";
+    const assignIndex = (text: string): number | string =>
+      indexByCaller ?? scope.indexes.assign(text, { isCheck, toolCallId, batch, site, history });
     this.host = scope.host;
     this.spec = spec;
     this.scope = scope;
@@ -158,10 +181,12 @@ export class Call extends Progress {
     this.caller = madeBy?.call;
     this.madeBy = madeBy;
     this.args = args;
-    this.likeness = written.text;
-    this.place = assignPlace(written.text);
-    this.former =
-      scope.keyVersion === KEY_VERSION ? undefined : identifyAsFormer(spec.name, args, written, assignPlace);
+    this.argsText = written.text;
+    this.callIndex = assignIndex(written.text);
+    this.legacy =
+      scope.keyVersion === KEY_VERSION
+        ? undefined
+        : identifyByVersion1(spec.name, args, written, assignIndex);
     this.toolCallId = toolCallId;
     this.signal = joinSignals(options.signal, scope.root.signal, madeBy?.signal);
     this.mode = mode;
@@ -178,51 +203,54 @@ export class Call extends Progress {
   }
 }
 
+/** Derives the key, once the store is open. */
 export function identify(call: Call): void {
   const { spec, scope } = call;
   const text = settleVersion(call);
   call.text = spec.redactInput.length === 0 ? text : textOf(call, call.args, scope.keyVersion);
-  if (call.toolCallId !== undefined && typeof call.place === "number") {
-    const place = scope.placeOfPending(call.toolCallId, call.text, call.place);
-    if (place !== call.place) scope.places.move(call.likeness, call.place, place);
-    call.place = place;
+  if (call.toolCallId !== undefined && typeof call.callIndex === "number") {
+    const index = scope.indexOfPending(call.toolCallId, call.text, call.callIndex);
+    if (index !== call.callIndex) scope.indexes.move(call.argsText, call.callIndex, index);
+    call.callIndex = index;
   }
-  call.key = callKey(scope.text, call.place, call.text);
+  call.key = callKey(scope.text, call.callIndex, call.text);
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
   if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);
 }
 
-/** Takes the identity that holds in the scope, now that the store has answered. The other one's place is not needed. */
+/** Picks the identity by the scope's key version, and frees the index of the other one. */
 function settleVersion(call: Call): string {
-  const { scope, former, likeness, place } = call;
-  call.former = undefined;
-  if (former === undefined) return likeness;
-  const isFormer = scope.keyVersion === 1;
-  leavePlace(scope, isFormer ? { likeness, place } : former, "ended");
-  if (!isFormer) return likeness;
-  call.likeness = former.likeness;
-  call.place = former.place;
-  return former.text;
+  const { scope, legacy, argsText, callIndex } = call;
+  call.legacy = undefined;
+  if (legacy === undefined) return argsText;
+  const isLegacy = scope.keyVersion === 1;
+  releaseIndex(scope, isLegacy ? { argsText, callIndex } : legacy, "ended");
+  if (!isLegacy) return argsText;
+  call.argsText = legacy.argsText;
+  call.callIndex = legacy.callIndex;
+  return legacy.text;
 }
 
-/** @param how `open`: the next equal call is this one; `cut`: also where the messages show this one before it */
-export function leavePlaces(call: Call, how: "ended" | "open" | "cut"): void {
-  leavePlace(call.scope, call, how);
-  if (call.former !== undefined) leavePlace(call.scope, call.former, how);
+/**
+ * @param how `open`: the next equal call is this one; `interrupted`: so is one that the messages show after this one
+ */
+export function releaseIndexes(call: Call, how: "ended" | "open" | "interrupted"): void {
+  releaseIndex(call.scope, call, how);
+  if (call.legacy !== undefined) releaseIndex(call.scope, call.legacy, how);
 }
 
-function leavePlace(
+function releaseIndex(
   scope: Scope,
-  { likeness, place }: Omit<FormerIdentity, "text">,
-  how: "ended" | "open" | "cut",
+  { argsText, callIndex }: Omit<LegacyIdentity, "text">,
+  how: "ended" | "open" | "interrupted",
 ): void {
-  if (typeof place !== "number") return;
-  if (how === "ended") scope.places.end(likeness, place);
-  else scope.places.release(likeness, place, how === "cut");
+  if (typeof callIndex !== "number") return;
+  if (how === "ended") scope.indexes.end(argsText, callIndex);
+  else scope.indexes.release(argsText, callIndex, how === "interrupted");
 }
 
-/** The tool and its arguments as text, redacted: what the key of a call is made of. */
+/** The redacted text of the tool and its arguments, which the key of a call is derived from. */
 export function textOfCall(spec: ToolSpec, args: unknown, secret: string, version?: KeyVersion): string {
   return textOfArguments(spec.name, () => maskForKey(spec, args, secret, version), version);
 }
@@ -231,7 +259,7 @@ function textOf(call: Call, args: unknown, version: KeyVersion | undefined): str
   return textOfCall(call.spec, args, call.host.store.secret, version);
 }
 
-/** What the tool is run with: what a person put in the place of the arguments, or the arguments. */
+/** The hash of the arguments that run: those that an approver edited, or those that were sent. */
 export function executedHash(call: Call, version: KeyVersion): string {
   const { editedArgsJson, scope } = call;
   if (editedArgsJson === null && version === scope.keyVersion) return argumentsHash(call);
@@ -239,20 +267,20 @@ export function executedHash(call: Call, version: KeyVersion): string {
   return sha256(textOf(call, args, version));
 }
 
-/** What a decision is bound to. */
+/** The hash that an approval is bound to. */
 export function argumentsHash(call: Call): string {
   return sha256(call.text);
 }
 
-/** Gives the call its number among the rows of its task, once. */
+/** Takes the next row number of the task, once per call. */
 export function takeSeq(call: Call): void {
   call.takenSeq ??= call.scope.nextSeq();
   call.seq = call.takenSeq;
 }
 
 /**
- * Before the pipeline is entered once more, after another process was faster. What the policies hold in memory is given
- * back: they take it again on the way.
+ * Before the call enters the pipeline again, because another process was faster. Releases what the policies hold in memory;
+ * they acquire it again.
  */
 export function resetCall(call: Call): void {
   cleanUp(call);
@@ -261,12 +289,12 @@ export function resetCall(call: Call): void {
   call.settlers = undefined;
 }
 
-/** A check or a write of the transaction that begins the call. */
+/** Adds a check or a write to the transaction that begins the call. */
 export function addGuard(call: Call, policy: string, guard: Guard): void {
   (call.guards ??= new Map()).set(policy, guard);
 }
 
-/** A write of the transaction that ends the call. */
+/** Adds a write to the transaction that ends the call. */
 export function addSettler(call: Call, policy: string, settler: Settler): void {
   (call.settlers ??= new Map()).set(policy, settler);
 }
@@ -277,19 +305,19 @@ export function cleanUp(call: Call): void {
   for (const cleanup of cleanups) cleanup();
 }
 
-/** The calls that this one is made inside of, the nearest first. */
+/** The enclosing calls, innermost first. */
 export function* callsAround(call: Call): Generator<Call, void> {
   for (let outer = call.caller; outer !== undefined; outer = outer.caller) yield outer;
 }
 
-/** The keys of a call and of those around it: what these hold, they hold for it as well. */
+/** The keys of a call and of its enclosing calls: it shares what these hold. */
 export function keysAround(call: Call): ReadonlySet<string> {
   return new Set([call, ...callsAround(call)].map(({ key }) => key));
 }
 
 /**
- * Calls made inside a call count in a scope of their own, so that parallel ones never take each other's places. Each try
- * counts from the start: its calls are those of the tries before, which are recorded by then.
+ * Calls inside a call count in their own scope, so that parallel calls never take each other's indexes. Each try counts from
+ * the start, so that its calls match those of earlier tries, which are stored.
  */
 export function innerScopeOf(attempt: Try): Scope {
   const { call } = attempt;
@@ -311,7 +339,7 @@ export function inFlightName(key: string, attempt: number): string {
   return `${attempt} ${key}`;
 }
 
-/** Whether the key is worth watching: only there a forgotten one does harm. */
+/** Whether to track reads of the idempotency key: an unused key does harm only for unrepeatable effects. */
 export function watchesKey(call: Call): boolean {
   return isUnrepeatable(call.spec);
 }

@@ -1,6 +1,6 @@
 /**
- * The one way from an emitter to a listener, for every `subscribe`, `onEvent` and `onProgress`. A listener only observes:
- * it may throw, reject, change what it receives or call tools, and none of that reaches the run.
+ * Delivers events to listeners, for every `subscribe`, `onEvent` and `onProgress`. A listener only observes: it may throw,
+ * reject, change its event or call tools, and none of that affects the run.
  */
 import { runOutsideFrames } from "../definition/context.ts";
 import { messageOf } from "./error-record.ts";
@@ -11,10 +11,10 @@ import type { Scope } from "./scope.ts";
 /** Writes a warning to standard error, once for each topic. */
 export type WarnOnce = (topic: string, message: string) => void;
 
-/** Where events come from: the part of their envelope that stays the same. */
+/** The constant part of the envelope of events from one source. */
 export type EventSource = Omit<EventEnvelope, "at" | "key">;
 
-/** Emits in the name of a run: to the listeners of the runtime, and to those of the loop or workflow itself. */
+/** Emits events of a run to the listeners of the runtime, and to those of the loop or workflow itself. */
 export function createEmitter(
   host: Pick<Host, "isWatched" | "emit" | "clock" | "warnOnce">,
   source: EventSource,
@@ -33,19 +33,19 @@ export function sourceOf({ identity, attempt, kind }: Scope): EventSource {
   return { runId, kind, nodeId, iteration, attempt, ...(parentKey === "" ? {} : { parentKey }) };
 }
 
-/** Each listener receives a copy, in the order of the list. Nothing waits for what a listener returns. */
+/** Each listener receives a copy, in order. A promise that a listener returns is not awaited. */
 export function deliverEvent<Event>(
   listeners: Iterable<(event: Event) => unknown>,
   event: Event,
   warnOnce: WarnOnce,
 ): void {
   const report = (error: unknown): void => warnOnce("listener", `an event listener failed: ${textOf(error)}`);
-  // A snapshot: a listener that subscribes another one must not keep this loop going.
+  // A copy of the list: a listener that subscribes another one must not extend this loop.
   for (const listener of Array.from(listeners)) {
     try {
-      // A tool that a listener calls is no part of the call that is being reported on.
+      // A tool that a listener calls does not belong to the call that the event is about.
       const returned = runOutsideFrames(() => listener(copyOf(event)));
-      // Any thenable: promises of other realms and libraries reject too.
+      // Any thenable: promises of other realms and libraries may reject too.
       if (typeof returned === "object" && returned !== null) {
         Promise.resolve(returned).then(undefined, report);
       }
@@ -55,7 +55,7 @@ export function deliverEvent<Event>(
   }
 }
 
-/** What cannot be cloned, such as a function in the data of a tool's own progress, is passed as it is. */
+/** An event that cannot be cloned, such as one with a function in its progress data, is passed as it is. */
 function copyOf<Event>(event: Event): Event {
   try {
     return structuredClone(event);
@@ -64,7 +64,7 @@ function copyOf<Event>(event: Event): Event {
   }
 }
 
-/** Whatever was thrown, reporting it must not throw. */
+/** Reporting an error must not throw, whatever was thrown. */
 function textOf(error: unknown): string {
   try {
     return messageOf(error);

@@ -1,4 +1,4 @@
-/** A place for calls outside any run: the settings of the surrounding context, no store, no memory. */
+/** The scope and host of calls outside any run: the settings of the surrounding context, and no store. */
 import { randomUUID } from "node:crypto";
 import { DEFAULT_SETTINGS, getToolIdempotencyKey, type PartialToolContext } from "../definition/context.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
@@ -8,11 +8,11 @@ import { systemClock } from "../util/clock.ts";
 import { digest } from "../util/hash.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { Call } from "./call.ts";
-import { CallsAtWork } from "./calls-at-work.ts";
+import { WaitGraph } from "./wait-graph.ts";
 import type { Host } from "./host.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
-import { Unsettled } from "./unsettled.ts";
+import { FailedWrites } from "./failed-writes.ts";
 
 export function createDetachedScope(context: PartialToolContext | undefined): Scope {
   const iteration = context?.iteration ?? 0;
@@ -30,25 +30,25 @@ export function createDetachedScope(context: PartialToolContext | undefined): Sc
 }
 
 /**
- * The idempotency key of a call outside any run: the one that it was given, else one that is derived from what is around
- * the call, else a new one. Two calls never share a derived key, and every try of a call has the same one.
+ * The idempotency key of a call outside any run: the one from its options, else one that is derived from the surrounding
+ * context, else a new one. Two calls never share a derived key, and every try of a call has the same key.
  */
 export function keyOutsideRuns(call: Call, context: PartialToolContext | undefined): string {
   const given: unknown = call.capabilities?.["idempotencyKey"];
   if (typeof given === "string") return given;
-  const { caller, likeness, seq } = call;
+  const { caller, argsText, seq } = call;
   const around = context?.idempotencyKey ?? "";
-  // The key of the tool that makes this call is for the effect of that tool.
-  if (around !== "" && around === caller?.idempotencyKey) return digest(["inside", around, seq, likeness]);
+  // The key of the enclosing tool identifies the effect of that tool, so this call needs another one.
+  if (around !== "" && around === caller?.idempotencyKey) return digest(["inside", around, seq, argsText]);
   if (around !== "") return around;
   const task = getToolIdempotencyKey(context);
-  return task === null ? randomUUID() : digest(["call", task, seq, likeness]);
+  return task === null ? randomUUID() : digest(["call", task, seq, argsText]);
 }
 
 // Once per name and process: a program may call a tool a million times.
 const warned = new Set<string>();
 
-/** Almost always a mistake: the effect is not logged, and a crash or a retry repeats it. */
+/** Warns about a likely mistake: the effect is not logged, and a crash or a retry repeats it. */
 export function warnOutsideRuns(spec: ToolSpec): void {
   if (!isUnrepeatable(spec) || warned.has(spec.name)) return;
   warned.add(spec.name);
@@ -87,11 +87,11 @@ const detachedHost: Host = {
   models: { language: undefined, embedding: undefined },
   tools: [],
   inFlight: new Map(),
-  atWork: new CallsAtWork(),
-  leads: new Map(),
+  waitGraph: new WaitGraph(),
+  leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),
   cutOff: new Set(),
-  unsettled: new Unsettled(noStore),
+  failedWrites: new FailedWrites(noStore),
   keyReaders: new Set(),
   runsAtWork: new Set(),
   fencedSignal: () => new AbortController().signal,

@@ -1,6 +1,6 @@
 /**
- * The one place where an error is read, copied, stored and read back. Whatever was thrown becomes one shape, without
- * secrets and without stacks, and what a caller gets live is what a replay gives: code, hint, details and all.
+ * Reads, copies, encodes and decodes errors. Every thrown value becomes a ToolwrightError. Its stored form has no secrets
+ * and no stack, and a live caller gets the same code, message, hint and details as a replay.
  */
 import { sharedByCopies } from "../definition/package-copy.ts";
 import {
@@ -15,12 +15,12 @@ import { toShownJson, toShownText } from "../util/shown-value.ts";
 import { hidesSomething } from "./storable.ts";
 import { createScrubber, type HiddenValues } from "./scrub.ts";
 
-/** What a tool threw, as a ToolwrightError. */
+/** Converts the error that a tool threw. */
 export function toToolwrightError(thrown: unknown, toolName: string): ToolwrightError {
   return wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { details: { tool: toolName } });
 }
 
-/** Whatever was thrown, with its own fields, under the code of whoever reports it. Reading it must not throw again. */
+/** Wraps any thrown value, with its own fields, under the reporter's code. Reading the value must not throw again. */
 export function wrapThrown(
   thrown: unknown,
   code: ErrorCode,
@@ -28,10 +28,10 @@ export function wrapThrown(
 ): ToolwrightError {
   try {
     if (thrown instanceof ToolwrightError) return thrown;
-    // From another copy of the package, or something that only looks like one: taken for what it says.
+    // From another copy of the package, or an object that looks like our error: copy its fields.
     if (ToolwrightError.is(thrown)) {
       const error = fromFields(thrown as unknown as Record<string, unknown>);
-      return told.has(thrown) ? toldCopy(error) : error;
+      return reported.has(thrown) ? reportedCopy(error) : error;
     }
     const own = ownFields(thrown);
     return new ToolwrightError(code, messageOf(thrown), {
@@ -42,16 +42,16 @@ export function wrapThrown(
       cause: thrown,
     });
   } catch {
-    // A proxy or a getter that throws: that something was thrown is all that can be said.
+    // A proxy or a getter that throws: nothing more is known.
     return new ToolwrightError(code, UNREADABLE, { details, hint });
   }
 }
 
-/** A code and the like are short; a longer one is cut, so that an error cannot fill the log. */
+/** Longer fields are truncated, so that an error cannot fill the log. */
 const LONGEST_FIELD = 200;
 const LONGEST_HINT = 2_000;
 
-/** What the errors of services and SDKs say beside their message, under the names that they use for it. */
+/** The fields besides the message that errors of services and SDKs commonly have. */
 function ownFields(thrown: unknown): {
   readonly details: Readonly<Record<string, string | number>>;
   readonly hint: string | undefined;
@@ -63,16 +63,16 @@ function ownFields(thrown: unknown): {
   const { code, status = fields["statusCode"], error_type, retryable, effect } = fields;
   const { next_action_hint: nextHint, hint } = fields;
   const details: Record<string, string | number> = {};
-  // Of an object without a message, all fields are in the message already.
+  // Without a message, the message already shows all fields.
   const shown = "message" in fields ? { name, code, status, error_type } : {};
   for (const [field, value] of Object.entries(shown)) {
     if (typeof value === "number" && Number.isFinite(value)) details[field] = value;
     if (typeof value === "string" && value !== "") details[field] = cut(value, LONGEST_FIELD);
   }
-  const said = [nextHint, hint].find((text) => typeof text === "string" && text !== "");
+  const ownHint = [nextHint, hint].find((text) => typeof text === "string" && text !== "");
   return {
     details,
-    hint: typeof said === "string" ? cut(said, LONGEST_HINT) : undefined,
+    hint: typeof ownHint === "string" ? cut(ownHint, LONGEST_HINT) : undefined,
     retryable: retryable === true,
     effect: asEffect(effect),
   };
@@ -80,9 +80,10 @@ function ownFields(thrown: unknown): {
 
 function fromFields(fields: Readonly<Record<string, unknown>>): ToolwrightError {
   const { code, message, hint, retryable, effect, details, logged } = fields;
-  // A tool's own code is as good as ours.
-  const known = typeof code === "string" && code !== "" ? cut(code, LONGEST_FIELD) : "TOOL_EXECUTION_FAILED";
-  return new ToolwrightError(known, typeof message === "string" ? message : textOf(message), {
+  // A tool may have its own codes.
+  const ownCode =
+    typeof code === "string" && code !== "" ? cut(code, LONGEST_FIELD) : "TOOL_EXECUTION_FAILED";
+  return new ToolwrightError(ownCode, typeof message === "string" ? message : textOf(message), {
     ...(typeof hint === "string" ? { hint } : {}),
     retryable: retryable === true,
     effect: asEffect(effect),
@@ -96,12 +97,12 @@ function isLoggedWords(value: unknown): value is LoggedWords {
   return typeof value.message === "string" && typeof value.hint === "string";
 }
 
-/** A tool's own word about its effect. Anything else leaves it open. */
+/** What a tool reports about its effect. Any other value leaves the effect in doubt. */
 function asEffect(effect: unknown): Effect | undefined {
   return effect === "none" || effect === "happened" ? effect : undefined;
 }
 
-/** Whatever was thrown: a proxy or a getter that throws has no message. */
+/** Never throws, even for a proxy or a getter that does. */
 export function messageOf(thrown: unknown): string {
   try {
     return readMessage(thrown);
@@ -110,7 +111,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-const UNREADABLE = "Something was thrown that cannot be looked at.";
+const UNREADABLE = "Unknown error: the thrown value cannot be read.";
 
 function readMessage(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
@@ -135,7 +136,7 @@ function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** What a copy may say differently. Everything else, the stack included, is the original's. */
+/** The fields that a copy may change. All others, and the stack, are those of the original. */
 export interface ErrorChanges {
   readonly message?: string;
   readonly hint?: string;
@@ -144,7 +145,7 @@ export interface ErrorChanges {
   readonly logged?: LoggedWords | undefined;
 }
 
-/** The error as a replay gives it, for those who keep it beside the log. */
+/** The error as a replay returns it, for code that stores it outside the log. */
 export function storedError(error: ToolwrightError): ToolwrightError {
   return error.logged === undefined ? error : copyError(error, { ...error.logged, logged: undefined });
 }
@@ -157,28 +158,28 @@ export function copyError(error: ToolwrightError, changes: ErrorChanges = {}): T
   return copy;
 }
 
-// Errors that callers received as the end of a call. Our own copies only: the object that a tool threw may be thrown
-// again, and then it is the tool's own word. Shared, since a tool may be called through another copy of the package.
-const told = sharedByCopies("reported errors.1", () => new WeakSet<object>());
+// Errors that callers received as the outcome of a call. Only our own copies: a tool may throw its own error object again,
+// and then `effect` is its own report. Shared, since a tool may be called through another copy of the package.
+const reported = sharedByCopies("reported errors.1", () => new WeakSet<object>());
 
-/** A copy that is known to have ended a call. */
-export function toldCopy(error: ToolwrightError, changes?: ErrorChanges): ToolwrightError {
+/** A copy that is registered as the outcome of a call. */
+export function reportedCopy(error: ToolwrightError, changes?: ErrorChanges): ToolwrightError {
   const copy = copyError(error, changes);
-  told.add(copy);
+  reported.add(copy);
   return copy;
 }
 
-/** That an inner call did nothing says nothing about the call around it, which may have done something before. */
+/** An inner call without an effect proves nothing about the enclosing call, which may have had one before. */
 export function withoutInnerEffect(error: ToolwrightError): ToolwrightError {
-  return told.has(error) ? copyError(error, { effect: undefined, cause: error }) : error;
+  return reported.has(error) ? copyError(error, { effect: undefined, cause: error }) : error;
 }
 
-/** A call, as far as its secrets are concerned. */
+/** The fields of a call that may contain secrets. */
 interface SecretsOf extends Pick<HiddenValues, "spec" | "args" | "input"> {
   readonly outputJson?: string | undefined;
 }
 
-/** The error of a call as it is stored and, decoded, as every later caller gets it. */
+/** The stored form of a call's error, which every later caller receives. */
 export function encodeError(error: ToolwrightError, call: SecretsOf): string {
   const { spec, args, input, outputJson } = call;
   const isOutputUnfit = error.code === "TOOL_OUTPUT_INVALID";
@@ -186,7 +187,7 @@ export function encodeError(error: ToolwrightError, call: SecretsOf): string {
   return encodeCleanError(error, createScrubber({ spec, args, input, output, isOutputUnfit }));
 }
 
-/** An error that is no call's own, such as a task's: it holds nothing that has to be hidden, or hides it already. */
+/** For an error that belongs to no call, such as a task's: it contains no secrets, or they are already redacted. */
 export function encodeCleanError(
   error: ToolwrightError,
   clean: (text: string) => string = (text) => text,
@@ -210,19 +211,19 @@ function readStored(text: string): unknown {
   try {
     return decode(text);
   } catch {
-    // Version 0.1 stored details as plain JSON, in which a `$type` of the tool's own is no tag.
+    // Version 0.1 stored details as plain JSON, in which `$type` may be a field of the tool.
     return JSON.parse(text);
   }
 }
 
 /**
- * What a caller gets now: the stored form, so that a replay is the same. Only those who are there now get the stack, the
- * cause, and the words that are not stored.
+ * The error for the live caller: the stored form, so that a replay is the same. Only the live caller also gets the stack, the
+ * cause, and a message that is not stored.
  */
 export function cleanError(error: ToolwrightError, call: SecretsOf): ToolwrightError {
   const stored = decodeError(encodeError(error, call));
   const { logged } = error;
-  // Both would show what `redact` hides.
+  // The cause and the stack would reveal values that `redact` hides.
   const cause = hidesSomething(call.spec) ? undefined : error.cause;
   const words = logged === undefined ? {} : { message: error.message, hint: error.hint, logged };
   const copy = copyError(stored, { cause, ...words });
@@ -240,7 +241,7 @@ function storableDetails(
     try {
       return [[name, decode(clean(encode(value)))]];
     } catch {
-      // Details are extra: what cannot be stored is shown as far as it can be, rather than losing the error itself.
+      // Details are optional: one that cannot be stored is shown as JSON, so that the error itself is not lost.
       return [[name, shownSafely(value, clean)]];
     }
   });

@@ -1,6 +1,6 @@
 /**
- * Tries that were cut off and have not settled. Their effect may still happen, so nothing may be decided about their calls
- * yet. Kept per process, since a runtime can be disposed of while its tools are still at work.
+ * Interrupted tries that have not settled. Their effect may still happen, so their calls cannot be resolved yet. One map per
+ * process, since a runtime may be disposed while its tools still run.
  */
 import type { Store } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
@@ -18,7 +18,7 @@ export function noteExecuting(store: Store, key: string, settled: Promise<void>)
   });
 }
 
-/** Resolves when no try of the call, in whichever attempt, is at work in this process; `undefined` where none is. */
+/** Resolves when no try of the call runs in this process, in any attempt. `undefined` if none runs. */
 export function whenExecuted(store: Store, key: string): Promise<void> | undefined {
   const tries = executing.get(nameOf(store, key));
   return tries === undefined ? undefined : Promise.all(tries).then(() => undefined);

@@ -1,12 +1,12 @@
-/** The one way in: a tool, its arguments, the scope in which it counts. */
+/** The entry to the pipeline: runs a tool with its arguments in a scope. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { toApproval } from "./approval.ts";
-import { Call, type CallOptions, cleanUp, identify, inFlightName, leavePlaces } from "./call.ts";
+import { Call, type CallOptions, cleanUp, identify, inFlightName, releaseIndexes } from "./call.ts";
 import { getToolContext } from "../definition/context.ts";
 import { keyOutsideRuns, warnOutsideRuns } from "./detached.ts";
-import { cleanError, copyError, toldCopy } from "./error-record.ts";
+import { cleanError, copyError, reportedCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
@@ -14,8 +14,8 @@ import { enterFlight } from "./enter-flight.ts";
 import { HostValue } from "../util/encode.ts";
 
 /**
- * Rejects when the record failed, and with the control flow of the loop that makes the call; whatever became of the call
- * itself is an outcome.
+ * Resolves with the outcome of the call, whatever it is. Rejects only if the store failed, or with the control flow of the
+ * loop that makes the call.
  */
 export async function invoke(
   scope: Scope,
@@ -27,18 +27,18 @@ export async function invoke(
   return handOver(call, toOutcome(call, await run(call)));
 }
 
-/** Whether the call would have to wait for a person. Writes the request down, and keeps the call's place. */
-export async function askWhetherPending(
+/** Whether the call would wait for approval. Stores the request, and keeps the call's index. */
+export async function checkWhetherPending(
   scope: Scope,
   spec: ToolSpec,
   args: unknown,
   options: CallOptions = {},
 ): Promise<boolean> {
-  const call = new Call(scope, spec, args, "ask", options);
+  const call = new Call(scope, spec, args, "check", options);
   return (await run(call)).kind === "pending";
 }
 
-/** Outside any run: nothing is logged, nothing is remembered. */
+/** Outside any run: nothing is stored. */
 export async function invokeDetached(
   scope: Scope,
   spec: ToolSpec,
@@ -60,7 +60,7 @@ async function run(call: Call): Promise<Result> {
   const { budgetId } = scope;
   let name: string | undefined;
   let hasEnded = false;
-  let isCut = false;
+  let isInterrupted = false;
   scope.open.add(call);
   try {
     assertMayCall(call);
@@ -73,21 +73,21 @@ async function run(call: Call): Promise<Result> {
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
-    isCut = result.kind === "cut" && call.executed;
+    isInterrupted = result.kind === "cut" && call.executed;
     if (call.retriesErrors && result.kind === "error") scope.noteTried(call.key);
     return result;
   } catch (error) {
     const result = answerOrFail(call, error);
-    // Refused before anything was recorded: it keeps its place among equal calls, as any other answer does. One that only
-    // stopped waiting for an equal call has not ended: made again, it is the same call.
+    // The call was refused before a row was written. It keeps its index, as with any other outcome. A call that only
+    // stopped waiting for an equal call has not ended: the next equal call is the same call.
     hasEnded = result.kind === "error" && !STOPPED_WAITING.has(result.error.code);
     return result;
   } finally {
-    leavePlaces(call, call.mode === "run" && hasEnded ? "ended" : isCut ? "cut" : "open");
+    releaseIndexes(call, call.mode === "run" && hasEnded ? "ended" : isInterrupted ? "interrupted" : "open");
     scope.open.delete(call);
     if (name !== undefined) {
       host.inFlight.delete(name);
-      host.atWork.delete(call);
+      host.waitGraph.delete(call);
       host.budgets.leave(budgetId);
     }
     end(call);
@@ -96,12 +96,12 @@ async function run(call: Call): Promise<Result> {
 
 const WITHOUT_OUTCOME: ReadonlySet<Result["kind"]> = new Set(["pending", "suspended", "cut", "clear"]);
 
-/** A call that waits, or that was cut off, has no outcome yet. */
+/** A call that waits or was interrupted has no outcome yet. */
 function isEnd(result: Result): boolean {
   return !WITHOUT_OUTCOME.has(result.kind);
 }
 
-/** @throws where whatever makes the call is over, or could not be recorded */
+/** @throws if the enclosing try is over, or the task or the enclosing call could not be stored */
 function assertMayCall({ scope, madeBy }: Call): void {
   const { root, parent, ofTry } = scope;
   const failure = root.failure ?? parent?.failure;
@@ -112,12 +112,12 @@ function assertMayCall({ scope, madeBy }: Call): void {
   const { runId } = around.identity;
   throw new ToolwrightError(
     "TOOL_ATTEMPT_STALE",
-    `A try of "${spec.name}" in run "${runId}" is over, so it cannot call tools any more.`,
+    `A try of "${spec.name}" in run "${runId}" is over, so it can no longer call tools.`,
     { details: { runId, tool: spec.name }, effect: "none" },
   );
 }
 
-/** Whoever drives the task has to know that it waits, also where a decision comes before it has stopped. */
+/** The driver of the task must know that a call waits, even if a decision arrives before the task has stopped. */
 function noteWaiting(call: Call, result: Result): Result {
   const { scope, toolCallId } = call;
   const { waiting } = scope.root;
@@ -135,9 +135,9 @@ function end(call: Call): void {
   call.ended.resolve();
 }
 
-/** Ends that concern this call alone. Everything else means that the record cannot be trusted to go on. */
 const STOPPED_WAITING = new Set(["TOOL_ABORTED", "TOOL_TIMEOUT"]);
 
+/** Errors that concern this call alone. After any other error the task stops, since the log may be incomplete. */
 const OWN_ENDS = new Set([
   "TOOL_ABORTED",
   "TOOL_TIMEOUT",
@@ -156,12 +156,12 @@ function answerOrFail(call: Call, thrown: unknown): Result {
 
 function recordFailed(cause: unknown): ToolwrightError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ToolwrightError("TOOL_STORE_FAILED", `The call could not be put on record: ${reason}.`, {
+  return new ToolwrightError("TOOL_STORE_FAILED", `The call could not be stored: ${reason}.`, {
     cause,
   });
 }
 
-/** What a tool returned to the loop around it is rebuilt for that loop. */
+/** Rebuilds an object of the enclosing loop that the tool returned. */
 async function handOver(call: Call, outcome: Outcome): Promise<Outcome> {
   if (outcome.status !== "success" || call.hostLoop === undefined || !HostValue.is(outcome.output)) {
     return outcome;
@@ -185,12 +185,12 @@ function toOutcome(call: Call, result: Result): Outcome {
     case "cut":
       return {
         status: "error",
-        error: toldCopy(withNote(cleanError(result.error, call), call.note)),
+        error: reportedCopy(withNote(cleanError(result.error, call), call.note)),
         key,
         replayed: result.kind === "error" && result.replayed === true,
       };
     case "pending":
-      // The call around this one waits with it.
+      // The enclosing call waits too.
       if (call.scope.parent !== undefined) call.scope.parent.innerPending ??= result.approval;
       return { status: "pending", approval: toApproval(result.approval), key };
     case "suspended":
@@ -199,7 +199,7 @@ function toOutcome(call: Call, result: Result): Outcome {
       return {
         status: "denied",
         approval: toApproval(result.approval),
-        error: toldCopy(deniedError(call.spec, result.approval)),
+        error: reportedCopy(deniedError(call.spec, result.approval)),
         key,
         replayed: result.replayed ?? false,
       };
@@ -208,7 +208,7 @@ function toOutcome(call: Call, result: Result): Outcome {
   }
 }
 
-/** An error has no place for a note, and its hint is what the model reads next. */
+/** An error has no field for a note, so the note is appended to the hint, which the model reads. */
 function withNote(error: ToolwrightError, note: string | undefined): ToolwrightError {
   if (note === undefined) return error;
   const { logged } = error;
@@ -231,7 +231,7 @@ function deniedError(spec: ToolSpec, approval: ApprovalRow): ToolwrightError {
     `A call of "${spec.name}" whose outcome is unknown was given up. It may have happened; it was not run again.${comment}`,
     {
       details: { ...details, resolution: "give-up" },
-      hint: "Do not repeat the call. Check outside whether it happened before you do anything that depends on it.",
+      hint: "Do not repeat the call. Verify the external state before you do anything that depends on it.",
     },
   );
 }

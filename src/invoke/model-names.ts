@@ -1,6 +1,6 @@
 /**
- * The names by which models know tools. A loop may offer `pay.charge` as `charge`; what a model reads about its calls later
- * has to use the same name.
+ * The names under which tools were offered to the model. A loop may offer `pay.charge` as `charge`; later texts for the model
+ * must use the same name.
  */
 import { toStorableText } from "../util/storable-text.ts";
 import type { Call } from "./call.ts";
@@ -11,16 +11,16 @@ export interface NamedCall {
   readonly toolName: string;
 }
 
-// By scope: the AI SDK does not tell a tool under which name it was called, but the response that called it does.
+// By scope: the AI SDK does not pass the called name to the tool, but the model's response contains it.
 const names = new WeakMap<Scope, Map<string, string>>();
 
 export function noteModelNames(scope: Scope, calls: Iterable<NamedCall>): void {
-  const known = names.get(scope) ?? new Map<string, string>();
-  for (const { toolCallId, toolName } of calls) known.set(toStorableText(toolCallId), toolName);
-  names.set(scope, known);
+  const ofScope = names.get(scope) ?? new Map<string, string>();
+  for (const { toolCallId, toolName } of calls) ofScope.set(toStorableText(toolCallId), toolName);
+  names.set(scope, ofScope);
 }
 
-/** `null` where it is the tool's own name, or not known. */
+/** `null` if it is unknown or the tool's own name. */
 export function modelNameOf(call: Call): string | null {
   const { toolCallId, scope, spec } = call;
   const name =

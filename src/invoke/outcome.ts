@@ -1,4 +1,4 @@
-/** How a call ended. Expected ends, pending and denied among them, are values and not exceptions. */
+/** The outcome of a call. Expected outcomes, such as pending and denied, are values and not exceptions. */
 import type { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { Approval } from "./approval.ts";
@@ -9,10 +9,10 @@ export type Outcome<Output = unknown> =
       readonly output: Output;
       /** `null` outside any run. */
       readonly key: string | null;
-      /** The effect was on record, and nothing was run now. */
+      /** The stored result was returned, and nothing ran. */
       readonly replayed: boolean;
       readonly fromCache: boolean;
-      /** What the model should know about this result, for example that it is from an earlier attempt. */
+      /** A note for the model, for example that the result is from an earlier attempt. */
       readonly note?: string | undefined;
     }
   | {
@@ -30,7 +30,7 @@ export type Outcome<Output = unknown> =
       readonly replayed: boolean;
     };
 
-/** What policies hand up to each other. The journal stores it; `invoke` makes the caller's `Outcome` of it. */
+/** What a policy returns to the one around it. The journal stores it; `invoke` converts it to the caller's `Outcome`. */
 export type Result =
   | {
       readonly kind: "success";
@@ -39,19 +39,19 @@ export type Result =
       readonly replayed?: boolean;
     }
   | { readonly kind: "error"; readonly error: ToolwrightError; readonly replayed?: boolean }
-  /** Cut off by its run: not an outcome of its own, never replayed. */
+  /** Interrupted by its run: not an outcome, and never replayed. */
   | { readonly kind: "cut"; readonly error: ToolwrightError }
   | { readonly kind: "pending"; readonly approval: ApprovalRow }
-  /** The loop around the call stopped it inside the tool, and enters it again later. `thrown` is for that loop. */
+  /** The enclosing loop suspended the call inside the tool, and enters it again later. `thrown` is for that loop. */
   | { readonly kind: "suspended"; readonly thrown: unknown }
   | { readonly kind: "denied"; readonly approval: ApprovalRow; readonly replayed?: boolean }
-  /** The effect is on record, from an earlier attempt or from another call with the same business key. */
+  /** A stored result of an earlier attempt, or of another call with the same business key. */
   | {
       readonly kind: "recorded";
       readonly outputJson: string;
       readonly attempt: number;
-      /** It is the result of another call, under the same business key. */
+      /** The result of another call with the same business key. */
       readonly isElsewhere?: boolean;
     }
-  /** Asked only whether it may run: it may, or it would answer at once. */
+  /** In `check` mode: the call does not need to wait for approval. */
   | { readonly kind: "clear" };

@@ -1,4 +1,4 @@
-/** One stage of a call. It may answer itself, or ask the next stage and look at what comes back. */
+/** A stage of the pipeline. It returns a result itself, or calls the next stage and handles the result of that. */
 import { ToolwrightError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Result } from "./outcome.ts";
@@ -9,14 +9,14 @@ export function compose(policies: readonly Policy[]): (call: Call) => Promise<Re
   return (call) => {
     const dispatch = (index: number): Promise<Result> => {
       const policy = policies[index];
-      if (policy === undefined) throw new Error("the last policy of a pipeline must answer itself");
+      if (policy === undefined) throw new Error("the last policy of a pipeline must not call next()");
       return policy(call, () => dispatch(index + 1));
     };
     return dispatch(0);
   };
 }
 
-/** Thrown by a guard of the begin transaction: the transaction is rolled back, and the call answers with the result. */
+/** Thrown by a guard of the begin transaction: the transaction rolls back, and the call returns the result. */
 export class Refused extends Error {
   readonly result: Result;
 
@@ -26,21 +26,21 @@ export class Refused extends Error {
   }
 }
 
-/** Another process wrote about this call in the meantime: look again and decide anew. */
+/** Another process has written to this call's rows in the meantime: the call enters the pipeline again. */
 export class Contended extends Error {}
 
 /** What a call waits for before it can begin. */
-export type Room =
-  | { readonly what: "place"; readonly max: number }
-  /** `holders`: the keys of the calls that hold it. */
+export type WaitReason =
+  | { readonly what: "slot"; readonly max: number }
+  /** `holders`: the keys of the calls that hold the budget. */
   | { readonly what: "budget"; readonly holders: readonly string[] }
   | { readonly what: "breaker" };
 
-/** Thrown by a guard: calls in flight hold what this one needs, or may be about to open the breaker. */
+/** Thrown by a guard: calls in flight hold the capacity that this one needs, or may be about to open the breaker. */
 export class MustWait extends Error {
-  readonly reason: Room;
+  readonly reason: WaitReason;
 
-  constructor(reason: Room) {
+  constructor(reason: WaitReason) {
     super(`waits for a ${reason.what}`);
     this.reason = reason;
   }
@@ -55,6 +55,6 @@ export function aborted(signal: AbortSignal | undefined): Result {
   const message = reason instanceof Error && reason.message !== "" ? reason.message : "the run was aborted";
   return {
     kind: "cut",
-    error: new ToolwrightError("TOOL_ABORTED", `The call was cut off: ${message}.`, { cause: reason }),
+    error: new ToolwrightError("TOOL_ABORTED", `The call was cancelled: ${message}.`, { cause: reason }),
   };
 }

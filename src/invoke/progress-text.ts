@@ -1,4 +1,4 @@
-/** What a tool reported of its progress, in words, for a line on a terminal. */
+/** The progress of a tool as text for one line on a terminal. */
 export function progressText({
   message,
   data,

@@ -1,6 +1,6 @@
 /**
- * Values that must not be stored: replaced by a mark with a keyed hash, which tells equal values from different ones
- * and cannot be guessed without the store's own secret.
+ * Replaces values that must not be stored by a mark with a keyed hash. Equal values have equal marks, and no value can be
+ * guessed from its mark without the store's secret.
  */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -11,8 +11,8 @@ const MARK = /\[redacted sha256:[A-Za-z0-9_-]{43}\]/;
 const WHOLE_MARK = new RegExp(`^${MARK.source}$`);
 
 /**
- * The input as it stands in the key of a call. This is a format: what is stored and shown is made by `storableInput`,
- * which hides more.
+ * The input that the key of a call is derived from. This is a stored format. `storableInput`, which hides more, makes the
+ * input that is stored and shown.
  */
 export function maskForKey(
   spec: ToolSpec,
@@ -28,7 +28,7 @@ export function maskForKey(
   );
 }
 
-/** A copy in which the value at each dotted path is a mark. `*` stands for every item or field. */
+/** A copy in which the value at each dotted path is a mark. `*` matches every item or field. */
 export function mask(value: unknown, paths: readonly string[], secret: string): unknown {
   const mark = (found: unknown): unknown => markOf(found, secret);
   return paths.reduce(
@@ -37,7 +37,7 @@ export function mask(value: unknown, paths: readonly string[], secret: string): 
   );
 }
 
-/** A mark stays as it is. A text that only contains one is a value like any other. */
+/** A mark stays as it is. A text that merely contains one is a value like any other. */
 export function markOf(value: unknown, secret: string, version?: CanonicalVersion): unknown {
   if (value === undefined) return undefined;
   if (typeof value === "string" && WHOLE_MARK.test(value)) return value;
@@ -46,13 +46,13 @@ export function markOf(value: unknown, secret: string, version?: CanonicalVersio
 
 interface Replacing {
   readonly found: (value: unknown) => unknown;
-  /** For a text or a number that stands where the path goes on: the secret may be in it. */
+  /** For a text or a number where the path expects an object: it may contain the secret. */
   readonly misfit: (value: unknown) => unknown;
-  /** By the rules of the key, which know no names with dots. */
+  /** By the rules of keys, in which a field name has no dots. */
   readonly isKey?: boolean;
 }
 
-/** Copies the way down to the value; maps and instances become what they are written as. */
+/** Copies the objects along the path. An instance with `toJSON` is replaced by its JSON. */
 export function replaceAt(value: unknown, path: readonly string[], replacing: Replacing): unknown {
   const [name] = path;
   if (name === undefined) return replacing.found(value);
@@ -65,9 +65,9 @@ export function replaceAt(value: unknown, path: readonly string[], replacing: Re
     return used === 0 ? item : replaceAt(item, path.slice(used), replacing);
   };
   if (Array.isArray(value)) {
-    // A field's name means that field of every item: a secret must not be kept because a list was not thought of.
-    const isPlace = name === "*" || /^\d+$/.test(name);
-    return value.map((item, index) => (isPlace ? step(index, item) : replaceAt(item, path, replacing)));
+    // A field name applies to every item: a path that ignores a list must still hide the secret.
+    const isIndex = name === "*" || /^\d+$/.test(name);
+    return value.map((item, index) => (isIndex ? step(index, item) : replaceAt(item, path, replacing)));
   }
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, step(key, item)]));
   if (value instanceof Set) return new Set([...value].map((item) => step("*", item)));
@@ -78,7 +78,7 @@ export function replaceAt(value: unknown, path: readonly string[], replacing: Re
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, step(key, item)]));
 }
 
-/** How many parts of the path the name of a field stands for: a name with dots stands for several. */
+/** How many parts of the path the field name matches: a name with dots matches several. */
 function namesUsed(key: string, path: readonly string[], { isKey }: Replacing): number {
   if (path[0] === "*" || path[0] === key) return 1;
   if (isKey === true || !key.includes(".")) return 0;
@@ -90,13 +90,13 @@ export function holdsMark(text: string): boolean {
   return MARK.test(text);
 }
 
-/** A model that copies a mark from a log would act on the mark's text. */
+/** Refuses a mark that a model copied from a log: the tool would use the text of the mark. */
 export function markError(toolName: string, args: unknown): ToolwrightError {
-  const place = findMark(args, "") ?? "";
+  const field = findMark(args, "") ?? "";
   return new ToolwrightError(
     "TOOL_INPUT_REDACTED",
-    `Tool "${toolName}": ${place === "" ? "the input" : place} holds a redaction mark, not a value.`,
-    { details: { tool: toolName, field: place }, effect: "none" },
+    `Tool "${toolName}": ${field === "" ? "the input" : field} contains a redaction mark, not a value.`,
+    { details: { tool: toolName, field }, effect: "none" },
   );
 }
 
@@ -110,7 +110,7 @@ function findMark(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** In arguments that a person edited, a mark means the original value. */
+/** In arguments that an approver edited, a mark means the original value. */
 export function unmask(edited: unknown, original: unknown): unknown {
   if (typeof edited === "string") return MARK.test(edited) ? original : edited;
   if (typeof edited !== "object" || edited === null) return edited;

@@ -1,6 +1,6 @@
-/** How long a service asks to be left alone. */
+/** The wait that a service requests before the next try. */
 
-/** A service that asks for more is not waited for: the error is the better answer. */
+/** If a service requests a longer wait, the call fails instead. */
 export const LONGEST_WAIT_MS = 3_600_000;
 
 /** `retryAfterMs` on the error, or a `Retry-After` header in it: seconds or a date. */
@@ -8,7 +8,7 @@ export function retryAfterMs(error: unknown, now: number): number | undefined {
   try {
     return readRetryAfter(error, now);
   } catch {
-    // What cannot be read has asked for nothing.
+    // An error that cannot be read requests no wait.
     return undefined;
   }
 }
@@ -27,7 +27,7 @@ function readRetryAfter(error: unknown, now: number): number | undefined {
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(header);
   if (Number.isNaN(date)) return undefined;
-  // Both dates are by the service's clock, which may differ from ours.
+  // Both dates come from the service's clock, which may differ from ours.
   const sent = Date.parse(headerOf(headers, "date") ?? "");
   return Math.max(0, date - (Number.isNaN(sent) ? now : sent));
 }

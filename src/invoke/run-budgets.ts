@@ -1,19 +1,21 @@
 /**
- * The part of a run's budgets that lives in this process: the queue for places under `maxParallelTools`, and the
- * stretch of wall clock that is not in the store yet. Everything that must hold across processes is in the store.
+ * The part of a run's budgets that lives in this process: the queue for slots under `maxParallelTools`, and the active time
+ * that is not stored yet. Everything that must hold across processes is in the store.
  */
+import { addUsage } from "../store/tables/usage.ts";
 import type { Call } from "./call.ts";
+import type { Host } from "./host.ts";
 
 interface RunState {
   holders: number;
-  /** When the current stretch of activity began, by the monotonic clock. */
+  /** When the current period of activity began, by the monotonic clock. */
   activeSince: number;
-  /** Active time from before that which could not be stored. */
-  owedMs: number;
-  /** The run has a time budget: its active time is stored while calls run, so that a kill does not forget it. */
+  /** Active time of earlier periods that could not be stored. */
+  unstoredMs: number;
+  /** The run has a time limit: its active time is stored while calls run, so that a kill does not lose it. */
   isTimed: boolean;
-  /** Made by the first call that takes a place. */
-  inPlaces: Set<Call> | undefined;
+  /** Created by the first call that takes a slot. */
+  slotHolders: Set<Call> | undefined;
   readonly queue: Waiter[];
 }
 
@@ -38,9 +40,9 @@ export class RunBudgets {
       this.#runs.set(runId, {
         holders: 1,
         activeSince: this.#monotonic(),
-        owedMs: 0,
+        unstoredMs: 0,
         isTimed: false,
-        inPlaces: undefined,
+        slotHolders: undefined,
         queue: [],
       });
     } else state.holders += 1;
@@ -53,27 +55,27 @@ export class RunBudgets {
     if (state.holders === 0) this.#runs.delete(runId);
   }
 
-  /** Active time that is not in the store yet. */
+  /** Active time that is not stored yet. */
   unrecordedMs(runId: string): number {
     const state = this.#runs.get(runId);
-    return state === undefined ? 0 : state.owedMs + Math.max(0, this.#monotonic() - state.activeSince);
+    return state === undefined ? 0 : state.unstoredMs + Math.max(0, this.#monotonic() - state.activeSince);
   }
 
-  /** Hands out the active time for storing: from here on it counts from 0. */
+  /** Returns the active time for a write to the store, and restarts it from 0. */
   takeUnrecordedMs(runId: string): number {
     const elapsed = this.unrecordedMs(runId);
     const state = this.#runs.get(runId);
     if (state !== undefined) {
       state.activeSince = this.#monotonic();
-      state.owedMs = 0;
+      state.unstoredMs = 0;
     }
     return elapsed;
   }
 
-  /** What was handed out was not stored after all. */
+  /** The time from `takeUnrecordedMs` could not be stored. */
   giveBackMs(runId: string, ms: number): void {
     const state = this.#runs.get(runId);
-    if (state !== undefined) state.owedMs += ms;
+    if (state !== undefined) state.unstoredMs += ms;
   }
 
   markTimed(runId: string): void {
@@ -81,22 +83,22 @@ export class RunBudgets {
     if (state !== undefined) state.isTimed = true;
   }
 
-  /** Active runs that have a time budget. */
+  /** Active runs that have a time limit. */
   get timedRuns(): readonly string[] {
     return [...this.#runs].filter(([, { isTimed }]) => isTimed).map(([runId]) => runId);
   }
 
-  /** Takes one of `max` places, unless it would have to wait or to overtake another. A call has at most one. */
-  tryTakePlace(call: Call, max: number): boolean {
+  /** Takes one of `max` slots, unless it must wait or would overtake another call. A call has at most one. */
+  tryTakeSlot(call: Call, max: number): boolean {
     const state = this.#runs.get(call.scope.budgetId);
-    if (state === undefined || state.inPlaces?.has(call) === true) return true;
-    if (placesTaken(state) >= max || state.queue.length > 0) return false;
-    takePlace(state, call);
+    if (state === undefined || state.slotHolders?.has(call) === true) return true;
+    if (slotsTaken(state) >= max || state.queue.length > 0) return false;
+    takeSlot(state, call);
     return true;
   }
 
-  /** Waits for one of `max` places, first come, first served. The second function leaves the queue. */
-  queueForPlace(call: Call, max: number): { readonly taken: Promise<void>; readonly leave: () => void } {
+  /** Waits for one of `max` slots, first come, first served. `leave` leaves the queue. */
+  queueForSlot(call: Call, max: number): { readonly taken: Promise<void>; readonly leave: () => void } {
     const state = this.#runs.get(call.scope.budgetId);
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter: Waiter = { call, max, resolve };
@@ -112,31 +114,44 @@ export class RunBudgets {
     return { taken: promise, leave };
   }
 
-  /** Gives its place back, if it has one. */
-  freePlace(call: Call): void {
+  /** Releases the call's slot, if it has one. */
+  freeSlot(call: Call): void {
     const state = this.#runs.get(call.scope.budgetId);
-    if (state?.inPlaces?.delete(call) === true) grant(state);
+    if (state?.slotHolders?.delete(call) === true) grant(state);
   }
 
-  /** The calls that have places. */
-  inPlaces(runId: string): Iterable<Call> {
-    return this.#runs.get(runId)?.inPlaces ?? [];
+  /** The calls that have slots. */
+  slotHolders(runId: string): Iterable<Call> {
+    return this.#runs.get(runId)?.slotHolders ?? [];
   }
 }
 
-function placesTaken({ inPlaces }: RunState): number {
-  return inPlaces?.size ?? 0;
+function slotsTaken({ slotHolders }: RunState): number {
+  return slotHolders?.size ?? 0;
 }
 
-function takePlace(state: RunState, call: Call): void {
-  (state.inPlaces ??= new Set()).add(call);
+function takeSlot(state: RunState, call: Call): void {
+  (state.slotHolders ??= new Set()).add(call);
 }
 
 function grant(state: RunState): void {
   for (let next = state.queue[0]; next !== undefined; next = state.queue[0]) {
-    if (placesTaken(state) >= next.max) return;
+    if (slotsTaken(state) >= next.max) return;
     state.queue.shift();
-    takePlace(state, next.call);
+    takeSlot(state, next.call);
     next.resolve();
+  }
+}
+
+/** With every heartbeat: stores the active time of runs with a time limit, so that a kill does not lose it. */
+export async function recordActiveTime({ budgets, store }: Host): Promise<void> {
+  for (const runId of budgets.timedRuns) {
+    const ms = budgets.takeUnrecordedMs(runId);
+    try {
+      await store.transaction(() => addUsage(runId, "maxWallClockMs", ms), "normal");
+    } catch {
+      // The next heartbeat, or the end of a call, stores it.
+      budgets.giveBackMs(runId, ms);
+    }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where calls count. A scope gives every call its place among equal calls, synchronously and in the order in which
- * the calls are made, and every row its number.
+ * A scope is where equal calls are counted. It assigns every call its index among equal calls, synchronously and in the order
+ * of the calls, and every row its number.
  */
 import {
   callKey,
@@ -17,28 +17,28 @@ import type { ToolSettings } from "../definition/context.ts";
 import type { Call } from "./call.ts";
 import type { RunKind } from "./events.ts";
 import type { Host, Limits } from "./host.ts";
-import { Places } from "./places.ts";
+import { CallIndexes } from "./call-indexes.ts";
 import type { Try } from "./try.ts";
 
 export interface ScopeOptions {
   readonly identity: ScopeIdentity;
   readonly attempt: number;
   readonly limits?: Limits | undefined;
-  /** Of the run. Default: `program`. A scope inside another one has the kind of that one. */
+  /** The kind of the run. Default: `program`. An inner scope has the kind of its outer scope. */
   readonly kind?: RunKind | undefined;
-  /** What its budgets, its cache and its breakers are kept under. Default: the run. */
+  /** The id under which budgets, cache and breakers are stored. Default: the run id. */
   readonly budgetId?: string | undefined;
   readonly settings?: Partial<ToolSettings> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The call that this scope is inside of. */
+  /** The enclosing call. */
   readonly parent?: Call | undefined;
-  /** The scope of the run that this one is a turn of: it counts for itself, and is written as a part of that one. */
+  /** The run's scope, if this is the scope of a turn. It counts separately, and its rows belong to the run's scope. */
   readonly turnOf?: Scope | undefined;
-  /** A program names the run only, so that each turn of a chat in it has to be told apart. */
+  /** Whether turns of a chat count separately: a program names only the run, so all of its turns come in one scope. */
   readonly hasTurns?: boolean | undefined;
-  /** For a scope that is owned: its row, once it is taken. */
+  /** For an owned scope: its row, once this runtime has taken it. */
   readonly owned?: Promise<ScopeRow> | undefined;
-  /** The try of the parent that makes the calls of this scope, and the keys that earlier tries gave. */
+  /** The try of the parent that makes the calls of this scope, and the keys of the calls of earlier tries. */
   readonly ofTry?: Try | undefined;
   readonly triedBefore?: ReadonlySet<string> | undefined;
   /** Outside any run: nothing is stored. */
@@ -58,21 +58,21 @@ export class Scope {
   /** Outside any run. */
   readonly isDetached: boolean;
   readonly ofTry: Try | undefined;
-  /** A task that somebody owns. Bare calls count as long as their runtime lives, so nothing is kept of each. */
+  /** The scope of a task that a runtime owns. Bare calls (without a task) are not owned, and their keys are not collected. */
   readonly isOwned: boolean;
-  /** All keys given in this scope, for the next try of its parent, and for a loop that goes another way than on record. */
+  /** All keys of this scope: for the next try of its parent, and for a loop whose replay diverges. */
   readonly assigned = new Set<string>();
   /** Calls of this scope that have not ended. */
   readonly open = new Set<Call>();
-  /** Keys of calls in and below this scope, if it is a root, that were told to wait for a person. */
+  /** For a root: the keys of calls in and below it that wait for approval. */
   readonly waiting = new Set<string>();
-  /** Of a root: a call in or below it has arguments or outputs that must not stay in the store. */
+  /** For a root: a call in or below it has arguments or outputs that must be removed from the store later. */
   holdsSecrets = false;
-  /** The indices of its calls among equal ones. */
-  readonly places = new Places();
-  /** Resolves when the store knows the scope. */
+  /** The indexes of its calls among equal calls. */
+  readonly indexes = new CallIndexes();
+  /** Resolves when the scope is loaded from the store. */
   readonly ready: Promise<void>;
-  /** Set when the store failed or the run was lost: the task records nothing more. */
+  /** Set when the store failed or the run was lost: the task writes nothing more. */
   failure: ToolwrightError | undefined;
   /** Called once, when that happens. */
   onFailure: ((error: ToolwrightError) => void) | undefined;
@@ -110,11 +110,11 @@ export class Scope {
     this.ofTry = options.ofTry;
     this.#triedBefore = new Set(options.triedBefore);
     this.ready = this.isDetached ? Promise.resolve() : this.#load(options.owned);
-    // Whoever awaits it sees the failure; nobody may.
+    // Callers that await it see the failure. Without this handler, a scope that is never awaited would crash the process.
     this.ready.catch(() => undefined);
   }
 
-  /** The scope at the top of this one, which holds the attempt, the epoch and the numbers. */
+  /** The outermost scope, which has the attempt, the epoch and the row numbers. */
   get root(): Scope {
     return this.#outer?.root ?? this;
   }
@@ -127,13 +127,13 @@ export class Scope {
     return this.#outer?.kind ?? this.#kind;
   }
 
-  /** Shared by all that is nested in here: what a sub-agent uses, its caller has used. */
+  /** Shared by all nested scopes: a sub-agent spends the budget of its caller. */
   get budgetId(): string {
-    // By way of the scope around it and not of `root.#…`: that one may come from another copy of this class.
+    // Not `root.#budgetId`: the root may be an instance of another copy of this class.
     return this.#outer?.budgetId ?? this.#budgetId;
   }
 
-  /** How the keys of its calls are derived. `undefined` until the store has answered. */
+  /** The version of the key derivation. `undefined` until the scope is loaded. */
   get keyVersion(): KeyVersion | undefined {
     return this.isDetached ? KEY_VERSION : this.#keyVersion;
   }
@@ -143,7 +143,7 @@ export class Scope {
     return { rootScopeId: this.#id, epoch: this.#epoch, ...outer, attempt: this.attempt };
   }
 
-  /** Nested calls have numbers of their task, so that a task's log reads in one order. */
+  /** Nested calls take their number from the task, so that the log of a task has one order. */
   nextSeq(): number {
     if (this.#outer !== undefined) return this.#outer.nextSeq();
     this.#seq += 1;
@@ -157,14 +157,14 @@ export class Scope {
   }
 
   /**
-   * Where the calls of a turn of a chat count: what is said again in the next turn is done again. The first turn counts in
-   * this scope itself.
+   * The scope of a turn of a chat: an equal call in the next turn is another call, and runs. The first turn uses this scope
+   * itself.
    */
   turn(number: number): Scope {
     if (!this.#hasTurns || number < 2) return this;
     const { host, identity, attempt, limits, settings } = this;
-    const known = this.#turns.get(number);
-    if (known !== undefined) return known;
+    const existing = this.#turns.get(number);
+    if (existing !== undefined) return existing;
     const path = `${identity.path}#${number}`;
     const scope = new Scope(host, {
       identity: { ...identity, path },
@@ -177,45 +177,45 @@ export class Scope {
     return scope;
   }
 
-  /** The number of a further loop that is driven inside of this scope, from 1. */
+  /** The number of the next loop that runs in this scope, from 1. */
   nextLoop(): number {
     this.#loops += 1;
     return this.#loops;
   }
 
-  /** How often this was asked before in this scope, whoever asked. */
+  /** The number of earlier equal model requests in this scope. */
   countRequest(requestHash: string): number {
     const count = this.#requests.get(requestHash) ?? 0;
     this.#requests.set(requestHash, count + 1);
     return count;
   }
 
-  /** `false` means certainly not on record when the scope was opened, nor since by this scope. */
+  /** `false`: certainly neither logged when the scope was opened, nor since then by this scope. */
   mayBeRecorded(key: string): boolean {
     return this.#recorded.has(key) || this.#triedBefore.has(key);
   }
 
-  /** An error under this key is that of an earlier try, and not the outcome of this one. */
+  /** An error under this key belongs to an earlier try, and is not the outcome of this one. */
   wasTried(key: string): boolean {
     return this.#triedBefore.has(key);
   }
 
-  /** Whoever makes the call retries it: under the same key, the next one is a further try. */
+  /** The caller retries the call: the next call with the same key is another try. */
   noteTried(key: string): void {
     this.#triedBefore.add(key);
   }
 
-  /** A row that will be asked for again: a call that waits. */
+  /** A call that waits has a row, which the next equal call must find. */
   noteRecorded(key: string): void {
     this.#recorded.add(key);
   }
 
   /**
-   * Which of several equal calls waits under this id of the model's: a loop that goes on from its message history makes
-   * only that one. The id chooses among equal calls of this scope and nothing else, so a forged one gains nothing. Models
-   * use an id again: what was called under it at the place that the count gives is that call.
+   * The index of the equal call that waits under this `toolCallId`: a loop that resumes from its message history makes only
+   * that call. The id only chooses among equal calls of this scope, so a forged one gains nothing. Models reuse ids: if the
+   * call with the counted index has this id, it is that call.
    */
-  placeOfPending(toolCallId: string, text: string, counted: number): number {
+  indexOfPending(toolCallId: string, text: string, counted: number): number {
     const calls = this.#pending.get(toolCallId);
     if (calls === undefined || calls.has(callKey(this.text, counted, text))) return counted;
     for (let index = 0; index <= this.#recorded.size; index += 1) {
@@ -224,14 +224,14 @@ export class Scope {
     return counted;
   }
 
-  /** A call that waited has been answered: what comes under its id from now on is another one. */
+  /** A pending call now has an outcome: the next call with its `toolCallId` is another call. */
   noteAnswered(toolCallId: string, key: string): void {
     this.#pending.get(toolCallId)?.set(key, false);
   }
 
   /**
-   * A call could not be recorded. The calls around it must not end as if it had: they are left for a resume. A task ends
-   * with this error; bare calls stand for themselves, so the next one may work.
+   * A call could not be stored. Its enclosing calls must not end as if it had been: a resume continues them. A task ends with
+   * this error; bare calls are independent, so the next one may succeed.
    */
   fail(error: ToolwrightError): void {
     const root = this.root;
@@ -272,7 +272,7 @@ export function staleAttempt(scope: Scope, current: number): ToolwrightError {
   );
 }
 
-/** @param turn of a chat, from 1. The first one has no mark: a run that is no chat is one turn. */
+/** @param turn of a chat, from 1. The first one has no suffix: a run that is not a chat has one turn. */
 export function pathOf(loop: readonly number[], turn: number | string = 1): string {
   return turn === 1 ? loop.join(".") : `${loop.join(".")}#${turn}`;
 }

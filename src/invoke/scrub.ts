@@ -1,16 +1,16 @@
-/** Takes the hidden values of a call out of texts, for example out of a service's error message. */
+/** Removes the hidden values of a call from texts, for example from the error message of a service. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { replaceAt } from "./redact.ts";
 
-/** A call, as far as its hidden values are concerned. */
+/** The fields of a call that contain hidden values. */
 export interface HiddenValues {
   readonly spec: ToolSpec;
   /** The arguments as sent. */
   readonly args: unknown;
-  /** What the schema made of them; `undefined` where they do not fit. */
+  /** The parsed arguments; `undefined` if they do not match the schema. */
   readonly input?: unknown;
   readonly output?: unknown;
-  /** The output does not fit its schema: nobody knows where in it the secrets are. */
+  /** The output does not match its schema, so its secrets may be anywhere in it. */
   readonly isOutputUnfit?: boolean;
 }
 
@@ -23,7 +23,7 @@ export function createScrubber(values: HiddenValues): Scrub {
   if (secrets.size === 0) return asIs;
   const spellings = new Set([...secrets].flatMap(spellingsOf));
   const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
-  // Services change the case of what they repeat.
+  // Services may change the case of values that they echo.
   const pattern = new RegExp(longestFirst.map(escaped).join("|"), "gi");
   return (text) => text.replaceAll(pattern, "[redacted]");
 }
@@ -32,12 +32,12 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-/** Shorter ones are parts of many words. */
+/** Shorter texts are parts of many words. */
 const SHORTEST_SECRET = 3;
-/** Where all of a value counts, not only what a path names. */
+/** For values that no path names. */
 const SHORTEST_UNNAMED = 6;
 
-/** The hidden texts and numbers of a call, as texts. */
+/** The hidden strings and numbers of a call, as strings. */
 export function secretsOf({ spec, args, input, output, isOutputUnfit }: HiddenValues): Set<string> {
   const secrets = new Set<string>();
   if (spec.redactInput.length > 0) {
@@ -60,12 +60,12 @@ function addAtPaths(value: unknown, paths: readonly string[], secrets: Set<strin
     try {
       replaceAt(value, path.split("."), { found: note, misfit: note });
     } catch {
-      // It cannot be read, so the call is refused, and no text can hold what is in there.
+      // The value cannot be read, so the call is refused, and no text can contain the secret.
     }
   }
 }
 
-/** Not by recursion: what is to be scrubbed may be too deep for that. */
+/** Without recursion: the value may be nested too deeply for that. */
 function addLeaves(secret: unknown, secrets: Set<string>, shortest: number): void {
   const left = [secret];
   const seen = new Set<unknown>();
@@ -86,12 +86,12 @@ function partsOf(value: object): unknown[] {
     if (value instanceof Map) return [...value.keys(), ...(value.values() as Iterable<unknown>)];
     return [...(value instanceof Set ? (value as Iterable<unknown>) : Object.values(value))];
   } catch {
-    // A getter that throws shows nothing to anybody.
+    // A getter that throws reveals nothing.
     return [];
   }
 }
 
-/** As it is, as it stands in JSON inside a text, once and twice over, and as services spell it in addresses and headers. */
+/** The secret as it is, escaped once and twice as JSON, and encoded as in URLs and headers. */
 function spellingsOf(secret: string): string[] {
   const once = JSON.stringify(secret).slice(1, -1);
   const bytes = Buffer.from(secret);
@@ -103,12 +103,12 @@ function spellingsOf(secret: string): string[] {
     url,
     url.replaceAll("%20", "+"),
     encodeURI(secret.toWellFormed()),
-    // Three bytes make four letters: of a shorter one, the letters depend on what is around it.
+    // Base64 encodes three bytes as four letters: the letters of a shorter secret depend on its neighbours.
     ...(bytes.length < SHORTEST_UNNAMED ? [] : [...base64Spellings(bytes), bytes.toString("hex")]),
   ];
 }
 
-/** Inside of a longer text the letters depend on where it begins; those at its ends depend on its neighbours. */
+/** Inside a longer text the letters depend on the offset, and those at the ends on the neighbours. */
 function base64Spellings(bytes: Buffer): string[] {
   const whole = [bytes.toString("base64"), bytes.toString("base64url")];
   const inside = [0, 1, 2].flatMap((offset) => {

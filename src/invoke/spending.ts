@@ -1,6 +1,6 @@
 /**
- * What a call reports as its cost, stored while the call runs: a process that dies in it has spent the money all the same.
- * What could not be stored in time is stored with the outcome.
+ * Stores the cost that a call reports while it runs: the money is spent even if the process dies. A cost that could not be
+ * stored in time is stored with the outcome.
  */
 import { addUsage, spendReservation } from "../store/tables/usage.ts";
 import type { Transaction } from "../store/store.ts";
@@ -18,17 +18,17 @@ export class Spending {
     this.#call = call;
   }
 
-  /** The call costs more than before. One write at a time: what is reported meanwhile goes with the next. */
+  /** The cost has grown. One write at a time: a cost that is reported meanwhile is part of the next write. */
   note(): void {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is in progress. */
   async whenStored(): Promise<void> {
     await this.#writing;
   }
 
-  /** Hands out what is not stored yet, for the transaction that stores the outcome. */
+  /** Returns the cost that is not stored yet, for the transaction that stores the outcome. */
   takeUnstoredUsd(): number {
     const { costUsd } = this.#call;
     const unstored = Math.max(0, costUsd - this.#storedUsd);
@@ -56,6 +56,6 @@ export class Spending {
 function* spend(call: Call, usd: number): Transaction<void> {
   const { budgetId } = call.scope;
   yield* addUsage(budgetId, COST, usd);
-  // What is spent is not reserved any more.
+  // A cost that is spent is no longer reserved.
   yield* spendReservation(budgetId, COST, call.key, usd);
 }

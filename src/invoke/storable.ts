@@ -1,6 +1,6 @@
 /**
- * What of a call may be stored, and shown to others than its caller: the one place that applies `redact`, and the rule for
- * the content of `write` and `edit`, to inputs and outputs.
+ * The parts of a call that may be stored, and shown to others than its caller. Applies `redact`, and the digest rule for the
+ * content of `write` and `edit`, to inputs and outputs.
  */
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
@@ -9,10 +9,10 @@ import { HostValue } from "../util/encode.ts";
 import { markOf, mask } from "./redact.ts";
 import { createScrubber, secretsOf } from "./scrub.ts";
 
-/** Stands for the input of `write` and the like where it does not fit the tool: nobody knows where the content is. */
+/** Replaces an invalid input of `write` and `edit`: its content may be anywhere in it. */
 export const LEFT_OUT = "(left out)";
 
-/** Whether something of its inputs or outputs must not be stored. */
+/** Whether a part of its inputs or outputs must not be stored. */
 export function hidesSomething(spec: ToolSpec): boolean {
   return hidesInput(spec) || spec.redactOutput.length > 0;
 }
@@ -21,7 +21,7 @@ export function hidesInput(spec: ToolSpec): boolean {
   return spec.redactInput.length > 0 || spec.digestInput !== undefined;
 }
 
-/** @param parsed what the schema made of the arguments; `undefined` where they do not fit it: then all of it is hidden */
+/** @param parsed the parsed arguments; `undefined` if they do not match the schema: then everything is hidden */
 export function storableInput(
   spec: ToolSpec,
   args: unknown,
@@ -41,8 +41,8 @@ export function storableInput(
   return mask(known, spec.redactInput, secret);
 }
 
-/** The same for those who have not parsed it. A schema that cannot be asked at once counts as one that it does not fit. */
-export function keptInput(spec: ToolSpec, args: unknown, secret: string): unknown {
+/** The same for arguments that are not parsed yet. If the schema is asynchronous, everything is hidden. */
+export function storableUnparsedInput(spec: ToolSpec, args: unknown, secret: string): unknown {
   return hidesInput(spec) ? storableInput(spec, args, secret, parsedBy(spec, args)) : args;
 }
 
@@ -56,7 +56,7 @@ function parsedBy({ schema }: ToolSpec, args: unknown): { readonly data: unknown
   }
 }
 
-/** What the tool says about the fields of one value: their schema, and the rest of the redacted paths from here. */
+/** The declared fields of one value: their schema, and the remaining redacted paths. */
 interface Declared {
   readonly schema: JsonSchema | undefined;
   readonly paths: readonly (readonly string[])[];
@@ -117,13 +117,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** @param args as sent: an output that repeats a hidden argument must not bring it into the log */
+/** @param args as sent: an output that repeats a hidden argument must not put it into the log */
 export function storableOutput(spec: ToolSpec, args: unknown, output: unknown, secret: string): unknown {
-  // The paths describe an output of the tool, not an object of the loop around it: all of that is hidden.
+  // The paths describe an output of the tool, not an object of the enclosing loop: that is hidden as a whole.
   if (HostValue.is(output)) return spec.redactOutput.length === 0 ? output : markOf(output, secret);
   const masked = spec.redactOutput.length === 0 ? output : mask(output, spec.redactOutput, secret);
   if (spec.redactInput.length === 0) return masked;
-  // `null`: what is not named by a path is no secret here, whether the arguments fit or not.
+  // `null`: here, only values that a path names are secret, even if the arguments are invalid.
   const secrets = secretsOf({ spec, args, input: null });
   if (secrets.size === 0) return masked;
   const long = [...secrets].filter((text) => text.length >= SHORTEST_INSIDE);
@@ -137,7 +137,7 @@ export function storableOutput(spec: ToolSpec, args: unknown, output: unknown, s
   );
 }
 
-/** A shorter one, such as an amount, is a part of many other texts. */
+/** A shorter secret, such as an amount, occurs in many other texts. */
 const SHORTEST_INSIDE = 8;
 
 function mapTexts(value: unknown, change: (leaf: string | number | bigint) => unknown): unknown {

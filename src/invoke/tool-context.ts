@@ -1,4 +1,4 @@
-/** What a tool is handed: for one try, and for whatever else of its definition is asked about a call. */
+/** Creates the context that a tool receives: for a try of `execute`, and for the author's other functions. */
 import {
   type BaseToolContext,
   getToolContext,
@@ -19,9 +19,9 @@ import { Try } from "./try.ts";
 import { recordKeyRead } from "./journal/record-key-read.ts";
 
 /**
- * Runs a function of the tool's author with a context of its own, whose capabilities are made for it and disposed after
- * it. Tools that it calls count inside this call.
- * @param attempt the try that `work` is; without one, `work` is a try of its own
+ * Runs a function of the tool's author with its own context. Its capabilities are created before it and disposed after it.
+ * Tools that it calls are inner calls of this call.
+ * @param attempt the try that `work` belongs to; by default a new one
  */
 export function withToolContext<T>(
   call: Call,
@@ -73,13 +73,13 @@ async function capabilitiesFor(call: Call): Promise<CallCapabilities | undefined
   } catch (cause) {
     throw new ToolwrightError(
       "TOOL_EXECUTION_FAILED",
-      `The capabilities for "${spec.name}" could not be made: ${messageOf(cause)}`,
+      `The capabilities for "${spec.name}" could not be created: ${messageOf(cause)}`,
       { details: { tool: spec.name }, effect: "none", cause },
     );
   }
 }
 
-/** The effect has happened or not; a connection that cannot be closed changes nothing about that. */
+/** A connection that cannot be closed does not change the outcome of the call, so this only warns. */
 async function dispose(call: Call, made: CallCapabilities): Promise<void> {
   try {
     await made.dispose();
@@ -97,12 +97,12 @@ function createToolContext(
   capabilities: Readonly<Record<string, unknown>> | undefined,
 ): ToolContext<object> {
   const context = new CallContext(call, attempt);
-  return capabilities === undefined ? context : hand(context, capabilities, call.scope.isDetached);
+  return capabilities === undefined ? context : addCapabilities(context, capabilities, call.scope.isDetached);
 }
 
 /**
- * All fields are its own, so that a copy with `{ ...ctx }` has them. A class and no literal: the engine takes contexts that
- * a literal made for objects that live long, and then keeps whatever they refer to.
+ * All fields are own properties, so that `{ ...ctx }` copies them. A class and not a literal: V8 would treat contexts from a
+ * literal as long-lived, and would retain everything that they refer to.
  */
 class CallContext implements BaseToolContext {
   declare readonly idempotencyKey: string;
@@ -152,7 +152,7 @@ class CallContext implements BaseToolContext {
     this.protectedPaths = settings.protectedPaths;
     this.toolCallId = call.toolCallId;
     this.log = new CallLog(call);
-    this.progress = (...said: readonly unknown[]) => reportProgress(call, said);
+    this.progress = (...report: readonly unknown[]) => reportProgress(call, report);
     this.reportCost = (usd) => {
       if (!Number.isFinite(usd) || usd <= 0) return;
       call.costUsd += usd;
@@ -164,16 +164,16 @@ class CallContext implements BaseToolContext {
     this.#outer = outer;
     this.#key = call.idempotencyKey;
     Object.defineProperty(this, "signal", CallContext.#SIGNAL);
-    // Only where it matters whether the tool reads its key: an accessor costs more than a value.
+    // Only if it matters whether the tool reads its key: an accessor costs more than a value.
     if (watchesKey(call)) Object.defineProperty(this, "idempotencyKey", CallContext.#KEY);
     else (this as { idempotencyKey: string }).idempotencyKey = call.idempotencyKey;
   }
 
-  // Accessors of its own, with one function for all contexts, which is much cheaper than one for each.
+  // Own accessors that share one function, which is much cheaper than one function per context.
   static readonly #SIGNAL = accessor((context) => CallContext.#of(context).#signal());
   static readonly #KEY = accessor((context) => CallContext.#of(context).#readKey());
 
-  /** Also through an object that inherits from the context. */
+  /** Also finds the context behind an object that inherits from it. */
   static #of(context: object): CallContext {
     let owner = context;
     while (!(#attempt in owner)) owner = Object.getPrototypeOf(owner) as object;
@@ -192,14 +192,14 @@ class CallContext implements BaseToolContext {
   #signal(): AbortSignal {
     const { signal, call } = this.#attempt;
     const outer = this.#outer?.signal;
-    // Outside any run the context around it is all there is to say that it should stop.
+    // Outside any run, only the surrounding context can abort the call.
     if (!call.scope.isDetached || outer === undefined) return signal;
     return (this.#joined ??= AbortSignal.any([signal, outer]));
   }
 }
 
-/** In a run nobody can hand a tool another key or another run than its own; outside, a test may say anything. */
-function hand(
+/** In a run, capabilities cannot replace the key, the run or other base fields; outside, a test may replace anything. */
+function addCapabilities(
   context: BaseToolContext,
   capabilities: Readonly<Record<string, unknown>>,
   mayReplace: boolean,
@@ -222,10 +222,10 @@ function accessor(read: (context: object) => unknown): PropertyDescriptor {
   };
 }
 
-/** A hook for the sandbox's snapshots; without one there is nothing to snapshot. */
+/** Used if the runtime takes no snapshots. */
 const noSnapshot = (): Promise<undefined> => Promise.resolve(undefined);
 
-/** The nearest setting counts: a surrounding context, the run, the runtime, the default. */
+/** The nearest setting wins: the surrounding context, the run, the runtime, the default. */
 function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSettings {
   const { settings: own } = call.scope.root;
   const base = call.host.settings;
@@ -239,7 +239,7 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
   };
 }
 
-/** What the author of a tool says to those who watch holds none of its redacted arguments. */
+/** Removes redacted arguments from messages of the author that listeners receive. */
 function scrubbed(call: Call, message: string, data: unknown): { message: string; data: unknown } {
   if (call.spec.redactInput.length === 0) return { message, data };
   const clean = createScrubber(call);
@@ -249,9 +249,9 @@ function scrubbed(call: Call, message: string, data: unknown): { message: string
   };
 }
 
-/** A report that cannot be understood fails no call: the effect may have happened. It is said once. */
-function reportProgress(call: Call, said: readonly unknown[]): void {
-  const progress = readProgress(said);
+/** An invalid report must not fail the call, whose effect may have happened. It causes one warning per tool. */
+function reportProgress(call: Call, report: readonly unknown[]): void {
+  const progress = readProgress(report);
   if (typeof progress === "string") {
     call.host.warnOnce(`progress ${call.spec.name}`, `tool "${call.spec.name}": ${progress}`);
     return;
@@ -259,7 +259,7 @@ function reportProgress(call: Call, said: readonly unknown[]): void {
   emit(call, { type: "call-progress", ...scrubbed(call, progress.message, progress.data) });
 }
 
-/** @returns in words, what is wrong with it */
+/** @returns the problem as a text, if the report is invalid */
 function readProgress([first, second, third]: readonly unknown[]):
   | { message: string; data: unknown }
   | string {

@@ -1,14 +1,14 @@
 /**
- * One run of a function of the tool's author on behalf of a call: a try of `execute`, or a question such as
- * `needsApproval`. Tools that the function calls belong to this try. Once it is over it can make no further call: a
- * function that ignores its signal must not act beside its successor, or after its run has ended.
+ * One execution of a function of the tool's author for a call: a try of `execute`, or a function such as `needsApproval`.
+ * Tools that the function calls belong to this try. Once the try is over it can make no further call: a function that
+ * ignores its signal must not act beside its successor, or after its run has ended.
  */
 import type { Call } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
 export class Try {
   readonly call: Call;
-  /** Where the calls that this try makes are counted. Created by the first of them. */
+  /** The scope of the calls that this try makes. Created by the first of them. */
   innerScope: Scope | undefined;
   #controller: AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
@@ -29,8 +29,8 @@ export class Try {
   }
 
   /**
-   * Whether the function may run the original that its tool is a copy of as a part of this try. Once: a second time is a
-   * call of its own, with a key of its own.
+   * Whether the function may run the original of its tool as a part of this try. Only once: a second time is another call,
+   * with its own key.
    */
   takeOwnExecute(original: object): boolean {
     if (this.#isOver || this.#ranOwn?.has(original) === true) return false;
@@ -38,7 +38,7 @@ export class Try {
     return true;
   }
 
-  /** Created on demand: most tools never read it, and every call would pay for it. */
+  /** Created on first use: most tools never read it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -46,7 +46,7 @@ export class Try {
       const fenced = this.call.host.fencedSignal();
       const onFenced = (): void => controller.abort(fenced.reason);
       fenced.addEventListener("abort", onFenced, { once: true, signal: controller.signal });
-      // The runtime outlives the call and must not keep a listener for it.
+      // The runtime outlives the call, so the listener must be removed.
       this.call.cleanups.push(() => fenced.removeEventListener("abort", onFenced));
       if (fenced.aborted) controller.abort(fenced.reason);
       if (this.#stopped !== undefined) controller.abort(this.#stopped.reason);
@@ -54,12 +54,12 @@ export class Try {
     return this.#controller.signal;
   }
 
-  /** The function has settled. Calls that it began and did not await may still finish. */
+  /** The function has settled. Calls that it started without awaiting them may still finish. */
   end(): void {
     this.#isOver = true;
   }
 
-  /** The function was cut off: it, and every call that it has in flight, should stop. */
+  /** The function was interrupted: it and all its calls in flight should stop. */
   stop(reason: unknown): void {
     this.#isOver = true;
     this.#stopped = { reason };

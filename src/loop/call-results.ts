@@ -4,7 +4,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { messageOf, storedError } from "../invoke/error-record.ts";
-import { keptInput, storableOutput } from "../invoke/storable.ts";
+import { storableUnparsedInput, storableOutput } from "../invoke/storable.ts";
 import { saysError } from "../tool/model-answer.ts";
 import type { EndedCall } from "./run-calls.ts";
 
@@ -51,7 +51,7 @@ export function storedArguments(
   spec: ToolSpec,
   input: unknown,
   secret: string,
-  hide: typeof keptInput = keptInput,
+  hide: typeof storableUnparsedInput = storableUnparsedInput,
 ): unknown {
   const args = hide(spec, fromObjectInput(spec.inputJsonSchema, input), secret);
   return withArguments(spec.inputJsonSchema, input, args);

@@ -12,7 +12,6 @@ import type { Scope } from "../invoke/scope.ts";
 import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { mapAtMost } from "../util/map-at-most.ts";
 
 /** A call in a response. */
 export interface RequestedCall {
@@ -102,7 +101,32 @@ function notOffered(name: string, tools: ReadonlyMap<string, Tool>): ToolwrightE
   const offered = [...tools.keys()].join(", ");
   return new ToolwrightError(
     "TOOL_NOT_FOUND",
-    `No tool named "${name}" is offered. ${offered === "" ? "There are none." : `There are: ${offered}.`}`,
+    `No tool named "${name}" is available. ${offered === "" ? "There are none." : `Available: ${offered}.`}`,
     { details: { tool: name }, effect: "none" },
   );
+}
+
+/** Starts items in order, and returns results in order. After a failure it starts no more, and rejects once all settled. */
+async function mapAtMost<Item, Result>(
+  most: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const failures: unknown[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      const index = next;
+      next += 1;
+      try {
+        results[index] = await work(items[index] as Item);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+  return results;
 }

@@ -1,4 +1,4 @@
-/** Decisions of people, from any process. Each is made once, for the arguments that were shown. */
+/** Settles approval requests, from any process. Each has one decision, which counts for the arguments that were shown. */
 import { ToolwrightError } from "../errors.ts";
 import { type Approval, toApproval } from "../invoke/approval.ts";
 import { decodeContract, problemsWith } from "../invoke/approvals/contract.ts";
@@ -71,13 +71,13 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
   return approval;
 }
 
-/** From what the store holds of the run: the decision may be made in a process that never saw it. */
+/** Reads the run from the store: the deciding process may not have run it. */
 function* kindOfRun(runId: string): Transaction<RunKind> {
   if (yield* isWorkflowRun(runId)) return "workflow";
   return (yield* hasTurns(runId)) ? "agent" : "program";
 }
 
-/** As a later attempt derives it that asks for the edited arguments. */
+/** The hash that a later attempt derives if it requests the edited arguments. */
 function* hashOf(request: ApprovalRow, args: unknown): Transaction<string> {
   const scope = yield* readScope(request.scopeId);
   return sha256(callText(request.toolName, args, scope?.keyVersion));
@@ -97,19 +97,19 @@ function assertOpen(
   if (row.status === "expired") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_EXPIRED",
-      `The request ${id} has expired. The decision comes too late.`,
+      `The request ${id} has expired, so it can no longer be decided.`,
       { details },
     );
   }
   if (row.status === "void") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_SETTLED",
-      `The request ${id} is "void": its run was cancelled, its task has ended, or a newer request has replaced it. There is nothing left to decide.`,
+      `The request ${id} is "void": its run was cancelled, its task has ended, or a newer request has replaced it. It cannot be decided.`,
       { details },
     );
   }
   if (row.status !== "pending") {
-    throw new ToolwrightError("TOOL_APPROVAL_SETTLED", `The request ${id} is "${row.status}" already.`, {
+    throw new ToolwrightError("TOOL_APPROVAL_SETTLED", `The request ${id} is already "${row.status}".`, {
       details,
     });
   }
@@ -123,11 +123,11 @@ function assertOpen(
   if (decision.approvedArgs !== undefined) assertArguments(row, decision.approvedArgs);
 }
 
-/** Checked against the contract that was recorded with the request, so that any process can say no at once. */
+/** Checks the arguments against the contract in the request, so that any process can refuse them at once. */
 function assertArguments(row: ApprovalRow, args: unknown): void {
   const contract = decodeContract(row.contractJson);
   const details = { approvalId: row.id, tool: row.toolName };
-  // Edited arguments are stored until the call runs: a secret may only stand there as the mark that it had.
+  // Edited arguments are stored until the call runs, so a secret may only appear in them as its mark.
   if (encode(mask(args, contract.redactInput, "")) !== encode(args)) {
     throw new ToolwrightError(
       "TOOL_INPUT_REDACTED",
@@ -135,18 +135,18 @@ function assertArguments(row: ApprovalRow, args: unknown): void {
       { details, effect: "none" },
     );
   }
-  // A mark stands for a value that is not known here; the call itself validates the whole.
+  // A mark replaces a value that is not known here; the call itself validates all arguments.
   if (holdsMark(encode(args))) return;
   const problems = problemsWith(contract.input, args, "the arguments");
   if (problems === undefined) return;
   throw new ToolwrightError(
     "TOOL_INPUT_INVALID",
-    `The edited arguments do not fit "${row.toolName}": ${problems}. The request stays open.`,
+    `The edited arguments are not valid for "${row.toolName}": ${problems}. The request stays open.`,
     { details, effect: "none", hint: "Correct the named fields of approvedArgs, and decide again." },
   );
 }
 
-/** What is reported as the output has to be what the tool would have returned. */
+/** A reported output must match the output schema of the tool. */
 function assertOutput(row: ApprovalRow, output: unknown): void {
   const contract = decodeContract(row.contractJson);
   if (output === undefined && contract.output !== null && !contract.mayReturnNothing) {
@@ -162,13 +162,13 @@ function assertOutput(row: ApprovalRow, output: unknown): void {
   if (problems !== undefined)
     throw outputError(
       row,
-      `This is not what "${row.toolName}" returns: ${problems}. Expected: ${shortJson(contract.output)}`,
+      `The output is not valid for "${row.toolName}": ${problems}. Expected: ${shortJson(contract.output)}`,
     );
 }
 
 function outputError(row: ApprovalRow, problem: string): ToolwrightError {
   return new ToolwrightError("TOOL_OUTPUT_INVALID", `${problem}. The request stays open.`, {
-    hint: "Report what the call returned, or choose another answer.",
+    hint: "Report the output of the call, or use another resolution.",
     details: { approvalId: row.id, tool: row.toolName },
   });
 }

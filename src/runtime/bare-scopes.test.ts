@@ -11,7 +11,7 @@ function create(): BareScopes {
 /** A call under a run id of its own. */
 function call(scopes: BareScopes, runId: string, isCounted: boolean) {
   const { scope, close } = scopes.open({ runId }, () => "tool");
-  if (isCounted) scope.places.assign("tool", { ask: false });
+  if (isCounted) scope.indexes.assign("tool", { isCheck: false });
   close(false);
   return scope;
 }

@@ -1,6 +1,6 @@
 /**
- * The scopes of calls outside of any run. They count within the runtime, so a scope in which something was counted lives as
- * long as it does. One whose calls all had keys of their own is kept for a while only: servers have ever new ones.
+ * The scopes of bare calls, which belong to no task. Their indexes count within the runtime, so a scope with an index lives
+ * as long as the runtime. A scope whose calls all had a `callKey` is evicted, since servers create new ones all the time.
  */
 import { randomUUID } from "node:crypto";
 import { scopeText } from "../definition/call-key.ts";
@@ -14,7 +14,7 @@ const MOST_IDLE = 100;
 
 export interface BareScope {
   readonly scope: Scope;
-  /** When the call has returned. @param isWaiting it waits for approval */
+  /** Called when the call has returned. @param isWaiting it waits for approval */
   readonly close: (isWaiting: boolean) => void;
 }
 
@@ -26,10 +26,10 @@ interface Kept {
 export class BareScopes {
   readonly #host: Host;
   readonly #kept = new Map<string, Kept>();
-  /** Those that nobody uses and that know nothing, in the order in which they were last used. */
+  /** Unused scopes without an index, least recently used first. */
   readonly #idle = new Map<string, Kept>();
 
-  /** Runs of calls that name none and wait for approval, by the call, the oldest first. */
+  /** Run ids of pending calls that were made without one, by the text of the call, oldest first. */
   readonly #waiting = new Map<string, Scope[]>();
 
   constructor(host: Host) {
@@ -42,7 +42,7 @@ export class BareScopes {
     return runId === undefined ? this.#openUnnamed(options, call()) : this.#openNamed({ ...options, runId });
   }
 
-  /** Without a run id every call is a run of its own. One that waits for approval is the same call when it is made again. */
+  /** Without a run id every call is its own run. A pending call that is made again is the same call. */
   #openUnnamed(options: RuntimeCallOptions, call: string): BareScope {
     const { identity, attempt } = identityOf({ ...options, runId: randomUUID() });
     const name = `${attempt} ${scopeText({ ...identity, runId: "" })} ${call}`;
@@ -73,7 +73,7 @@ export class BareScopes {
 
   #close(name: string, kept: Kept): void {
     kept.users -= 1;
-    if (kept.users > 0 || !kept.scope.places.isEmpty || this.#kept.get(name) !== kept) return;
+    if (kept.users > 0 || !kept.scope.indexes.isEmpty || this.#kept.get(name) !== kept) return;
     this.#idle.set(name, kept);
     const [oldest] = this.#idle;
     if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(...oldest);
@@ -85,7 +85,7 @@ export class BareScopes {
   }
 }
 
-/** A call key without a run id means one call in the whole store: its run follows from the key. */
+/** A `callKey` without a run id identifies one call in the whole store: its run id is derived from the key. */
 function runOfKey(callKey: string | undefined): string | undefined {
   return callKey === undefined ? undefined : `call-${digest([callKey]).slice(0, 24)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * `.toolwright/capabilities.md`: what the tools of a project are for, as a part of every system prompt that Toolwright
- * builds. Tools cannot write it, and it is read as what it may be all the same: text of a stranger.
+ * `.toolwright/capabilities.md`: the inventory of a project's tools, a part of every system prompt that Toolwright builds.
+ * Tools cannot write it, but it is still treated as untrusted text.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const files = lazyModule(async () => ({
   ...(await import("../sandbox/isolation/untrusted-files.ts")),
 }));
 
-/** The inventory without its front matter. `undefined` where there is none. @throws where it cannot be read */
+/** The inventory without its front matter. `undefined` if there is none. @throws if it cannot be read */
 export async function readCapabilities(rootDir: string): Promise<string | undefined> {
   const text = await readFile(rootDir);
   if (text === undefined) return undefined;
@@ -32,8 +32,7 @@ export async function readCapabilities(rootDir: string): Promise<string | undefi
 }
 
 /**
- * The part of a system prompt that the inventory is. `""` where there is none: a file that cannot be read must not keep
- * an agent from its work.
+ * The inventory as a part of a system prompt. `""` if there is none, or if it cannot be read: that must not stop an agent.
  */
 export async function describeCapabilities(
   rootDir: string,
@@ -60,13 +59,13 @@ function toPromptPart(text: string): string {
   ].join("\n");
 }
 
-/** Instructions with the inventory after them. */
+/** Appends the inventory to the instructions. */
 export function withCapabilities(instructions: string | undefined, part: string): string | undefined {
   if (part === "") return instructions;
   return instructions === undefined || instructions === "" ? part : `${instructions}\n\n${part}`;
 }
 
-/** Puts a new inventory in the place of the old one, in one step, under the front matter of the old one. */
+/** Replaces the inventory atomically, and keeps its front matter. */
 export async function writeCapabilities(
   rootDir: string,
   body: string,
@@ -105,7 +104,7 @@ export async function writeCapabilities(
 }
 
 async function readFile(rootDir: string): Promise<string | undefined> {
-  // The usual case costs no more than this.
+  // The common case needs only this check.
   if (!existsSync(join(rootDir, CAPABILITIES_FILE))) return undefined;
   const { findDistrust, readTextFile } = files.value ?? (await files.get());
   const mark = findDistrust(join(rootDir, ".toolwright"));
@@ -119,7 +118,7 @@ async function readFile(rootDir: string): Promise<string | undefined> {
   return readTextFile({ rootDir, path: CAPABILITIES_FILE, maxBytes: LARGEST_FILE_BYTES, showOwn: true });
 }
 
-/** Between two lines of three dashes, at the very beginning; kept as it is written. */
+/** The text between two lines of three dashes at the start of the file, unchanged. */
 export function splitFrontMatter(text: string): { frontMatter: string; body: string } {
   const [frontMatter = ""] = /^\uFEFF?---[ \t]*\r?\n(?:[^]*?\r?\n)?---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const body = text.slice(frontMatter.length);

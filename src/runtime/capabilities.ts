@@ -1,4 +1,4 @@
-/** What a call can reach is what it is given: made for the call where the author gives a function, and disposed after it. */
+/** Creates the capabilities of a call. If the option is a function, they are created for the call and disposed after it. */
 import { SharedCapability } from "../definition/context.ts";
 import { describe } from "../definition/option-checks.ts";
 import { asOptionError } from "../definition/option-table.ts";
@@ -44,7 +44,7 @@ function unwrap(values: Capabilities): Capabilities {
   );
 }
 
-/** Which values the calls in flight use: one that two calls were given is disposed when the last of them ends. */
+/** The values that calls in flight use. A value that two calls received is disposed when the last of them ends. */
 class Uses {
   readonly #counts = new Map<unknown, number>();
   readonly #disposed = new WeakSet<object>();
@@ -54,7 +54,7 @@ class Uses {
     this.#warnOnce = warnOnce;
   }
 
-  /** Returns how to end this use. */
+  /** Returns a function that ends the use. */
   begin(made: Capabilities): () => Promise<void> {
     const disposers = disposersOf(made);
     for (const { name, value } of disposers) {
@@ -79,12 +79,12 @@ class Uses {
     const what = name === "" ? "the object of capabilities" : `capability "${name}"`;
     this.#warnOnce(
       `capability-reuse ${name}`,
-      `${what} was disposed after an earlier call and is given to another one. If calls share it, wrap it: sharedCapability(value).`,
+      `${what} was disposed after an earlier call and then passed to another one. If calls share it, wrap it: sharedCapability(value).`,
     );
   }
 }
 
-/** The object itself if it is disposable, else each of its values, the last first, each value once. */
+/** The object itself if it is disposable, else each of its values once, last first. */
 function disposersOf(made: Capabilities): Disposer[] {
   if (isDisposable(made)) return [disposerOf("", made)].filter((one) => one !== undefined);
   const seen = new Set<unknown>();

@@ -1,6 +1,6 @@
 /**
- * Retention. What is at work or waits for a person is never touched; the rest goes when it is old enough, run by run,
- * each in a transaction of its own that looks again before it deletes.
+ * Retention. Active runs and runs that wait for approval are never changed. Old runs are deleted one by one, each in its own
+ * transaction, which checks again before it deletes.
  */
 import { setImmediate } from "node:timers/promises";
 import { checkOptions } from "../definition/option-table.ts";
@@ -24,16 +24,16 @@ import { GC_OPTIONS } from "./method-options.ts";
 export interface GcOptions {
   /** Runs that ended longer ago are deleted. Default 30 days. */
   readonly olderThanMs?: number | undefined;
-  /** What a run that failed, was stopped or was left would go on with is deleted after this. Default 7 days. */
+  /** After this time, the data that a failed, stopped or abandoned run needs to resume is deleted. Default 7 days. */
   readonly replayOlderThanMs?: number | undefined;
-  /** Count, and change nothing. */
+  /** Counts, and changes nothing. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface GcReport {
   readonly deletedRuns: number;
   readonly deletedCalls: number;
-  /** Runs whose model responses were deleted. A workflow begins another attempt when it is resumed; a loop is over. */
+  /** Runs whose model responses were deleted. A workflow starts a new attempt on resume; a loop cannot resume. */
   readonly clearedRuns: number;
   readonly expiredCacheEntries: number;
   readonly pastOwners: number;
@@ -44,9 +44,9 @@ type GcHost = Pick<Host, "store" | "clock" | "isOwnerAlive">;
 const DAY_MS = 86_400_000;
 const RUN_AGE_MS = 30 * DAY_MS;
 const REPLAY_AGE_MS = 7 * DAY_MS;
-/** A process on a host that cannot be asked may be stopped, or cut off from the database, for this long. */
+/** A process on another host may be suspended, or disconnected from the database, for this long. */
 const SILENT_OWNER_MS = 7 * DAY_MS;
-/** Whoever opened a run and has called nothing in it yet is about to. */
+/** A program that has opened a run may take this long until its first call. */
 const UNUSED_RUN_MS = 3_600_000;
 
 export async function collectGarbage(host: GcHost, options: GcOptions): Promise<GcReport> {
@@ -93,8 +93,8 @@ async function deleteRuns(
 
 const FORGOTTEN = JSON.stringify({
   code: "WORKFLOW_TASK_FAILED",
-  message: "It was interrupted, and what it would have gone on with was deleted by retention.",
-  hint: "Resume the run: another attempt begins, and is told what this one has done.",
+  message: "It was interrupted, and retention deleted the data that it needs to resume.",
+  hint: "Resume the run: a new attempt starts, and reads which calls this one has made.",
 });
 
 async function clearRuns(
@@ -127,7 +127,7 @@ async function clearRuns(
   return cleared;
 }
 
-/** The row of a process that may be alive stays: without it, the process would count as dead. */
+/** Keeps the row of a process that may be alive: without it, the process would count as dead. */
 async function deleteOwners(sweep: Sweep, olderThanMs: number): Promise<number> {
   let deleted = 0;
   for (const owner of await sweep.host.store.read(() => listPastOwners(olderThanMs))) {
@@ -150,7 +150,7 @@ class Sweep {
     this.#dryRun = dryRun;
   }
 
-  /** A dry run does the same, and takes it back. */
+  /** A dry run does the same, and rolls back. */
   async commit<T>(work: () => Transaction<T>): Promise<T> {
     if (!this.#dryRun) return this.host.store.transaction(work, "normal");
     const done: T[] = [];
@@ -165,7 +165,7 @@ class Sweep {
     return done.at(-1) as T;
   }
 
-  /** `undefined` when the run was left as it is: not old, not as it should be, or in the hands of somebody alive. */
+  /** `undefined` if the run was not changed: it is not old enough, has changed since, or has a live owner. */
   async changeRun<T>(
     runId: string,
     before: number,
@@ -173,7 +173,7 @@ class Sweep {
     work: () => Transaction<T>,
   ): Promise<T | undefined> {
     const { store, isOwnerAlive } = this.host;
-    // SQLite answers without leaving this turn of the event loop: timers, such as heartbeats, get theirs in between.
+    // SQLite answers within the same turn of the event loop, so this lets timers such as heartbeats run in between.
     await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
       age !== undefined && age.lastActiveMs < before && mayChange(age);
@@ -182,7 +182,7 @@ class Sweep {
     for (const ownerId of seen.ownerIds) if (await isOwnerAlive(ownerId)) return undefined;
     return this.commit(function* () {
       const age = yield* readRunAge(runId);
-      // Somebody may have taken it in the meantime.
+      // Another process may have taken it in the meantime.
       if (!isDue(age) || age.ownerIds.join() !== seen.ownerIds.join()) return undefined;
       return yield* work();
     });

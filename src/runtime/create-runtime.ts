@@ -1,4 +1,4 @@
-/** Makes a runtime. The parts that need a store are loaded when it is first used. */
+/** Creates a runtime. The parts that need a store are loaded on first use. */
 import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
@@ -16,7 +16,7 @@ import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from 
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
- * A runtime: one store, one set of limits, one owner. Tools called in it are on record, and their effects happen once.
+ * Creates a runtime: one store, one set of limits, one owner. Its calls are logged, and their effects happen once.
  *
  * @example
  * await using runtime = createRuntime({ store: "app.db" });
@@ -40,7 +40,7 @@ function checkNodeVersion(): void {
   );
 }
 
-// Registered: another copy of the package, of the same version, uses these runtimes too.
+// A registered symbol: another copy of the package with the same version can use these runtimes too.
 const USE = Symbol.for("toolwright.runtime.use");
 const RUN_TASK = Symbol.for("toolwright.runtime.run task");
 
@@ -54,7 +54,7 @@ export async function runTaskScope<T>(
   return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
 }
 
-/** What a runtime works with: its store, its owner, its clock. Not for users. */
+/** The internals of a runtime: its store, owner and clock. Not for users. */
 export async function hostOf(runtime: Runtime): Promise<Host> {
   return useRuntime(runtime, async ({ host }) => host);
 }
@@ -62,7 +62,7 @@ export async function hostOf(runtime: Runtime): Promise<Host> {
 /** A runtime that stays open as long as it is used. */
 export type OpenRuntime = Pick<StoreRuntime, "host" | "run">;
 
-/** From the moment of this call until `work` has ended, disposing of the runtime waits. Not for users. */
+/** Disposing of the runtime waits until `work` has ended. Not for users. */
 export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
   return asLazyRuntime(runtime)[USE](work);
 }
@@ -70,7 +70,7 @@ export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime
 /** @throws TOOL_PACKAGE_CONFLICT, TOOL_OPTION_INVALID */
 function asLazyRuntime(runtime: Runtime): LazyRuntime {
   if (typeof runtime !== "object" || runtime === null || !(USE in runtime)) {
-    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be made by createRuntime.");
+    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option runtime must be a runtime from createRuntime.");
   }
   const lazy = runtime as LazyRuntime;
   assertSameVersion(lazy[MADE_BY], "The runtime");
@@ -143,7 +143,7 @@ class LazyRuntime implements Runtime {
     return this.#use((inner) => inner.runTask(task, work, options));
   }
 
-  /** For the layers above, which keep records of their own in the same store. */
+  /** For the layers above, which write to the same store. */
   [USE]<T>(work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
     return this.#use(work);
   }
@@ -163,20 +163,20 @@ class LazyRuntime implements Runtime {
     return this.close();
   }
 
-  /** Waits for all calls that began before, and for those that they make. */
+  /** Waits for all calls that have begun, and for the calls that they make. */
   async #close(): Promise<void> {
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
     }
-    if (this.#inner.isAsked) await (await this.#inner.get()).dispose();
+    if (this.#inner.isRequested) await (await this.#inner.get()).dispose();
   }
 
   async #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
-    // A call in flight may finish what it does inside.
+    // A call in flight may still make inner calls.
     if (this.#closing !== undefined && this.#inner.value?.isInside() !== true) {
-      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was closed and takes no more calls.", {
+      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was closed and accepts no more calls.", {
         effect: "none",
       });
     }

@@ -1,8 +1,8 @@
-/** How a value that was made for one call is disposed. docs/runtime.md lists the same rules. */
+/** Disposes values that were created for one call. docs/runtime.md lists the same rules. */
 import { messageOf } from "../invoke/error-record.ts";
 import { systemClock } from "../util/clock.ts";
 
-/** A connection that does not close must not keep its call from ending. */
+/** A connection that does not close must not block its call. */
 const LONGEST_DISPOSAL_MS = 5_000;
 
 export interface Disposer {
@@ -11,7 +11,7 @@ export interface Disposer {
   dispose(): unknown;
 }
 
-/** Whether it says so by the language's own protocol. */
+/** Whether the value implements the language's protocol for disposal. */
 export function isDisposable(value: object): boolean {
   return methodOf(value, Symbol.asyncDispose) !== undefined || methodOf(value, Symbol.dispose) !== undefined;
 }
@@ -35,17 +35,17 @@ function methodOf(value: object, name: string | symbol): ((this: object) => unkn
     const method = (value as Record<string | symbol, unknown>)[name];
     return typeof method === "function" ? (method as (this: object) => unknown) : undefined;
   } catch {
-    // A property that cannot be read is no way to dispose the value.
+    // A property that cannot be read cannot be used to dispose the value.
     return undefined;
   }
 }
 
-/** Runs all of them, whatever becomes of each. @throws one error that names those that failed */
+/** Runs all of them, even if some fail. @throws one error that names those that failed */
 export async function runDisposers(disposers: readonly Disposer[]): Promise<void> {
   const failures: string[] = [];
   for (const disposer of disposers) {
     try {
-      await inTime(disposer);
+      await withTimeLimit(disposer);
     } catch (error) {
       failures.push(disposer.name === "" ? messageOf(error) : `${disposer.name}: ${messageOf(error)}`);
     }
@@ -53,7 +53,7 @@ export async function runDisposers(disposers: readonly Disposer[]): Promise<void
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
-async function inTime(disposer: Disposer): Promise<void> {
+async function withTimeLimit(disposer: Disposer): Promise<void> {
   const over = new AbortController();
   const late = systemClock.sleep(LONGEST_DISPOSAL_MS, over.signal).then(
     () => {

@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 10_000;
 
 /** @param address of the store that was closed; `undefined` where its owner keeps it open. Never rejects. */
 export async function endLater(
-  host: Pick<Host, "store" | "cutOff" | "unsettled">,
+  host: Pick<Host, "store" | "cutOff" | "failedWrites">,
   ownership: Ownership,
   address: StoreOption | undefined,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function endLater(
     try {
       if (address === undefined) await endIn(host.store, host, ownership);
       else await withStore(address, (store) => endIn(store, host, ownership));
-      if (host.unsettled.isEmpty) return;
+      if (host.failedWrites.isEmpty) return;
     } catch {
       // The store does not answer yet.
     }
@@ -34,9 +34,9 @@ export async function endLater(
   }
 }
 
-async function endIn(store: Store, host: Pick<Host, "unsettled">, ownership: Ownership): Promise<void> {
-  await host.unsettled.settle(store);
-  if (host.unsettled.isEmpty) await ownership.end(store);
+async function endIn(store: Store, host: Pick<Host, "failedWrites">, ownership: Ownership): Promise<void> {
+  await host.failedWrites.settle(store);
+  if (host.failedWrites.isEmpty) await ownership.end(store);
 }
 
 async function withStore(address: StoreOption, work: (store: Store) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * What a task needs in clear to resume (responses of models, arguments that a person had to see) goes with its end. A task
- * of a program ends when its work has returned and nothing in it waits.
+ * Deletes the unredacted data that a task needs only to resume (model responses, arguments that an approver had to see) when
+ * the task ends. A task of a program ends when its work has returned and nothing in it waits.
  */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { Outcome } from "../invoke/outcome.ts";
@@ -9,19 +9,19 @@ import { coverArgumentsOfCall, forgetReplayOfTask } from "../store/tables/retent
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 
-/** Only where a tool was called that has something to hide: otherwise a repeated run finds the responses. */
+/** Only if the task called a tool that redacts: otherwise a repeated run still finds the responses. */
 export async function forgetSecretsOfTask(scope: Scope): Promise<void> {
   if (!scope.holdsSecrets || scope.waiting.size > 0) return;
   const { identity } = scope;
   const { runId, nodeId, path } = identity;
   await write(scope, `secrets of ${scope.text}`, function* () {
-    // Whoever has taken it over still needs them.
+    // Another process has taken over and still needs them.
     if ((yield* findScope(identity))?.epoch !== scope.writer.epoch) return;
     yield* forgetReplayOfTask(runId, nodeId, path);
   });
 }
 
-/** The same for a call that a program makes by itself. */
+/** The same for a bare call. */
 export async function forgetSecretsOfCall(scope: Scope, spec: ToolSpec, outcome: Outcome): Promise<void> {
   const { key } = outcome;
   if (spec.digestInput === undefined || outcome.status === "pending" || key === null) return;
@@ -30,11 +30,11 @@ export async function forgetSecretsOfCall(scope: Scope, spec: ToolSpec, outcome:
   });
 }
 
-/** The result counts. What could not be deleted is deleted as soon as the store answers. */
+/** A failed deletion does not change the result: it is retried until the store answers. */
 async function write({ host }: Scope, name: string, work: () => Transaction<void>): Promise<void> {
   try {
     await host.store.transaction(work, "normal");
   } catch {
-    host.unsettled.add(name, work);
+    host.failedWrites.add(name, work);
   }
 }

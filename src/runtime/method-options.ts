@@ -1,4 +1,4 @@
-/** The options of a runtime's methods, one table each. Loaded with the first use of a runtime. */
+/** The option tables of a runtime's methods. Loaded on the first use of a runtime. */
 import type { ToolSettings } from "../definition/context.ts";
 import {
   aBoolean,

@@ -1,41 +1,41 @@
-/** The scopes of the tasks that a runtime is at work on, each taken from the store. */
+/** The scopes of the tasks that this runtime runs and owns. */
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { Turns } from "../util/turns.ts";
+import { KeyedQueue } from "../util/keyed-queue.ts";
 import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
 import { identityOf } from "./task-identity.ts";
 
 export interface OpenedScope {
   readonly scope: Scope;
-  /** Resolves when it is ours, rejects when somebody else has it. */
+  /** Resolves when this runtime owns the scope, rejects if another owner has it. */
   readonly owned: Promise<ScopeRow>;
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Throws, in the transaction that takes the scope, where this process may not write to the run any more. */
+  /** Runs in the transaction that takes the scope. Throws if this process can no longer write to the run. */
   readonly guard?: (() => Transaction<void>) | undefined;
-  /** What budgets, cache and breakers are kept under. Default: the run. */
+  /** The id under which budgets, cache and breakers are stored. Default: the run id. */
   readonly budgetId?: string | undefined;
   readonly kind?: RunKind | undefined;
-  /** Calls say which turn of a chat they belong to. */
+  /** Calls pass the turn of the chat that they belong to. */
   readonly hasTurns?: boolean | undefined;
 }
 
 export class OpenScopes {
   readonly #host: Host;
   readonly #open = new Map<string, { attempt: number }>();
-  readonly #turns = new Turns();
+  readonly #queue = new KeyedQueue();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Takes it from the store; resolves as owned when that is done. */
+  /** Takes the scope in the store. `owned` resolves when that is committed. */
   open(
     task: RunScopeOptions,
     { guard, kind, budgetId = task.runId, hasTurns }: OpenOptions = {},
@@ -44,8 +44,8 @@ export class OpenScopes {
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
-    // The store may show a task as taken before whoever took it here has heard so: the next one waits for that.
-    const owned = this.#turns.take(name, async () => {
+    // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
+    const owned = this.#queue.run(name, async () => {
       const row = await takeScopeFor(host, identity, attempt, () => this.#open.get(name)?.attempt, guard);
       this.#open.set(name, mark);
       return row;
@@ -66,7 +66,7 @@ export class OpenScopes {
       owned,
       close: async () => {
         if (this.#open.get(name) === mark) this.#open.delete(name);
-        // One that could not be taken is not ours to let go.
+        // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
         if (row !== undefined) await this.#release(row.id, row.epoch);
       },
@@ -77,8 +77,8 @@ export class OpenScopes {
     try {
       await this.#host.store.transaction(() => releaseScope(scopeId, epoch), "normal");
     } catch {
-      // The result of `work` counts. The scope is released as soon as the store answers, so that others may take it.
-      this.#host.unsettled.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
+      // The result of `work` stands. The release is retried until the store answers, so that others can take the scope.
+      this.#host.failedWrites.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The options of a runtime, checked: a wrong one is refused when the runtime is made, not when a call fails. */
+/** The options of a runtime. An invalid one is refused when the runtime is created, not when a call fails. */
 import { resolve } from "node:path";
 import { BASE_CONTEXT_FIELDS, DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
 import {
@@ -38,24 +38,24 @@ export interface RuntimeOptions {
   /** Sandbox root. Default: the working directory. */
   readonly rootDir?: string | undefined;
   readonly allowNetwork?: boolean | undefined;
-  /** What the log and a tool's output hold at most. Default 200,000. */
+  /** The most bytes of a tool's output, and of a value in the log. Default 200,000. */
   readonly maxOutputBytes?: number | undefined;
   /** Process timeout of `bash` and `grep`. Default 60,000. */
   readonly toolTimeoutMs?: number | undefined;
   readonly isolation?: ToolSettings["isolation"] | undefined;
   /**
-   * `"default"`: the intent of a non-idempotent side effect survives a loss of power, everything the death of the
-   * process. `"process"`: everything the latter. `"power"`: everything the former.
+   * `"default"`: the intent of a non-idempotent side effect survives a power loss, and everything survives the death of the
+   * process. `"process"`: everything survives the death of the process. `"power"`: everything survives a power loss.
    */
   readonly durability?: "default" | "process" | "power" | undefined;
   readonly limits?: Limits | undefined;
-  /** How long requests for approval are open, unless the tool says. Default: for ever. */
+  /** How long approval requests are open, unless the tool sets it. Default: no limit. */
   readonly approvalTtlMs?: number | undefined;
   /** `"git"`: each successful side effect leaves a commit of the work tree under `refs/toolwright/`. Default `"off"`. */
   readonly snapshots?: "git" | "off" | undefined;
   /**
-   * What every tool gets in `ctx`. An object is shared by all calls and never disposed. A function is called for each call,
-   * and what it returns is disposed after it, except for values in `sharedCapability(value)`.
+   * Fields that are added to `ctx` of every tool. An object is shared by all calls and never disposed. A function runs for
+   * each call, and its result is disposed after the call, except for values in `sharedCapability(value)`.
    */
   readonly capabilities?:
     | Capabilities
@@ -64,20 +64,20 @@ export interface RuntimeOptions {
         readonly toolName: string;
       }) => Capabilities | PromiseLike<Capabilities>)
     | undefined;
-  /** Take a `tool-approval-response` in an AI SDK message history for a decision. Default `false`. */
+  /** Whether an approval in an AI SDK message history (`tool-approval-response`) counts. Default `false`. */
   readonly trustMessageApprovals?: boolean | undefined;
-  /** What `capabilities_refresh` asks: an AI SDK language model, or anything with `invoke(messages)`. */
+  /** The model of `capabilities_refresh`: an AI SDK language model, or anything with `invoke(messages)`. */
   readonly model?: unknown;
-  /** What makes context items found by their meaning: an AI SDK embedding model. */
+  /** The model for semantic search of context items: an AI SDK embedding model. */
   readonly embeddingModel?: EmbeddingModelLike | undefined;
-  /** The tools of the project, for its inventory. Calls need not name any here. */
+  /** The tools of the project, for its inventory. Tools that are not listed can be called too. */
   readonly tools?: ToolSource | undefined;
   readonly clock?: Clock | undefined;
 }
 
 export const LIMIT_CHECKS = {
   maxToolCalls: aNumber(0),
-  // With no place at all every call would wait for ever.
+  // With 0 slots every call would wait forever.
   maxParallelTools: aNumber(1),
   maxWallClockMs: aNumber(0),
   maxTotalOutputBytes: aNumber(0),
@@ -87,13 +87,13 @@ export const LIMIT_CHECKS = {
 
 export const LIMITS: Check = fields(LIMIT_CHECKS);
 
-/** Names that tools read in `ctx` already: a capability under such a name would never reach a tool. */
+/** Reserved names of `ctx`: a capability with such a name would never reach a tool. */
 export const noContextFields: Check = (value, field) => {
   for (const name of Object.keys(value as object)) {
     if (!(name in BASE_CONTEXT_FIELDS)) continue;
     throw new Problem(
       `${field}.${name}`,
-      `cannot be given: every tool's context has its own "${name}". Give the capability another name.`,
+      `is reserved: every tool context has its own "${name}". Rename the capability.`,
     );
   }
 };
@@ -144,7 +144,7 @@ export function settingsOf(options: RuntimeOptions): ToolSettings {
   };
 }
 
-/** An agent must not approve its own calls: the store is out of its reach. */
+/** An agent must not approve its own calls, so its tools cannot reach the store. */
 function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
   const path = typeof store === "string" ? store : store.path;
   return path === undefined || path === ":memory:" || isPostgresAddress(path) ? [] : [resolve(path)];

@@ -1,6 +1,6 @@
 /**
- * This runtime as an owner: a row in the store, a lease that a heartbeat renews, and the judgement whether another owner is
- * alive. Leases follow the database's clock and, in here, a monotonic one; never the injected clock.
+ * This runtime as an owner: a row in the store, a lease that a heartbeat renews, and the check whether another owner is
+ * alive. Leases follow the database's clock and, in this process, a monotonic clock; never the injected clock.
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
@@ -10,12 +10,12 @@ import { sharedByCopies } from "../definition/package-copy.ts";
 import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
 
 const HEARTBEAT_MS = 10_000;
-/** A call begins only with this much of the lease left. */
+/** A call begins only if this much of the lease is left. */
 const ENOUGH_MS = 15_000;
 
 /**
- * Runtimes of this process, in all copies of the package that its main thread has loaded. A runtime of another thread is
- * not among them: it is judged by its lease, like one of another host.
+ * The runtimes of this thread, in all copies of the package. A runtime of another thread is not among them: its lease shows
+ * whether it is alive, as for another host.
  */
 const runtimes = sharedByCopies("runtimes", () => new Map<string, "working" | "ended">());
 
@@ -24,7 +24,7 @@ export class Ownership {
   readonly #process = identifyProcess();
   readonly #onBeat: () => Promise<void>;
   #store: Store | undefined;
-  /** When the lease ends, by both clocks: one of them stands still while the machine sleeps, the other may be set. */
+  /** When the lease ends, by both clocks: the monotonic one stops while the machine sleeps, and the other may be set. */
   #lease = { monotonicMs: Infinity, wallMs: Infinity };
   #timer: NodeJS.Timeout | undefined;
   #lost = new AbortController();
@@ -47,7 +47,7 @@ export class Ownership {
     this.#timer.unref();
   }
 
-  /** No heartbeat any more. The owner is over when `end` says so; until then its lease runs out. */
+  /** Stops the heartbeat. `end` deletes the owner; without it, the lease expires. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -68,14 +68,17 @@ export class Ownership {
       this.#isOverdue = true;
       this.#generation += 1;
       this.#lost.abort(
-        new ToolwrightError("TOOL_RUN_FENCED", "This process did not renew its lease in time."),
+        new ToolwrightError(
+          "TOOL_RUN_FENCED",
+          "This process did not renew its lease in time, so another one may have taken over.",
+        ),
       );
       this.#lost = new AbortController();
     }
     return this.#generation;
   }
 
-  /** Nothing to wait for while there is enough time left. */
+  /** `undefined` while enough time is left. */
   renew(): Promise<void> | undefined {
     this.leaseGeneration();
     const leftMs = this.#lease.monotonicMs - performance.now();
@@ -91,7 +94,7 @@ export class Ownership {
       const known = runtimes.get(ownerId);
       return known === undefined ? owner.leaseLeftMs > 0 : known === "working";
     }
-    // On the same host the process itself answers at once; elsewhere only time does.
+    // On the same host the process table answers at once; for other hosts only the lease does.
     return isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
   }
 
@@ -101,7 +104,7 @@ export class Ownership {
       await this.#renewNow();
       await this.#onBeat();
     } catch {
-      // The next beat tries again. If none succeeds in time, the lease lapses, and the next call notices.
+      // The next heartbeat tries again. If none succeeds in time, the lease lapses, and the next call detects it.
       this.leaseGeneration();
     }
   }
@@ -114,7 +117,7 @@ export class Ownership {
     this.#isOverdue = false;
   }
 
-  /** Retention has deleted the row of a process that was stopped for long: others may have taken over since. */
+  /** Retention deleted the row, since the process was suspended for long: others may have taken over since. */
   async #registerAgain(): Promise<void> {
     this.#generation += 1;
     await this.#store?.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");

@@ -1,4 +1,4 @@
-/** Snapshots of the work tree after each side effect, where the runtime was asked for them. */
+/** Takes snapshots of the work tree after each side effect, if the runtime has `snapshots: "git"`. */
 import type { Call } from "../invoke/call.ts";
 import type { Host } from "../invoke/host.ts";
 import { lazyModule } from "../util/lazy.ts";
@@ -27,7 +27,7 @@ export function createSnapshots(option: RuntimeOptions["snapshots"]): Host["snap
     };
 }
 
-/** The run, and for any but its first task and attempt also those: numbers count in each of them from 1. */
+/** The run id, plus the task and attempt unless they are the first: each of them numbers its calls from 1. */
 function snapshotName({ scope }: Call): string {
   const { runId, nodeId, path } = scope.identity;
   const isPlain = nodeId === "main" && path === "0" && scope.attempt === 1;

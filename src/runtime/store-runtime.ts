@@ -1,9 +1,9 @@
-/** A runtime at work: its store, its owner, the scopes that it has open. */
+/** The implementation of a runtime on its store: its owner and its open scopes. */
 import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { currentAmbient, runInAmbient, tryAround } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
-import { CallsAtWork } from "../invoke/calls-at-work.ts";
+import { WaitGraph } from "../invoke/wait-graph.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
@@ -11,9 +11,8 @@ import { scopeHere } from "../invoke/call-here.ts";
 import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { RunBudgets } from "../invoke/run-budgets.ts";
-import { recordActiveTime } from "../invoke/journal/record-active-time.ts";
-import { Unsettled } from "../invoke/unsettled.ts";
+import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
+import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { LazyStore } from "../store/lazy-store.ts";
@@ -69,9 +68,9 @@ export class StoreRuntime {
       await this.#ownership.start(opened);
       return opened;
     });
-    const unsettled = new Unsettled(this.#store);
+    const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
-      await unsettled.settle();
+      await failedWrites.settle();
       await recordActiveTime(this.#host);
     });
     this.#host = {
@@ -86,11 +85,11 @@ export class StoreRuntime {
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
       inFlight: new Map(),
-      atWork: new CallsAtWork(),
-      leads: new Map(),
+      waitGraph: new WaitGraph(),
+      leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
       cutOff: new Set(),
-      unsettled,
+      failedWrites,
       keyReaders: new Set(),
       runsAtWork: new Set(),
       snapshotFor: createSnapshots(options.snapshots),
@@ -129,14 +128,14 @@ export class StoreRuntime {
     }
   }
 
-  /** @param turn of an agent: what its budgets, cache and breakers are kept under */
+  /** @param turn of an agent: the id under which its budgets, cache and breakers are stored */
   async run<T>(
     task: RunScopeOptions,
     work: () => T | PromiseLike<T>,
     turn?: { readonly budgetId: string },
   ): Promise<T> {
     checkRunOptions(task, work);
-    // Who keeps budgets for each turn tells its turns apart by itself.
+    // A caller with budgets per turn opens a scope per turn itself.
     const hasTurns = turn === undefined && task.turn === undefined;
     const kind = turn === undefined ? "program" : "agent";
     const opened = this.#scopes.open(task, { kind, budgetId: turn?.budgetId, hasTurns });
@@ -150,7 +149,7 @@ export class StoreRuntime {
     return this.#runIn(task.runId, () => opened, workThenForget, opened.scope.ready);
   }
 
-  /** The same for a task of a run that has an owner of its own, and that may call no tool at all. */
+  /** The same for a task of a run that has its own owner, and that may call no tool at all. */
   async runTask<T>(
     task: RunScopeOptions,
     work: () => T | PromiseLike<T>,
@@ -164,7 +163,7 @@ export class StoreRuntime {
     let opened: OpenedScope | undefined;
     let isOver = false;
     const open = (): OpenedScope => {
-      // What goes on after its task was cut off must not open it again.
+      // Code that still runs after its task was interrupted must not open the task again.
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
       return (opened ??= this.#scopes.open(task, { kind: "workflow", guard: options.guard }));
     };
@@ -184,7 +183,7 @@ export class StoreRuntime {
     watchAISDK();
     const { budgets } = this.#host;
     const failed = Promise.withResolvers<never>();
-    // The failure may come when `work` has ended; then nobody waits for it.
+    // The failure may come after `work` has ended, when nothing awaits it.
     failed.promise.catch(() => undefined);
     const ambient = {
       get scope() {
@@ -242,27 +241,27 @@ export class StoreRuntime {
     return this.#host;
   }
 
-  /** Whether the code that asks runs inside a call or a run of this runtime. */
+  /** Whether the current code runs inside a call or a run of this runtime. */
   isInside(): boolean {
     return currentAmbient()?.scope.host === this.#host;
   }
 
-  /** Waits for what is in flight, then lets go of everything. */
+  /** Waits for calls in flight, then releases everything. */
   async dispose(): Promise<void> {
     const { inFlight } = this.#host;
     while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
     if (!this.#store.isOpen) return;
-    const { cutOff, unsettled } = this.#host;
-    await unsettled.settle();
+    const { cutOff, failedWrites } = this.#host;
+    await failedWrites.settle();
     this.#ownership.stop();
-    const isOver = cutOff.size === 0 && unsettled.isEmpty;
-    // Everything that had to be recorded is recorded: without this row, the lease runs out instead.
+    const isOver = cutOff.size === 0 && failedWrites.isEmpty;
+    // Everything else is stored. If this delete fails, the lease expires.
     if (isOver) await this.#ownership.end().catch(() => undefined);
     if (this.#ownsStore) await this.#store.close();
     if (!isOver) void endLater(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
   }
 
-  /** Inside a call or a run of this runtime it counts there; else in a scope of its own. */
+  /** The scope of the current call or run of this runtime, else a bare scope. */
   #scopeFor(options: RuntimeCallOptions, call: () => string): BareScope {
     const here = currentAmbient()?.scope;
     const isHere =
@@ -277,8 +276,8 @@ export class StoreRuntime {
 }
 
 export interface TaskScopeOptions {
-  /** Open the scope at the first call of a tool, and not before. */
+  /** Opens the scope at the first call of a tool, not before. */
   readonly isLazy: boolean;
-  /** Throws where this process may not write to the run any more. */
+  /** Throws if this process can no longer write to the run. */
   readonly guard: () => Transaction<void>;
 }

@@ -1,4 +1,4 @@
-/** Opens a task for one owner: a live one is never robbed, a dead one is replaced at once and cannot write any more. */
+/** Takes a task for one owner. It never takes over from a live owner; a dead owner is replaced at once and fenced out. */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
@@ -6,8 +6,8 @@ import type { Transaction } from "../store/store.ts";
 import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
 
 /**
- * @param openAttempt the attempt of this task that this very runtime has open, if any
- * @param guard throws, in the same transaction, where the task may not be taken at all
+ * @param openAttempt the attempt of this task that this runtime has open, if any
+ * @param guard runs in the same transaction, and throws if the task cannot be taken
  */
 export async function takeScopeFor(
   host: Host,
@@ -24,7 +24,7 @@ export async function takeScopeFor(
     const taken = await host.store.transaction(function* () {
       if (guard !== undefined) yield* guard();
       const row = yield* ensureScope(identity, attempt, host.clock.now());
-      // Somebody else was faster: judge that one.
+      // Another owner was faster: check that one.
       if (row.ownerId !== holder) return undefined;
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     }, "normal");
@@ -32,7 +32,7 @@ export async function takeScopeFor(
   }
 }
 
-/** The next attempt of a task may follow in the process that still has the last one open: it replaces it. */
+/** A process may start the next attempt while it still has the last one open: the next one replaces it. */
 async function isHeld(
   host: Host,
   holder: string,
@@ -46,7 +46,7 @@ async function isHeld(
 function conflict({ runId, nodeId }: ScopeIdentity): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_CONFLICT",
-    `Task "${nodeId}" of run "${runId}" is open already, here or in another process that is alive.`,
+    `Task "${nodeId}" of run "${runId}" is already open, here or in another live process.`,
     { details: { runId, nodeId } },
   );
 }
@@ -68,7 +68,7 @@ export function taskOver({
 }): ToolwrightError {
   return new ToolwrightError(
     "TOOL_ATTEMPT_STALE",
-    `Attempt ${attempt} of task "${nodeId}" in run "${runId}" is over: it calls nothing any more.`,
+    `Attempt ${attempt} of task "${nodeId}" in run "${runId}" is over: it can no longer call tools.`,
     { details: { runId, nodeId, attempt } },
   );
 }

@@ -1,4 +1,4 @@
-/** Where a call belongs, from what a caller says: the run, the task in it, the round of its loops, the attempt. */
+/** Reads the identity of a task from a caller's options: the run, the task, the indexes of its loops, the attempt. */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { pathOf } from "../invoke/scope.ts";
@@ -20,7 +20,7 @@ export function identityOf(task: TaskIdentity): { identity: ScopeIdentity; attem
   if (!isCount(iteration)) throw refusal("iteration", "must be a whole number from 0");
   if (!isCount(attempt) || attempt < 1) throw refusal("attempt", "must be a whole number from 1");
   if (task.loopPath?.every(isCount) === false)
-    throw refusal("loopPath", "must be a list of whole numbers from 0");
+    throw refusal("loopPath", "must be an array of integers of at least 0");
   const { turn } = task as RunScopeOptions;
   if (turn !== undefined && (!isCount(turn) || turn < 1))
     throw refusal("turn", `must be a whole number from 1, not ${JSON.stringify(turn)}`);

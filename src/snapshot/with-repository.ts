@@ -3,12 +3,12 @@
  * being. The turn is taken before anything is awaited, so that operations happen in the order of their calls.
  */
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
-import { Turns } from "../util/turns.ts";
+import { KeyedQueue } from "../util/keyed-queue.ts";
 import { findRepository, type Repository } from "./find-repository.ts";
 import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 
 // A repository is shared by the whole process, so its queue has to be too.
-const turns = new Turns();
+const queue = new KeyedQueue();
 
 export interface RepositoryTask<T> {
   readonly rootDir: string;
@@ -22,7 +22,7 @@ export async function withRepository<T>(task: RepositoryTask<T>): Promise<T | un
   const { rootDir, signal, isolation = "auto", run } = task;
   const repository = findRepository(rootDir);
   if (repository === undefined) return undefined;
-  return turns.take(repository.commonDir, async () => {
+  return queue.run(repository.commonDir, async () => {
     using own = await openPrivateGitDir(repository, { isolation, signal });
     return own === undefined ? undefined : await run(repository, own);
   });

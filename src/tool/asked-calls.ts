@@ -1,4 +1,4 @@
-/** Which calls a loop has asked a tool about: whether they need approval was answered by the tool itself. */
+/** The calls whose approval a loop has already checked with the tool's own `needsApproval`. */
 import type { Scope } from "../invoke/scope.ts";
 
 const asked = new WeakMap<Scope, Set<string>>();

@@ -1,10 +1,10 @@
-/** A call of a tool object, as programs and loops make it: options come in, the plain output or an error goes out. */
+/** Calls a tool object for programs and loops: returns the plain output, or throws the error. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
 import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/error-record.ts";
+import { reportedCopy } from "../invoke/error-record.ts";
 import { noteAsked } from "./asked-calls.ts";
 import { placeInHistory } from "./message-history.ts";
 import { errorOf } from "./model-answer.ts";
@@ -12,7 +12,7 @@ import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
 
-/** @param onYield receives what a generator yields, before the result */
+/** @param onYield receives the items that a generator yields, before the result */
 export async function callTool(
   spec: ToolSpec,
   args: unknown,
@@ -24,7 +24,7 @@ export async function callTool(
     return { status: "success", output: await own, key: null, replayed: false, fromCache: false };
   }
   const made = toCallOptions(spec, args, options);
-  // The loop has paused for this call, and what the messages say about it is no decision.
+  // The loop has paused for this call, and an approval in the messages does not count by itself.
   const asks =
     made.messageDecision !== undefined && spec.needsApproval === undefined && scopeHere() !== undefined;
   const called = asks ? { ...spec, needsApproval: true } : spec;
@@ -59,7 +59,7 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
     ...(typeof modelName === "string" ? { modelName } : {}),
     signal: options.abortSignal ?? (options.signal instanceof AbortSignal ? options.signal : undefined),
     messageDecision: messageDecision(options),
-    // All calls of one response are handed the same list of messages.
+    // All calls of one response receive the same array of messages.
     batch: options.messages,
     history: placeInHistory({ toolName: spec.name, args, toolCallId: options.toolCallId }, options.messages),
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
@@ -67,7 +67,7 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
   };
 }
 
-/** What tools read in `ctx` under the names that the AI SDK gives it. */
+/** The options of the AI SDK, which tools read in `ctx` under the same names. */
 function loopContext(options: GivenOptions): Readonly<Record<string, unknown>> {
   const { messages, context, experimental_sandbox } = options as Record<string, unknown>;
   return {
@@ -77,7 +77,7 @@ function loopContext(options: GivenOptions): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A loop that takes text only gets all of the error in its text. */
+/** For a loop that takes only text, the message is the whole error as JSON. */
 function thrownError(
   spec: ToolSpec,
   outcome: Exclude<Outcome, { status: "success" }>,
@@ -86,8 +86,8 @@ function thrownError(
   const error = errorOf(spec, outcome);
   if (!asText) return error;
   const text = JSON.stringify(error.toModel());
-  // The AI SDK shows the model `String(error)`, which has to be the JSON and nothing else.
-  const thrown = toldCopy(error, { message: text, cause: error });
+  // The AI SDK sends `String(error)` to the model, so that must be the JSON alone.
+  const thrown = reportedCopy(error, { message: text, cause: error });
   return Object.defineProperty(thrown, "toString", { value: () => text });
 }
 
@@ -95,7 +95,7 @@ function isModelCall(options: ToolCallOptions): boolean {
   return options.toolCallId !== undefined && Array.isArray(options.messages);
 }
 
-/** What the message history says about this call. It decides nothing unless the runtime was told to trust it. */
+/** The decision about this call in the message history. An approval counts only with `trustMessageApprovals`. */
 function messageDecision({ toolCallId, messages }: ToolCallOptions): CallOptions["messageDecision"] {
   if (toolCallId === undefined || messages === undefined || messages.length === 0) return undefined;
   const parts = messages.flatMap((message) => partsOf(message));

@@ -1,7 +1,6 @@
 /**
- * What the AI SDK asks the schemas of a tool: whether a call of the model fits, and whether a history that a client sent
- * holds inputs and outputs that the tool could have had. Input that does not fit is logged and refused in our words here
- * as anywhere else, since the SDK does not call the tool then.
+ * Validates for the AI SDK: the input of a call, and the inputs and outputs in a history that a client sent. Invalid input is
+ * logged and refused with our error here, since the SDK does not call the tool then.
  */
 import { z } from "zod";
 import { type JsonSchema, toInputJsonSchema, toOutputJsonSchema } from "../definition/json-schema.ts";
@@ -14,13 +13,13 @@ import { errorOf } from "./model-answer.ts";
 export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
   const { error } = await parse(spec.schema, value);
   if (error === undefined) return undefined;
-  // Only to be refused: its schema takes nothing, and what it would run is nothing.
+  // This call exists only to be refused: its schema accepts nothing, and its `execute` does nothing.
   const refusing: ToolSpec = { ...spec, schema: refuseWith(error.issues), execute: () => undefined };
   const outcome = await callHere(refusing, value, { readByModel: true });
   return outcome.status === "success" ? undefined : forSdk(errorOf(spec, outcome), value);
 }
 
-/** An output in a history has been through JSON, and has been transformed where the schema does so. */
+/** An output in a history was serialized as JSON, and the schema may have transformed it. */
 export async function problemWithOutput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
   const { outputSchema } = spec;
   if (outputSchema === undefined) return undefined;
@@ -30,14 +29,14 @@ export async function problemWithOutput(spec: ToolSpec, value: unknown): Promise
     problemAfterTransform(outputSchema, value) ?? error.issues.map(({ message }) => message).join("; ");
   if (problem === "") return undefined;
   return forSdk(
-    new ToolwrightError("TOOL_OUTPUT_INVALID", `This is not an output of "${spec.name}": ${problem}.`, {
+    new ToolwrightError("TOOL_OUTPUT_INVALID", `The output is not valid for "${spec.name}": ${problem}.`, {
       details: { tool: spec.name },
     }),
     value,
   );
 }
 
-/** `""` where the value is what the schema makes of outputs; `undefined` where the schema makes nothing of them. */
+/** `""` if the value is a transformed output; `undefined` if the schema transforms nothing. */
 function problemAfterTransform(schema: z.ZodType, value: unknown): string | undefined {
   const made = toOutputJsonSchema(schema);
   if (shapeText(made) === shownAsInput(schema)) return undefined;
@@ -48,12 +47,12 @@ function shownAsInput(schema: z.ZodType): string | undefined {
   try {
     return shapeText(toInputJsonSchema(schema, "output"));
   } catch {
-    // It has no form in JSON Schema, as a date has: then it differs from the form of the output.
+    // JSON Schema cannot express the input form, so it differs from the output form.
     return undefined;
   }
 }
 
-/** Outputs are shown as closed objects, which is no transformation. */
+/** The output form has closed objects, which is not a transformation. */
 function shapeText(schema: JsonSchema): string {
   return JSON.stringify(schema, (name, value: unknown) =>
     name === "additionalProperties" && value === false ? undefined : value,
@@ -78,7 +77,7 @@ function refuseWith(issues: readonly z.core.$ZodIssue[]): z.ZodType {
   });
 }
 
-/** In the SDK's own form, so that it adds the least to our words. */
+/** Marks the error as the SDK's own type, so that the SDK does not wrap it. */
 function forSdk(error: ToolwrightError, value: unknown): Error {
   const text = JSON.stringify(error.toModel());
   return Object.defineProperties(error, {

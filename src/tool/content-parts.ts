@@ -1,10 +1,10 @@
 /**
- * The one rule for outputs that hold images or other media: what counts as one, and its parts. Each adapter turns the
- * parts into the form that its loop takes. An output that is not recognized here is a text or JSON, as always.
+ * Recognizes outputs with images or other media, and splits them into parts. Each adapter converts the parts to the format of
+ * its loop. Any other output is sent as text or JSON.
  *
  * Recognized are a single media part, a list of parts, `{ content: [parts] }` (MCP) and `{ type: "content", value: [parts] }`
- * (AI SDK). Every item has to be a part, and one of them has to be media. Beside media, a block of MCP content that is not
- * known here is shown as JSON: one block must not turn the images next to it into base64 text. A media part is one of
+ * (AI SDK). Every item must be a part, and at least one must be media. Beside media, an unknown block of MCP content becomes
+ * JSON: it must not turn the images next to it into base64 text. A media part is one of
  * - `{ type: "image" | "audio", data, mimeType }` (MCP; also with `mediaType`)
  * - `{ type: "resource", resource: { blob, mimeType } }` (MCP)
  * - `{ type: "file" | "media" | "file-data" | "image-data", data, mediaType }`, `{ type: "file-url" | "image-url", url }` (AI SDK)
@@ -22,14 +22,14 @@ export interface TextPart {
 
 export type MediaPart = {
   readonly type: "media";
-  /** `image/png`, or only the first half of it (`image`) where that is all that is known. */
+  /** `image/png`, or only `image` if the subtype is unknown. */
   readonly mediaType: string;
   readonly filename?: string;
 } & ({ readonly data: string; readonly url?: never } | { readonly url: string; readonly data?: never });
 
 export type ContentPart = TextPart | MediaPart;
 
-/** The parts of an output that holds media, in order; `undefined` for every other output. Data is base64. */
+/** The parts of an output with media, in order; `undefined` for any other output. Data is base64. */
 export function contentPartsOf(output: unknown): readonly ContentPart[] | undefined {
   const { list, rest, isBlocks = false } = listIn(output);
   if (list === undefined) return undefined;
@@ -61,9 +61,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Listed {
   readonly list?: readonly unknown[];
-  /** What stands beside the items as JSON, so that nothing is lost. */
+  /** All other fields as JSON, so that nothing is lost. */
   readonly rest?: string;
-  /** They are blocks of MCP. */
+  /** The items are MCP content blocks. */
   readonly isBlocks?: boolean;
 }
 
@@ -87,7 +87,7 @@ function partOf(item: unknown): ContentPart | undefined {
   const { type } = item;
   if (type === "text") return textPart(item["text"]);
   if (type === "resource") return resourcePart(item["resource"]);
-  // A link that a model cannot open: it reads what the link says.
+  // A model cannot open the link, so it reads the link as JSON.
   if (type === "resource_link" && typeof item["uri"] === "string") return textPart(jsonText(item));
   if (typeof type !== "string" || !MEDIA_TYPES.has(type)) return undefined;
   return mediaPart(item, type);
@@ -175,7 +175,7 @@ function made(value: unknown, mediaType: string, filename: string | undefined): 
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** Without a type it is no media that a model could be shown. */
+/** Media without a type cannot be sent to a model. */
 function typed(
   mediaType: string,
   rest: { readonly filename?: string } & ({ readonly data: string } | { readonly url: string }),

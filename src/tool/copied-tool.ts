@@ -1,7 +1,7 @@
 /**
- * Copies of a tool. A tool is a plain object, so programs change one by copying it: `{ ...tool, needsApproval: true }`. The
- * copy still carries the definition of the original. Here, and nowhere else, what was changed is found and obeyed; what
- * cannot be obeyed is refused. The same holds for a tool that was changed in place.
+ * Copies of a tool. A tool is a plain object, so programs modify one by copying it: `{ ...tool, needsApproval: true }`. The
+ * copy still has the spec of the original. This file finds the changes and applies them, or refuses those that it cannot
+ * apply. It does the same for a tool that was modified in place.
  */
 import { checkUnknownOptions, policyNames } from "../definition/check-options.ts";
 import type { ToolContext } from "../definition/context.ts";
@@ -23,23 +23,23 @@ type Fields = Readonly<Record<PropertyKey, unknown>>;
 
 interface Made {
   readonly tool: Tool;
-  /** Its fields as they were then. */
+  /** Its original fields. */
   readonly fields: Fields;
-  /** How many it had. */
+  /** Its original number of fields. */
   readonly count: number;
 }
 
-/** Each tool as it was made, by its definition. */
+/** The original of each tool, by its spec. */
 const originals = sharedByCopies("tools as made.2", () => new WeakMap<object, Made>());
 
 const METHODS = ["execute", "invoke", "call", "run", "func"] as const;
 const SCHEMAS = ["schema", "inputSchema"] as const;
 const PARTS = ["name", "description", ...SCHEMAS, "outputSchema", ...METHODS, ...SDK_PARTS];
-/** All that means something here. */
+/** All fields that have a meaning here. */
 const KNOWN: readonly string[] = [...new Set([...PARTS, ...policyNames])];
 const IS_KNOWN = new Set(KNOWN);
 
-/** To be called with every tool that is made. */
+/** Must be called for every new tool. */
 export function rememberTool<T extends AnyTool>(tool: T): T {
   const { schema: _made, ...accessors } = Object.getOwnPropertyDescriptors(tool);
   const fields = Object.fromEntries(
@@ -53,20 +53,20 @@ export function rememberTool<T extends AnyTool>(tool: T): T {
   return tool;
 }
 
-/** Whether it is a tool of ours or a copy of one. */
+/** Whether it is one of our tools, or a copy of one. */
 export function carriesSpec(value: unknown): value is AnyTool {
   return typeof value === "object" && value !== null && TOOL_SPEC in value;
 }
 
-/** A tool of ours as it was made: nothing in it was changed. */
+/** An unmodified tool of ours. */
 export function isTool(value: unknown): value is Tool {
   return carriesSpec(value) && changesIn(value) === undefined;
 }
 
 /**
- * The tool that a copy stands for: the original where nothing was changed, else one that obeys the changes.
- * @param parsedByLoop the loop has checked the input against the copy's own schema already, and handed on what came out
- * @throws TOOL_DEFINITION_INVALID where a change cannot be obeyed, TOOL_PACKAGE_CONFLICT
+ * The spec of a copy: that of the original if nothing was changed, else one with the changes applied.
+ * @param parsedByLoop the loop has already parsed the input with the copy's own schema
+ * @throws TOOL_DEFINITION_INVALID if a change cannot be applied, TOOL_PACKAGE_CONFLICT
  */
 export function specOfCopy(value: AnyTool, parsedByLoop = false): ToolSpec {
   const spec = value[TOOL_SPEC];
@@ -82,15 +82,15 @@ export function specOfCopy(value: AnyTool, parsedByLoop = false): ToolSpec {
   return made;
 }
 
-/** The original of a copy in which nothing was changed. */
+/** The original of an unmodified copy. */
 export function originalOf(value: AnyTool): Tool | undefined {
   return originals.get(value[TOOL_SPEC])?.tool;
 }
 
-// One copy is one tool wherever it is used, as long as it stays what it is.
+// A copy has one spec wherever it is used, until it is modified again.
 const derived = new WeakMap<object, { changes: Fields; parsedByLoop: boolean; spec: ToolSpec }>();
 
-/** What differs from the tool as it was made; `undefined` where nothing does. */
+/** The fields that differ from the original; `undefined` if none do. */
 function changesIn(value: AnyTool): Fields | undefined {
   const spec = value[TOOL_SPEC];
   if (!isSameVersion(spec[MADE_BY])) throw packageConflict(spec[MADE_BY], `Tool "${spec.name}"`);
@@ -98,10 +98,10 @@ function changesIn(value: AnyTool): Fields | undefined {
   if (made === undefined) {
     return refuseTool(
       spec.name,
-      "it is a deep copy, which may have lost what guards it. Copy a tool with { ...tool }, or use fromTool(tool, { … }).",
+      "it is a deep copy, which may have lost its policies. Copy a tool with { ...tool }, or use fromTool(tool, { … }).",
     );
   }
-  // Every call of every tool comes by here, so nothing is allocated unless something was changed.
+  // Hot path: every call of every tool runs this, so it allocates nothing unless there is a change.
   const given = value as unknown as Fields;
   const { fields } = made;
   let changes: Record<PropertyKey, unknown> | undefined;
@@ -109,7 +109,7 @@ function changesIn(value: AnyTool): Fields | undefined {
     if (name === "schema" ? isOwnSchema(value, spec) : given[name] === fields[name]) continue;
     (changes ??= {})[name] = given[name];
   }
-  // Whatever else was added. To the tool itself nothing was, if it has as many fields as when it was made.
+  // Fields that were added. The original itself has none if its number of fields is the same.
   if (made.tool !== value || Object.keys(given).length !== made.count) {
     for (const name in given) {
       if (!IS_KNOWN.has(name) && given[name] !== fields[name]) (changes ??= {})[name] = given[name];
@@ -119,7 +119,7 @@ function changesIn(value: AnyTool): Fields | undefined {
   return changes;
 }
 
-/** The schema of a tool of our own is made when it is asked for: not in order to compare it. */
+/** The schema of a built-in tool is created on first use, so do not create it just to compare it. */
 function isOwnSchema(value: AnyTool, spec: ToolSpec): boolean {
   return originals.get(spec)?.tool === value || value.schema === spec.schema;
 }
@@ -163,7 +163,7 @@ function derive(value: AnyTool, spec: ToolSpec, changes: Fields): ToolSpec {
 
 type SchemaParts = Pick<ToolParts, "outputSchema"> & Partial<Pick<ToolParts, "schema" | "inputJsonSchema">>;
 
-/** As in a loop of the AI SDK: the copy's schema first, then the one that the tool was made with, unless `execute` is new. */
+/** As in an AI SDK loop: the copy's schema parses first, then the original's, unless `execute` was replaced. */
 function schemasFor(spec: ToolSpec, given: Fields): SchemaParts {
   const [first, second] = SCHEMAS.flatMap((field) => (field in given ? [given[field]] : []));
   if (second !== undefined && second !== first) {
@@ -210,13 +210,13 @@ function executeFor(value: AnyTool, spec: ToolSpec, changes: Fields): ExecutePar
   return {
     execute,
     wraps: true,
-    // The loop hands on what the schema made of the input. That of a tool of ours makes nothing of it.
+    // An AI SDK loop passes parsed input. The schema that our tools give it passes values on unparsed.
     parsesInput: !SCHEMAS.some((field) => field in changes),
     yields: isGenerator(given),
   };
 }
 
-/** What an `execute` of an AI SDK tool is passed, and our context behind it. */
+/** The options that an AI SDK tool receives, which inherit from our context. */
 function guardOptions(ctx: ToolContext<object>): object {
   return Object.create(ctx, Object.getOwnPropertyDescriptors(sdkOptions(ctx as ForeignContext))) as object;
 }

@@ -1,4 +1,4 @@
-/** Makes a tool object of a resolved definition. What happens when it is called is decided by where it is called. */
+/** Creates the tool object of a spec. Where it is called decides whether the call belongs to a run. */
 import { toOutputJsonSchema } from "../definition/json-schema.ts";
 import { toSdkSchema } from "../definition/sdk-schema.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
@@ -11,7 +11,7 @@ import { type AnyTool, TOOL_METADATA, TOOL_SPEC, type Tool, type ToolCallOptions
 export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output> {
   const notes = createModelNotes(spec.sdk.toModelOutput);
 
-  // A copy has these functions too, and is what they are called on.
+  // A copy has the same functions; `this` is then the copy.
   const execute = function (this: unknown, args: Args, options: ToolCallOptions = {}): Promise<Output> {
     let called: ToolSpec;
     try {
@@ -56,7 +56,7 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     call: execute,
     run: execute,
     func: execute,
-    // Also for what may have to be asked about after a crash, so that the loop pauses instead of reading an error.
+    // Also for tools that may need approval after a crash, so that the loop pauses instead of reading an error.
     ...(spec.needsApproval !== undefined || isUnrepeatable(spec)
       ? {
           async needsApproval(this: unknown, args: Args, options: ToolCallOptions) {
@@ -71,20 +71,20 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
   } satisfies Tool<Args, Output>);
 }
 
-/** @throws TOOL_PACKAGE_CONFLICT where another version made the tool */
+/** @throws TOOL_PACKAGE_CONFLICT if another version created the tool */
 export function specOf(tool: AnyTool): ToolSpec {
   return specOfCopy(tool);
 }
 
-/** @param owner what a method was called on: the tool, a copy of it, or something else */
+/** @param owner `this` of the method: the tool, a copy of it, or another object */
 function specFor(spec: ToolSpec, owner: unknown, options: ToolCallOptions): ToolSpec {
   if (!carriesSpec(owner) || owner[TOOL_SPEC] !== spec) return spec;
   return specOfCopy(owner, options.toolCallId !== undefined && Array.isArray(options.messages));
 }
 
 /**
- * A promise of the result that a loop of the AI SDK may also iterate: it shows what a generator yields before the result.
- * The last yield is the result.
+ * A promise of the result that an AI SDK loop may also iterate, to show what a generator yields before the result. The last
+ * yield is the result.
  */
 function withPreliminaryResults<Output>(
   call: (onYield: (item: unknown) => void) => Promise<Output>,
@@ -111,7 +111,7 @@ function withPreliminaryResults<Output>(
       await Promise.race([over, new Promise<void>((resolve) => (wake = resolve))]);
     }
     const output = await result;
-    // What is recorded may differ from what was yielded: a replay, a schema that transforms.
+    // The result may differ from the last yield, for example in a replay or after a transform.
     if (last === undefined || !isEqual(last.item, output)) yield output;
   };
   return Object.defineProperty(result, Symbol.asyncIterator, { value: iterate });
@@ -125,6 +125,6 @@ function isEqual(one: unknown, other: unknown): boolean {
   }
 }
 
-/** What happens when one is called is loaded by the first call of any. */
+/** Loaded by the first call of any tool. */
 const calling = lazyModule(() => import("./call-tool.ts"));
 const checking = lazyModule(() => import("./check-for-sdk.ts"));

@@ -1,14 +1,14 @@
-/** An error that is too long for where it is read: cut inside its fields, so that it stays the JSON that models know. */
+/** Shortens the JSON of an error by truncating its fields, so that it stays valid JSON. */
 import type { ModelError } from "../errors.ts";
 import { parseInput } from "../util/parse-input.ts";
 
-/** What a hint keeps where the rest of the error is too long. */
+/** The length that remains of a hint if the error is too long. */
 const LONGEST_HINT = 300;
 
 /**
  * @param text the JSON of a `ModelError`
- * @param mark says what is missing: how many characters of how many are shown
- * @returns `undefined` where the text is no such error
+ * @param mark the text at the cut: how many characters of how many are shown
+ * @returns `undefined` if the text is not such an error
  */
 export function cutErrorText(
   text: string,
@@ -26,7 +26,7 @@ export function cutErrorText(
     const shown = `${message.slice(0, kept).toWellFormed()}… ${mark(kept, message.length)}`;
     const made = JSON.stringify({ ...error, message: shown, next_action_hint: short });
     if (made.length <= longest || kept === 0) return made;
-    // A character may take six in JSON.
+    // JSON may need six characters for one.
     kept = Math.max(0, kept - Math.ceil((made.length - longest) / 6));
   }
 }

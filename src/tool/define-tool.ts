@@ -1,4 +1,4 @@
-/** `defineTool` and `createTool`: two spellings of one thing. */
+/** `defineTool` and `createTool`: two ways to define a tool. */
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { z } from "zod";
 import { checkUnknownOptions } from "../definition/check-options.ts";
@@ -34,7 +34,7 @@ export function defineTool<
   Result = unknown,
   Capabilities = ToolCapabilities,
 >(
-  // One signature: a mistake is reported at its field, not as "no overload matches".
+  // One signature, so that the compiler reports a mistake at its field and not as "no overload matches".
   options: DefineToolOptions<Input, Result, Output, Capabilities>,
 ): Tool<z.input<Input>, OutputFor<Output, Result>>;
 export function defineTool(options: object): AnyTool {
@@ -43,7 +43,7 @@ export function defineTool(options: object): AnyTool {
   return define(given, given.execute);
 }
 
-/** The options of `createTool`: `func` in place of `execute`. */
+/** The options of `createTool`: `func` instead of `execute`. */
 export type CreateToolOptions<
   Input extends z.ZodType,
   Result = unknown,
@@ -69,7 +69,7 @@ export function createTool(options: object): AnyTool {
   return define(given, given.func);
 }
 
-/** For tools of our own. */
+/** For built-in tools. */
 export function defineBuiltInTool<Input extends z.ZodType, Result>(
   options: Omit<DefineToolOptions<Input, Result>, "schema" | "outputSchema"> & {
     readonly schema: () => Input;
@@ -109,16 +109,16 @@ function define(options: Omit<AnyOptions, "execute">, execute: AnyOptions["execu
   return createCallable(spec);
 }
 
-// Warned about once per name and process, however often a module is evaluated.
+// One warning per name and process, even if a module is evaluated several times.
 const warned = new Set<string>();
 
-/** Almost always a mistake: without the key, no service can tell a repetition from a second order. */
+/** Warns about a likely mistake: without the key, no service can deduplicate a repeated call. */
 export function warnAboutKey(spec: ToolSpec): void {
   if (!isUnrepeatable(spec) || mayPassKeyOn(spec) || spec.reconcile !== undefined || warned.has(spec.name))
     return;
   warned.add(spec.name);
   console.warn(
     `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect, but its execute takes no ctx. ` +
-      `Take ctx and pass ctx.idempotencyKey on; otherwise a person has to decide after a crash whether it happened.`,
+      `Take ctx and pass ctx.idempotencyKey on; otherwise an interrupted call waits for approval after a crash.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Tools of other makers: plain definitions, LangChain, OpenAI Agents and MCP objects, AI SDK tools. What they say about policies is
- * kept. What they do not say is assumed to be the worst: a foreign tool is a side effect that must not be repeated.
+ * Converts foreign tools: plain definitions, LangChain, OpenAI Agents and MCP objects, AI SDK tools. Their own policies are
+ * kept. By default, a foreign tool counts as a non-idempotent side effect.
  */
 import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
@@ -32,24 +32,24 @@ import type { Registry } from "./registry.ts";
 import { type AnyTool, getDefinedToolMetadata, originOf, type Tool } from "./tool.ts";
 
 /**
- * Anything that `fromTool` accepts: a tool of ours, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
+ * Anything that `fromTool` accepts: a Toolwright tool, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
  * Agents, or an object with `invoke`, `call`, `run` or `func`.
  */
 export type ToolLike = object;
 
-/** A list, an object keyed by name, or a registry. */
+/** An array, an object keyed by name, or a registry. */
 export type ToolSource = readonly ToolLike[] | Readonly<Record<string, ToolLike>> | Registry;
 
 export type ForeignPolicy = ToolPolicies<never, never, never> & {
   readonly name?: string;
   readonly description?: string;
-  /** What models are shown of a schema that cannot be converted to JSON Schema, such as one of Zod 3 or Valibot. */
+  /** The JSON Schema for models, if the tool's schema cannot be converted, such as one of Zod 3 or Valibot. */
   readonly inputJsonSchema?: JsonSchema;
 };
 
 const DEFINITION_PARTS = ["name", "description", "outputSchema", "execute"];
 
-/** @param policy what to say about the tool beyond what it says itself; it counts more */
+/** @param policy policies that override those of the tool itself */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   if (!isToolLike(value)) throw notATool(value);
   if (isRegistry(value)) {
@@ -57,7 +57,7 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
       "TOOL_DEFINITION_INVALID",
       "fromTool: the value must be a tool, not a registry.",
       {
-        hint: "Pass the registry itself in place of the list of tools, or its tools: ...registry.all().",
+        hint: "Pass the registry itself instead of the array of tools, or its tools: ...registry.all().",
       },
     );
   }
@@ -88,8 +88,8 @@ function isToolLike(value: unknown): value is ToolLike {
 }
 
 /**
- * The definition by which a call of it runs. The same as that of `fromTool(value)`, without making a tool of it first.
- * @param field what errors call the value
+ * The spec for a call of the value: that of `fromTool(value)`, without creating a tool first.
+ * @param field the name of the value in errors
  */
 export function specFrom(value: ToolLike, field: string): ToolSpec {
   if (!isToolLike(value)) throw notATool(value, field);
@@ -97,7 +97,7 @@ export function specFrom(value: ToolLike, field: string): ToolSpec {
   return specOfCopy(isOwn ? value : fromTool(value));
 }
 
-/** The tool itself, or one that obeys what a copy of it changes. */
+/** The tool itself, or a tool with the changes of its copy applied. */
 function fromCopy(value: AnyTool): Tool {
   const spec = specOfCopy(value);
   const made = copies.get(spec) ?? (isTool(value) ? originalOf(value) : undefined) ?? createCallable(spec);
@@ -108,16 +108,16 @@ function fromCopy(value: AnyTool): Tool {
 const copies = new WeakMap<object, Tool>();
 const POLICY_PARTS = ["name", "description", "inputJsonSchema"];
 
-/** A list, an object keyed by name, or a registry, as tools. */
+/** Converts an array, an object keyed by name, or a registry to tools. */
 export function toTools(tools: ToolSource): Tool[] {
   if (!isToolSource(tools)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
-      `tools must be a list of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
+      `tools must be an array of tools, an object of tools by name, or a registry, not ${describe(tools)}.`,
     );
   }
   if (isRegistry(tools)) return tools.all();
-  // Spread, so that a hole in a list is looked at too.
+  // Spread, so that holes are checked too.
   const given = Array.isArray(tools) ? [...(tools as readonly ToolLike[])] : tools;
   return Object.entries(given as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
     if (!isToolLike(tool)) throw notATool(tool, `tools.${name}`);
@@ -126,7 +126,7 @@ export function toTools(tools: ToolSource): Tool[] {
   });
 }
 
-/** Told by what it can do: another copy of the package has registries too. */
+/** By its methods, not `instanceof`: the registry may come from another copy of the package. */
 export function isRegistry(source: object): source is Registry {
   return (
     "all" in source &&
@@ -143,14 +143,14 @@ function notATool(value: unknown, field = "fromTool: the value"): ToolwrightErro
     hint:
       typeof value === "function"
         ? "Define a tool that calls the function: defineTool({ name, schema, execute }). Leave helper functions out of the tools."
-        : "Pass a tool made by defineTool, or an object with a schema and execute, invoke, call, run or func.",
+        : "Pass a tool from defineTool, or an object with a schema and execute, invoke, call, run or func.",
   });
 }
 
-// Converted once, so that a plain object is one tool wherever it is used.
+// Converted once, so that a plain object is the same tool wherever it is used.
 const converted = new WeakMap<object, Tool>();
 
-/** The same tool with more said about it. */
+/** The same tool with further policies. */
 function fromOwn(tool: Tool, policy: ForeignPolicy): Tool {
   const spec = specOf(tool);
   const { name = spec.name, description = spec.description, inputJsonSchema, ...policies } = policy;
@@ -206,7 +206,7 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
   const said = {
     sideEffect: metadata?.sideEffect ?? true,
     idempotent: metadata?.idempotent ?? false,
-    // It was not written for our context, so it cannot be counted on to pass the key on.
+    // It was not written for our context, so it probably does not pass the key on.
     acceptsIdempotencyKey: false,
     ...foreign.policies,
     ...policies,
@@ -229,32 +229,32 @@ function fromForeign(value: object, policy: ForeignPolicy): Tool {
   return createCallable(spec);
 }
 
-/** A retry that could never happen: what other makers throw does not say that nothing has happened. */
+/** Such a retry could never happen: errors of other SDKs have no `effect: "none"`. */
 function refuseIdleRetry(name: string, policies: AnyPolicies): void {
   const { retry, sideEffect, idempotent, acceptsIdempotencyKey } = policies;
   const isUnrepeatable = sideEffect === true && idempotent !== true && acceptsIdempotencyKey !== true;
   if (!isUnrepeatable || retry?.maxRetries === undefined || retry.maxRetries === 0) return;
   refuseTool(
     name,
-    "retry cannot be set on a tool of another maker that counts as a non-idempotent side effect: it would never be retried. " +
-      "If it changes nothing outside, say sideEffect: false; if it may run twice, say idempotent: true.",
+    "retry cannot be set on a foreign tool that counts as a non-idempotent side effect: it would never be retried. " +
+      "If it has no external effect, set sideEffect: false; if it may run twice, set idempotent: true.",
     { field: "retry" },
   );
 }
 
-/** The AI SDK takes a function of the loop's context. Other loops have none. */
+/** In the AI SDK, a description may be a function of the loop's context. Other loops have no such context. */
 function describedBy(describe: unknown): string | undefined {
   if (typeof describe !== "function") return undefined;
   try {
     const text: unknown = describe({});
     return typeof text === "string" ? text : undefined;
   } catch {
-    // It needs the context: then the name has to do.
+    // It needs the context, so the name is used instead.
     return undefined;
   }
 }
 
-/** No model is shown it, so any schema that can check will do. */
+/** The schema is not sent to models, so any schema that can validate is accepted. */
 function readOutputSchema(found: unknown, name: string): z.ZodType | undefined {
   return found === undefined || found === null
     ? undefined

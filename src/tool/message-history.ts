@@ -1,7 +1,7 @@
 /**
- * Where a call stands in the messages that an AI SDK loop passes with it: in which turn of the chat, and after how many
- * equal calls of that turn. A loop that resumes from its messages makes only the calls that are left, so counting the
- * calls that are made would take the second of two equal calls for the first.
+ * Finds a call in the messages that an AI SDK loop passes with it: its turn of the chat, and the number of earlier equal calls
+ * in that turn. A loop that resumes from its messages makes only the remaining calls, so counting calls alone would mistake
+ * the second of two equal calls for the first.
  */
 import { toProviderNames } from "../definition/provider-names.ts";
 import { canonicalText } from "../util/canonical.ts";
@@ -11,7 +11,7 @@ export interface PlaceInHistory {
   readonly turn: number;
   /** Equal calls of this turn that come before this one. */
   readonly earlier: number;
-  /** The messages hold this very call already: the loop resumes it. */
+  /** The messages already contain this call: the loop resumes it. */
   readonly isResumed: boolean;
 }
 
@@ -28,7 +28,7 @@ interface ModelCall {
   readonly toolCallId: string | undefined;
 }
 
-/** `undefined` where there is no history. */
+/** `undefined` without a history. */
 export function placeInHistory(
   call: ModelCall,
   messages: readonly unknown[] | undefined,
@@ -59,7 +59,7 @@ function countOf(parts: readonly Part[], type: string, toolCallId: string | unde
   return parts.filter((part) => part.type === type && part.toolCallId === toolCallId).length;
 }
 
-/** The model knows a tool by its own name, by the one that its provider takes, or by one that the program gave it. */
+/** The model may know a tool by its own name, by the provider's name for it, or by a name that the program chose. */
 function equalityTo(
   { toolName, args, toolCallId }: ModelCall,
   last: readonly Part[],
@@ -74,7 +74,7 @@ function textOf(value: unknown): string {
   try {
     return canonicalText(value);
   } catch {
-    // What cannot be read is refused by the call itself; until then it counts as equal.
+    // The call itself refuses input that cannot be read. Until then it counts as equal.
     return "";
   }
 }

@@ -1,9 +1,9 @@
-/** The outcome of a call for those who take no outcome: an error to throw, or a text for a model. */
+/** Converts the outcome of a call: to an error to throw, or to a text for a model. */
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import type { Outcome } from "../invoke/outcome.ts";
-import { toldCopy } from "../invoke/error-record.ts";
+import { reportedCopy } from "../invoke/error-record.ts";
 import { toJsonOutput } from "./model-notes.ts";
 
 export interface ModelAnswer {
@@ -11,7 +11,7 @@ export interface ModelAnswer {
   readonly isError: boolean;
 }
 
-/** Plain text or JSON; every error in the one shape of errors. */
+/** Plain text or JSON; errors as `ModelError`. */
 export function toModelAnswer(spec: ToolSpec, outcome: Outcome): ModelAnswer {
   if (outcome.status !== "success") {
     return { text: JSON.stringify(errorOf(spec, outcome).toModel()), isError: true };
@@ -28,13 +28,13 @@ export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "suc
   return outcome.status === "pending" ? pendingError(spec, outcome.approval) : outcome.error;
 }
 
-/** In the same words for every reader. @param hint what the reader can do; default: that of the code */
+/** The error of an outcome that is not a success. @param hint what the reader can do; default: that of the code */
 export function pendingError(
   spec: ToolSpec,
   { id, prompt }: Pick<Approval, "id" | "prompt">,
   hint?: string,
 ): ToolwrightError {
-  return toldCopy(
+  return reportedCopy(
     new ToolwrightError(
       "TOOL_APPROVAL_PENDING",
       `Tool "${spec.name}" waits for approval (request ${id}): ${prompt}`,
@@ -43,7 +43,7 @@ export function pendingError(
   );
 }
 
-/** A tool that did its work may still say that it came to nothing. */
+/** A successful call may still return a result that reports a failure. */
 export function saysError(output: unknown): boolean {
   return typeof output === "object" && output !== null && "is_error" in output && output.is_error === true;
 }

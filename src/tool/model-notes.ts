@@ -1,4 +1,4 @@
-/** Notes that go to the model with a result, for example that it is from an earlier attempt. */
+/** Notes that the model reads with a result, for example that it is from an earlier attempt. */
 import { toShownValue } from "../util/shown-value.ts";
 import { contentPartsOf } from "./content-parts.ts";
 import type { JsonOutput, ModelContent, ModelOutput } from "./tool.ts";
@@ -16,7 +16,7 @@ interface Result {
   readonly output: unknown;
 }
 
-/** @param own what the maker of a tool shows the model instead of the output */
+/** @param own the tool's own `toModelOutput` */
 export function createModelNotes(own: unknown): ModelNotes {
   const notes = new Map<string, string>();
   return {
@@ -45,7 +45,7 @@ async function withNote(show: Shows, options: Result, note: string | undefined):
   return { ...shown, value: [{ type: "text", text: `[${note}]` }, ...shown.value] };
 }
 
-/** A result as the AI SDK sends it to a model, with what the model should know about it. Images stay images. */
+/** A result in the AI SDK's format, with its note. Images stay images. */
 export function toModelOutput(output: unknown, note: string | undefined): ModelOutput {
   const parts = contentPartsOf(output);
   if (parts === undefined) return toJsonOutput(output, note);
@@ -68,7 +68,7 @@ export function toModelOutput(output: unknown, note: string | undefined): ModelO
   };
 }
 
-/** The same for loops that take text or JSON only. */
+/** The same for loops that take only text or JSON. */
 export function toJsonOutput(output: unknown, note: string | undefined): JsonOutput {
   if (typeof output === "string") {
     return { type: "text", value: note === undefined ? output : `[${note}]\n${output}` };

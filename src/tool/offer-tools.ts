@@ -1,11 +1,11 @@
-/** Tools by the names that a model is told: mapped where a provider refuses them, and back by this very map. */
+/** The tools of a loop by the names that the model sees. Names that the provider refuses are replaced. */
 import { COMMON_NAME_RULE, type NameRule, toProviderNames } from "../definition/provider-names.ts";
 import { type ToolSource, toTools } from "./from-tool.ts";
 import type { Tool } from "./tool.ts";
 
 export type { ToolSource } from "./from-tool.ts";
 
-/** @throws TOOL_ALREADY_REGISTERED when two tools cannot be told apart */
+/** @throws TOOL_ALREADY_REGISTERED if two tools would have the same name */
 export function offerTools(source: ToolSource, rule: NameRule = COMMON_NAME_RULE): ReadonlyMap<string, Tool> {
   const tools = [...new Set(toTools(source))];
   const names = toProviderNames(

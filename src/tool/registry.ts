@@ -1,4 +1,4 @@
-/** Tools by name. One default registry for those who want a global one, and `createRegistry` for those who do not. */
+/** Tools by name. There is one global default registry; `createRegistry` creates others. */
 import { ToolwrightError } from "../errors.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import { aToolSource } from "../definition/option-checks.ts";
@@ -7,14 +7,14 @@ import { fromTool, type ToolLike, type ToolSource, toTools } from "./from-tool.t
 import type { Tool } from "./tool.ts";
 
 export interface Registry {
-  /** @throws TOOL_ALREADY_REGISTERED when the name is taken */
+  /** @throws TOOL_ALREADY_REGISTERED if the name is taken */
   register(tool: ToolLike): Tool;
   get(name: string): Tool | undefined;
   all(): Tool[];
   byGroup(group: string): Tool[];
 }
 
-/** @param tools what it begins with: a list, an object by name, or another registry */
+/** @param tools the initial tools: an array, an object by name, or another registry */
 export function createRegistry(tools: ToolSource = []): Registry {
   asOptionError("createRegistry", () => aToolSource(tools, "tools"));
   return registryOn(new Map(), toTools(tools));
@@ -27,7 +27,7 @@ function registryOn(byName: Map<string, Tool>, tools: readonly ToolLike[] = []):
       if (byName.has(tool.name)) {
         throw new ToolwrightError(
           "TOOL_ALREADY_REGISTERED",
-          `A tool named "${tool.name}" is registered already.`,
+          `A tool named "${tool.name}" is already registered.`,
           {
             details: { tool: tool.name },
           },
@@ -44,7 +44,7 @@ function registryOn(byName: Map<string, Tool>, tools: readonly ToolLike[] = []):
   return registry;
 }
 
-/** The one piece of global state: tools that register themselves on import, with whichever copy of the package. */
+/** The only global state: tools that register themselves on import, in any copy of the package. */
 export const defaultRegistry: Registry = registryOn(
   sharedByCopies("registry.1", () => new Map<string, Tool>()),
 );

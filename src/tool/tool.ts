@@ -1,18 +1,18 @@
-/** A definition that can be called: by a program, by a runtime, and, as it stands, by an AI SDK loop. */
+/** The types of a tool object: programs, runtimes and AI SDK loops can call it directly. */
 import type { z } from "zod";
 import { policyNames } from "../definition/check-options.ts";
 import type { SdkSchema } from "../definition/sdk-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { JsonValue } from "../util/shown-value.ts";
 
-/** What an AI SDK loop passes beside the input, and what a caller may. Anything else in the object goes to `ctx`. */
+/** The options that an AI SDK loop or a caller passes beside the input. All other fields are added to `ctx`. */
 export interface ToolCallOptions {
   readonly toolCallId?: string | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly messages?: readonly unknown[] | undefined;
 }
 
-/** The mark that a tool carries, under the name that existing code looks for. */
+/** The metadata symbol of a tool, under the name that existing code expects. */
 export const TOOL_METADATA = Symbol.for("smithers.tool.metadata");
 
 export interface ToolMetadata {
@@ -21,7 +21,7 @@ export interface ToolMetadata {
   readonly idempotent: boolean;
 }
 
-/** Reads the metadata of a defined tool; `null` for plain AI SDK tools and for values that are no tools. */
+/** Reads the metadata of a defined tool; `null` for plain AI SDK tools and for other values. */
 export function getDefinedToolMetadata(value: unknown): ToolMetadata | null {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
   const metadata: unknown = (value as Record<symbol, unknown>)[TOOL_METADATA];
@@ -47,7 +47,7 @@ export const MODEL_NAME = Symbol.for("toolwright.tool.model-name");
 /** What the AI SDK sends to the model for a result. */
 export type ModelOutput = JsonOutput | { type: "content"; value: ModelContent[] };
 export type JsonOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
-/** A part of a result that holds images or other media. */
+/** A part of a result with images or other media. */
 export type ModelContent =
   | { type: "text"; text: string }
   | {
@@ -61,15 +61,15 @@ export const TOOL_SPEC = Symbol.for("toolwright.tool.spec");
 
 declare const TOOL_TYPES: unique symbol;
 
-/** Holds no value, only types: inferring from a tool's methods would also match tools of other makers. */
+/** Types only, no value: inferring from a tool's methods would also match foreign tools. */
 interface TypesOf<Args, Output> {
   readonly [TOOL_TYPES]?: { readonly args: Args; readonly output: Output };
 }
 
-/** A tool as far as its types matter to a caller. */
+/** The types of a tool that matter to a caller. */
 export type TypedTool<Args, Output> = AnyTool & TypesOf<Args, Output>;
 
-/** What every tool is, whatever it takes and returns. */
+/** The base of every tool, independent of its arguments and output. */
 export interface AnyTool {
   readonly name: string;
   readonly description: string;
@@ -90,7 +90,7 @@ export interface Tool<Args = unknown, Output = unknown> extends AnyTool, TypesOf
   call(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   run(args: Args, options?: ToolCallOptions | object): Promise<Output>;
   func(args: Args, options?: ToolCallOptions | object): Promise<Output>;
-  // A method, not a function property: a tool of any arguments is a `Tool`.
+  // A method and not a function property, so that a tool with any arguments is assignable to `Tool`.
   needsApproval?(args: Args, options: ToolCallOptions): Promise<boolean>;
   toModelOutput(options: {
     toolCallId: string;
@@ -101,7 +101,7 @@ export interface Tool<Args = unknown, Output = unknown> extends AnyTool, TypesOf
 
 const TOOL_ORIGIN = Symbol.for("toolwright.tool.origin");
 
-/** What decides how an object of another maker's loop acts. */
+/** The fields that decide how an object of a foreign loop behaves. */
 const ORIGIN_FIELDS = [
   "name",
   "description",
@@ -125,7 +125,7 @@ interface Origin {
   readonly fields: readonly unknown[];
 }
 
-/** What a tool of ours became for another maker's loop remembers the tool, so that the way back gives the same tool. */
+/** Links a converted object for a foreign loop to its tool, so that converting it back returns the same tool. */
 export function withOrigin<T extends object>(value: T, tool: Tool | (() => Tool)): T {
   const origin: Origin = {
     tool: typeof tool === "function" ? tool : () => tool,
@@ -134,7 +134,7 @@ export function withOrigin<T extends object>(value: T, tool: Tool | (() => Tool)
   return Object.defineProperty(value, TOOL_ORIGIN, { value: origin, configurable: true });
 }
 
-/** `undefined` also where the object was changed since: then it counts as what it is now. */
+/** Also `undefined` if the object was modified since: then it counts as a foreign tool. */
 export function originOf(value: object): Tool | undefined {
   const origin = (value as { readonly [TOOL_ORIGIN]?: Origin })[TOOL_ORIGIN];
   if (origin === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * What a loop of the AI SDK decides without calling a tool: `toolApproval: "user-approval"` pauses it, and a denial in the
- * messages is answered by the SDK itself. Both are seen through the SDK's own telemetry, inside the run that the loop is
- * in, and become rows of the store: a request to decide, and a decision. Nothing of `ai` is imported.
+ * Decisions that an AI SDK loop makes without calling a tool: `toolApproval: "user-approval"` pauses the loop, and the SDK itself
+ * answers a denial in the messages. This file observes both through the SDK's telemetry, inside the run of the loop, and stores
+ * them: as an approval request, and as a decision. It imports nothing from `ai`.
  */
 import { fromObjectInput } from "../definition/object-schema.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
@@ -15,7 +15,7 @@ import { placeInHistory } from "./message-history.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The part of the AI SDK's telemetry that is used here. The SDK awaits each, and drops what they throw. */
+/** The part of the AI SDK's telemetry that is used here. The SDK awaits each hook, and ignores what it throws. */
 export interface AISDKTelemetry {
   onStart(event: object): Promise<void>;
   onStepStart(event: object): void;
@@ -23,7 +23,7 @@ export interface AISDKTelemetry {
   onEnd(event: object): void;
 }
 
-/** Registers it with the AI SDK, once. A call with `telemetry: { integrations }` of its own has to name it there. */
+/** Registers the integration with the AI SDK once. A call with its own `telemetry: { integrations }` must list it there. */
 export function watchAISDK(): void {
   const holder = globalThis as { AI_SDK_TELEMETRY_INTEGRATIONS?: unknown[] };
   const list = (holder.AI_SDK_TELEMETRY_INTEGRATIONS ??= []);
@@ -31,7 +31,7 @@ export function watchAISDK(): void {
   if (!list.includes(shared)) list.push(shared);
 }
 
-/** A loop that is running: the tools it was given, and the messages of its current step. */
+/** A running loop: its tools, and the messages of its current step. */
 interface Loop {
   readonly tools: Fields;
   messages: readonly unknown[];
@@ -47,7 +47,7 @@ export const toolwrightTelemetry: AISDKTelemetry = {
     if (scope === undefined || !isFields(tools)) return;
     const loop = { tools, messages: listOf(messages) };
     loops.set(callId, loop);
-    // A loop that ended without saying so must not be kept for ever.
+    // A loop that ended without an event must not be kept forever.
     const [oldest] = loops.keys();
     if (loops.size > MOST_LOOPS) loops.delete(oldest);
     await settleDenials(scope, loop);
@@ -74,7 +74,7 @@ interface ModelCall {
   readonly toolCallId: string;
 }
 
-/** The SDK waits for a person: so does the call, with a row to decide. */
+/** The SDK waits for approval, so the call does too, with a request in the store. */
 async function requestRow({ tools, messages }: Loop, part: unknown): Promise<void> {
   if (!isFields(part) || part["type"] !== "tool-approval-request" || part["isAutomatic"] === true) return;
   const call = callOf(tools, part["toolCall"]);
@@ -83,12 +83,12 @@ async function requestRow({ tools, messages }: Loop, part: unknown): Promise<voi
   await needsApprovalHere(waitingFor(call.spec), call.args, optionsOf(call, messages));
 }
 
-/** A tool that waits because its loop does, whatever it says itself. */
+/** A tool that needs approval because its loop requires it, whatever its own `needsApproval`. */
 function waitingFor(spec: ToolSpec): ToolSpec {
   return { ...spec, needsApproval: true };
 }
 
-/** The SDK looks at the last message only, and answers what was denied there without calling the tool. */
+/** The SDK checks only the last message, and answers denied calls there without calling the tool. */
 async function settleDenials(scope: Scope, { tools, messages }: Loop): Promise<void> {
   const last = messages.at(-1);
   const parts = messages.flatMap((message) => partsOf(message));
@@ -103,12 +103,12 @@ async function settleDenials(scope: Scope, { tools, messages }: Loop): Promise<v
     const isSettled = await denyUnderId(scope, toolCallId, typeof reason === "string" ? reason : undefined);
     const said = parts.find((part) => part["type"] === "tool-call" && part["toolCallId"] === toolCallId);
     const call = callOf(tools, said);
-    // The call itself is answered too, so that its row says so. Denied, it can run nothing.
+    // Make the call too, so that its row is stored as denied. A denied call runs nothing.
     if (isSettled && call !== undefined) await callHere(call.spec, call.args, optionsOf(call, messages));
   }
 }
 
-/** `undefined` for a tool of another maker. */
+/** `undefined` for a foreign tool. */
 function callOf(tools: Fields, said: unknown): ModelCall | undefined {
   const { toolName, toolCallId, input } = isFields(said) ? said : {};
   if (typeof toolName !== "string" || typeof toolCallId !== "string" || !Object.hasOwn(tools, toolName))

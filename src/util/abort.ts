@@ -1,5 +1,3 @@
-/** Waiting that ends early. */
-
 /** Resolves when `promise` settles or the signal is aborted, whichever is first. Never rejects. */
 export async function untilAborted(
   promise: Promise<unknown>,

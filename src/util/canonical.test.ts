@@ -21,7 +21,7 @@ test("different values have different texts, and equal values have one", () => {
   expect(texts.size).toBeGreaterThan(5_000);
 });
 
-describe("values that were taken for each other", () => {
+describe("values that version 1 confused", () => {
   it.each<[string, unknown, unknown]>([
     ["two errors", new Error("a"), new Error("b")],
     ["errors of two kinds", new Error("a"), new TypeError("a")],
@@ -69,7 +69,7 @@ test("an error that is its own cause has a text", () => {
   expect(canonicalText(error)).toBe(canonicalText(new Error("a")));
 });
 
-test("what depends on the version is told", () => {
+test("reports whether a text depends on the version", () => {
   expect(writeCanonical({ a: [1, new Date(0)] })).toEqual({
     text: '{"a":[1,date(0)]}',
     dependsOnVersion: false,
@@ -78,7 +78,7 @@ test("what depends on the version is told", () => {
   expect(writeCanonical({ a: [new Error("x")] }, 1)).toMatchObject({ text: '{"a":[{}]}' });
 });
 
-test("what is nested too deeply, circular or unreadable is refused", () => {
+test("refuses values that are nested too deeply, circular or unreadable", () => {
   let deep: unknown[] = [];
   for (let level = 0; level < 200_000; level += 1) deep = [deep];
   expect(() => canonicalText(deep)).toThrow(UnencodableError);

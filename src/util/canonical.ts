@@ -1,14 +1,14 @@
 /**
- * One text per value, whatever the order of its keys: the base of every key and hash. A `Date` differs from
- * its ISO string, `1n` from `1`, `undefined` from `null`; a property that is `undefined` equals a missing one,
- * as it does in JSON and in Zod. Never used for storage: it cannot be decoded.
+ * The canonical text of a value, independent of the order of its keys: the base of every key and hash. A `Date` differs
+ * from its ISO string, `1n` from `1`, `undefined` from `null`. A property that is `undefined` equals a missing one, as in
+ * JSON and Zod. Never used for storage: it cannot be decoded.
  *
- * Keys that are stored depend on every character of it. A change is a further version beside the ones that were
- * released, which stay as they are. See docs/formats.md.
+ * Stored keys depend on every character of it. To change it, add a version; released versions never change. See
+ * docs/formats.md.
  */
 import { asUnencodable, MAX_DEPTH, MAX_HOLES, unbox, UnencodableError } from "./encode.ts";
 
-/** 1: released with 0.1, where all errors have one text, and `[ , ]` that of `[]`. 2: tells them apart. */
+/** 1: released with 0.1; all errors share one text, and `[ , ]` has the text of `[]`. 2: these values differ. */
 export type CanonicalVersion = 1 | 2;
 
 export const CANONICAL_VERSION = 2;
@@ -20,7 +20,7 @@ export function canonicalText(value: unknown, version: CanonicalVersion = CANONI
 
 export interface Canonical {
   readonly text: string;
-  /** Whether version 1 has another text for the value. Few values have: errors, holes, boxed primitives. */
+  /** Whether version 1 has another text for the value. Only errors, holes, boxed primitives and the like do. */
   readonly dependsOnVersion: boolean;
 }
 
@@ -35,7 +35,7 @@ export function writeCanonical(value: unknown, version: CanonicalVersion = CANON
 }
 
 class Writer {
-  /** Set when something was written that version 1 writes in another way. */
+  /** Set when the text differs from that of version 1. */
   dependsOnVersion = false;
   readonly #version: CanonicalVersion;
   readonly #above: object[] = [];
@@ -59,7 +59,7 @@ class Writer {
       case "object":
         return value === null ? "null" : this.#object(value);
       default:
-        throw new UnencodableError("", `holds a ${typeof value}, which cannot be an argument`);
+        throw new UnencodableError("", `contains a ${typeof value}, which cannot be an argument`);
     }
   }
 
@@ -67,7 +67,7 @@ class Writer {
     if (value instanceof Date) return `date(${value.getTime()})`;
     if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString("base64")})`;
     const above = this.#above;
-    if (above.includes(value)) throw new UnencodableError("", "holds a circular reference");
+    if (above.includes(value)) throw new UnencodableError("", "contains a circular reference");
     if (above.length >= MAX_DEPTH) throw new UnencodableError("", "is nested too deeply");
     above.push(value);
     const text = this.#container(value);
@@ -87,21 +87,21 @@ class Writer {
   }
 
   #items(items: readonly unknown[]): string[] {
-    // As version 1 wrote them: a hole is an empty text, so that `[ , ]` has that of `[]`.
+    // In version 1 a hole is an empty text, so `[ , ]` has the text of `[]`.
     if (this.#version === 1) return items.map((item) => this.write(item));
     const texts: string[] = [];
     let holes = 0;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
       const isHole = item === undefined && !(index in items);
-      if (isHole && (holes += 1) > MAX_HOLES) throw new UnencodableError("", "holds a sparse array");
+      if (isHole && (holes += 1) > MAX_HOLES) throw new UnencodableError("", "contains a sparse array");
       texts.push(isHole ? "hole" : this.write(item));
     }
     if (holes > 0) this.dependsOnVersion = true;
     return texts;
   }
 
-  /** Objects whose data is not in their fields. */
+  /** Objects whose data is not in their own properties. */
   #special(value: object): string | undefined {
     if (value instanceof Map) {
       const entries = [...value].map(([key, item]) => `${this.write(key)}=>${this.write(item)}`);
@@ -116,7 +116,7 @@ class Writer {
     return text;
   }
 
-  /** Version 1 writes their fields. */
+  /** Version 1 writes the own properties of these objects. */
   #specialSince2(value: object): string | undefined {
     if (value instanceof Error) return `error(${this.#record(this.#fieldsOf(value))})`;
     if (value instanceof RegExp) return `regexp(${JSON.stringify(String(value))})`;
@@ -138,21 +138,21 @@ class Writer {
     return `{${text}}`;
   }
 
-  /** Without the stack, which differs from process to process, and without fields that refer to other objects. */
+  /** Leaves out the stack, which differs between processes, and fields that refer to other objects. */
   #fieldsOf(error: Error): Record<string, unknown> {
     const simple = Object.entries(error).filter(([, item]) => SIMPLE.has(typeof item));
     const { name, message, cause } = error;
-    const isFurther = cause instanceof Error && !this.#above.includes(cause);
+    const isNewCause = cause instanceof Error && !this.#above.includes(cause);
     return {
       ...Object.fromEntries(simple),
       name,
       message,
-      cause: isFurther ? cause : undefined,
+      cause: isNewCause ? cause : undefined,
     };
   }
 }
 
-/** By code units. `sort` allocates far more than it needs for the few fields that most arguments have. */
+/** Sorted by code units. Insertion sort for short lists: `sort` allocates more than most arguments need. */
 function sortedNames(record: object): string[] {
   const names = Object.keys(record);
   if (names.length > FEW_NAMES) return names.sort();

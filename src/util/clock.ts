@@ -1,17 +1,17 @@
-/** Time as the runtime sees it. Leases never use it: they follow the database's own clock. */
+/** The runtime's clock. Leases never use it: they follow the database's clock. */
 export interface Clock {
   /** The time of day, in milliseconds since 1970. It may be set back or jump ahead. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Milliseconds from any start, never set: what durations are measured with. Default: `now()`, as far as it goes forward. */
+  /** Milliseconds from an arbitrary start, for durations. It is never set back. Default: the forward steps of `now()`. */
   monotonic?(): number;
 }
 
-/** A clock that also measures. */
+/** A clock that has a monotonic time. */
 export type MeasuringClock = Required<Clock>;
 
-/** Stores keep whole milliseconds; a clock of the caller's may return fractions, and may have no monotonic time. */
+/** Stores hold whole milliseconds; a custom clock may return fractions and may have no monotonic time. */
 export function wholeClock(clock: Clock): MeasuringClock {
   return {
     now: () => Math.floor(clock.now()),
@@ -32,24 +32,24 @@ function forwardOf(clock: Clock): () => number {
   };
 }
 
-/** How far apart the clocks of two hosts may be without either of them being wrong. */
+/** How far the clocks of two hosts may differ in normal operation. */
 export const SKEW_MS = 1_000;
 
 /**
- * How much of `totalMs` is left of what began at `sinceMs`, a stored time. One that lies ahead comes from a clock that was
- * set back since: then nothing has passed yet, and no more than all of it is left.
+ * How much of `totalMs` is left since `sinceMs`, a stored time. A start in the future means that the clock was set back:
+ * then all of `totalMs` is left, and never more.
  */
 export function msLeft(sinceMs: number, totalMs: number, nowMs: number): number {
   return Math.min(totalMs, Math.max(0, totalMs - (nowMs - sinceMs)));
 }
 
-/** The moment after so many milliseconds, as a store can keep it: `null` for one that never comes. */
+/** The time in `ms` milliseconds as a stored integer; `null` for one that never comes. */
 export function momentAfter(now: number, ms: number): number | null {
   const moment = Math.ceil(now + ms);
   return Number.isSafeInteger(moment) ? moment : null;
 }
 
-/** What a timer can wait for at most; asked for more, it would fire at once. */
+/** The longest delay of a Node timer; with a longer one it would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: MeasuringClock = {

@@ -54,7 +54,7 @@ class Empty {
   }
 }
 
-describe("values that cannot be stored are refused with their place", () => {
+describe("values that cannot be stored are refused with their path", () => {
   it.each<[string, unknown, string]>([
     ["a function", { a: [() => 1] }, "a[0] is a function"],
     ["a symbol", [Symbol("x")], "[0] is a symbol"],
@@ -83,7 +83,7 @@ describe("values that cannot be stored are refused with their place", () => {
   });
 });
 
-describe("a value that throws when it is read is told from one that cannot be stored", () => {
+describe("a value that throws when it is read has another error than one that cannot be stored", () => {
   it.each<[string, unknown, string]>([
     [
       "a getter",
@@ -152,7 +152,7 @@ describe("values come back as they were", () => {
     expect(Object.keys(holes)).toEqual(["0"]);
   });
 
-  test("a hole is no undefined, and undefined no hole", () => {
+  test("holes and undefined stay different", () => {
     const items = [1, undefined, 3];
     // oxlint-disable-next-line no-array-delete -- makes the hole
     delete items[0];
@@ -162,12 +162,12 @@ describe("values come back as they were", () => {
     expect(1 in decoded.items).toBe(true);
   });
 
-  test("a Buffer is a Buffer, and bytes are no Buffer", () => {
+  test("a Buffer stays a Buffer, and other bytes do not become one", () => {
     const decoded = decode(encode([Buffer.from("a"), new Uint8Array([97])])) as Uint8Array[];
     expect(decoded.map((bytes) => Buffer.isBuffer(bytes))).toEqual([true, false]);
   });
 
-  test("bytes that are part of a larger buffer, alone", () => {
+  test("bytes that are part of a larger buffer, without the rest of it", () => {
     const whole = new Uint8Array([1, 2, 3, 4]);
     expect(decode(encode(whole.subarray(1, 3)))).toStrictEqual(new Uint8Array([2, 3]));
   });
@@ -177,7 +177,7 @@ describe("values come back as they were", () => {
     expect(decode(encode([shared, shared]))).toStrictEqual([shared, shared]);
   });
 
-  test("fields that look like tags of ours", () => {
+  test("fields that look like our tags", () => {
     for (const $type of ["hole", "undefined", "object", "error", 1, null, { $type: "hole" }]) {
       const value = [{ $type }, { a: { $type, value: [] } }];
       expect(decode(encode(value))).toStrictEqual(value);

@@ -1,9 +1,9 @@
 /**
  * The stored form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for what JSON would lose.
- * Decoding gives the same value back, so a replayed call returns what the live one did. A value that cannot be stored is
- * an error that names its place; nothing falls back to `[object Object]`.
+ * Decoding returns an equal value, so a replayed call returns what the live one did. A value that cannot be stored is an
+ * error that names its path; nothing falls back to `[object Object]`.
  *
- * This is a stored format. Tags may be added; a tag that was released keeps its meaning. See docs/formats.md.
+ * This is a stored format. Tags may be added; a released tag keeps its meaning. See docs/formats.md.
  */
 import { types } from "node:util";
 
@@ -11,12 +11,12 @@ const TAG = "$type";
 const LONGEST_PATH = 200;
 const TOO_DEEP = "is nested too deeply to be stored";
 
-/** Deeper values are refused, wherever the call stack stands: what was stored can always be read again. */
+/** Deeper values are refused, however much call stack is left: every stored value must be readable later. */
 export const MAX_DEPTH = 1_000;
-/** More holes mean a sparse array, whose length says nothing about its size. */
+/** An array with more holes is sparse: its length says nothing about its size. */
 export const MAX_HOLES = 10_000;
 
-/** A value that has no stored form, with the path of the part that has none. */
+/** The value cannot be stored. `path` names the part of it that cannot. */
 export class UnencodableError extends Error {
   readonly path: string;
 
@@ -39,14 +39,14 @@ export class UnreadableError extends UnencodableError {
 const HOST_VALUE = Symbol.for("toolwright.host-value");
 
 /**
- * An object of another library, as data: what it is, and what it is rebuilt from. It has a tag of its own, so that no
- * plain output of a tool can be mistaken for one.
+ * An object of another library as data: its kind, and the data to rebuild it from. It has its own tag, so that no plain
+ * output of a tool can be mistaken for one.
  */
 export class HostValue {
   readonly [HOST_VALUE] = true;
   readonly kind: string;
   readonly data: unknown;
-  /** The object itself, as long as it has not been stored and read again. */
+  /** The original object, until the value was stored and decoded. */
   readonly #source: { readonly value: unknown } | undefined;
 
   constructor(kind: string, data: unknown, source?: { readonly value: unknown }) {
@@ -59,7 +59,7 @@ export class HostValue {
     return this.#source;
   }
 
-  /** Also for one that another copy of the package made. */
+  /** Also true for instances of another copy of the package. */
   static is(value: unknown): value is HostValue {
     return typeof value === "object" && value !== null && HOST_VALUE in value;
   }
@@ -79,14 +79,14 @@ export function decode(text: string): unknown {
   return text.includes(`"${TAG}"`) ? fromTagged(parsed) : parsed;
 }
 
-/** What was thrown while a value was read: by the value itself, or because it cannot be stored. */
+/** Wraps an error that was thrown while a value was read. */
 export function asUnencodable(path: string, error: unknown): UnencodableError {
   try {
     if (error instanceof UnencodableError) return error;
     const isOverflow = error instanceof RangeError && /call stack|string length/i.test(error.message);
     if (isOverflow) return new UnencodableError(path, TOO_DEEP);
   } catch {
-    // What was thrown is a revoked proxy, or the like.
+    // The thrown value may itself be unreadable, such as a revoked proxy.
   }
   return new UnreadableError(path, error);
 }
@@ -96,7 +96,7 @@ export function unbox(value: object): unknown {
   return types.isBoxedPrimitive(value) ? value.valueOf() : value;
 }
 
-/** Returns the value itself where nothing in it needs a tag, so that the common case copies nothing. */
+/** Returns the value itself if nothing in it needs a tag: the common case makes no copy. */
 function toTagged(value: unknown, path: string, above: object[]): unknown {
   switch (typeof value) {
     case "string":
@@ -183,9 +183,9 @@ function recordToTagged(record: object, path: string, above: object[]): unknown 
   // Each field is read once: a getter may answer differently the second time.
   const read: unknown[] = [];
   for (const name of names) {
-    const place = path === "" ? name : `${path}.${name}`;
-    const item = readField(record, name, place);
-    const tagged = toTagged(item, place, above);
+    const fieldPath = path === "" ? name : `${path}.${name}`;
+    const item = readField(record, name, fieldPath);
+    const tagged = toTagged(item, fieldPath, above);
     if (tagged !== item) copy ??= fromNames(names, read);
     if (copy === undefined) read.push(item);
     else define(copy, name, tagged);
@@ -194,7 +194,7 @@ function recordToTagged(record: object, path: string, above: object[]): unknown 
   return Object.hasOwn(plain, TAG) ? tag("object", Object.entries(plain)) : plain;
 }
 
-/** The first fields, as far as there are values. */
+/** A record of the first `values.length` names. */
 function fromNames(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   values.forEach((value, index) => define(record, names[index] ?? "", value));
@@ -202,11 +202,11 @@ function fromNames(names: readonly string[], values: readonly unknown[]): Record
 }
 
 /** A getter may throw; the error names it. */
-function readField(record: object, name: string, place: string): unknown {
+function readField(record: object, name: string, path: string): unknown {
   try {
     return (record as Record<string, unknown>)[name];
   } catch (error) {
-    throw asUnencodable(place, error);
+    throw asUnencodable(path, error);
   }
 }
 
@@ -282,6 +282,6 @@ function reasonOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
-    return "what it threw cannot be read either";
+    return "unknown error";
   }
 }

@@ -1,7 +1,7 @@
-/** How many tokens something may be, by its size. An estimate on the safe side: most text is less. */
+/** Estimates tokens from size. It errs on the high side: most text takes fewer. */
 
 const BYTES_PER_TOKEN = 3;
-/** What providers count for a large image, whatever its bytes. */
+/** Providers count about this much for a large image, independent of its bytes. */
 const TOKENS_OF_IMAGE = 1_600;
 
 export function estimateTokens(value: unknown): number {
@@ -14,13 +14,13 @@ export function estimateTokens(value: unknown): number {
   return Math.ceil(Buffer.byteLength(text ?? "") / BYTES_PER_TOKEN) + images * TOKENS_OF_IMAGE;
 }
 
-/** Each message is looked at once, however often the history is. */
+/** Measures each message once, even if the history is measured many times. */
 export function createMessageSizes(): (message: object) => number {
   const sizes = new WeakMap<object, number>();
   return (message) => {
-    const known = sizes.get(message) ?? estimateTokens(message);
-    sizes.set(message, known);
-    return known;
+    const size = sizes.get(message) ?? estimateTokens(message);
+    sizes.set(message, size);
+    return size;
   };
 }
 
@@ -28,7 +28,7 @@ export function bytesOfTokens(tokens: number): number {
   return tokens * BYTES_PER_TOKEN;
 }
 
-/** As Anthropic, OpenAI and the AI SDK spell it. */
+/** Recognises the image parts of Anthropic, OpenAI and the AI SDK. */
 function isImage(value: unknown): boolean {
   if (typeof value !== "object" || value === null || !("type" in value)) return false;
   const { type, mediaType } = value as { readonly type: unknown; readonly mediaType?: unknown };

@@ -1,9 +1,9 @@
 /**
- * Keeps code that never waits for I/O from occupying the event loop. A SQLite store answers within the same turn of the
- * event loop, so a program that awaits one answer after the other would let no timer, signal or heartbeat through.
+ * Keeps code that never waits for I/O from blocking the event loop. A SQLite store answers within the same turn of the
+ * event loop, so a program that awaits one result after another would starve timers, signals and heartbeats.
  */
 
-/** How long work may go on before timers, signals and I/O get a turn. */
+/** How long work may run before timers, signals and I/O get a turn. */
 const LONGEST_STRETCH_MS = 5;
 
 export class EventLoopTurns {
@@ -11,10 +11,10 @@ export class EventLoopTurns {
   #sinceMs: number | undefined;
   #next: Promise<void> | undefined;
 
-  /** A promise to wait for where this turn has lasted too long, else `undefined`. Those who wait continue in order. */
+  /** A promise to await if this turn has lasted too long, else `undefined`. Waiters continue in order. */
   nextIfDue(): Promise<void> | undefined {
     if (this.#next !== undefined) return this.#next;
-    // The monotonic clock, not the runtime's: this is about the process and not about what it does.
+    // Real time, not the runtime's clock: this protects the process.
     const nowMs = performance.now();
     if (this.#sinceMs === undefined) {
       this.#sinceMs = nowMs;

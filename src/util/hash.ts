@@ -1,7 +1,7 @@
 /** Short digests for keys. URL-safe, 43 characters. */
 import type * as Crypto from "node:crypto";
 
-// Loaded by the first digest: most programs that import this package make none before their first call.
+// Loaded by the first digest, so that importing the package does not pay for it.
 let crypto: typeof Crypto | undefined;
 const load = (): typeof Crypto => (crypto ??= process.getBuiltinModule("node:crypto"));
 
@@ -9,12 +9,12 @@ export function sha256(text: string): string {
   return (crypto ?? load()).hash("sha256", text, "base64url");
 }
 
-/** As others print it. */
+/** In hex, as most other programs print it. */
 export function sha256Hex(text: string): string {
   return (crypto ?? load()).hash("sha256", text, "hex");
 }
 
-/** The parts are length-prefixed by JSON, so that no two different lists give one digest. */
+/** JSON delimits the parts, so different lists never have the same text. */
 export function digest(parts: readonly (string | number)[]): string {
   return sha256(JSON.stringify(parts));
 }

@@ -1,6 +1,6 @@
 /**
- * A module that is loaded when it is first needed. Importing the package then costs little, and the first call pays.
- * Whoever asks before it is there waits in line: those who came first go on first.
+ * A module that is loaded when it is first needed, so that importing the package is cheap and the first call pays. Callers
+ * that need it before it is loaded wait, and continue in order.
  */
 export class Lazy<T> {
   readonly #load: () => Promise<T>;
@@ -11,18 +11,18 @@ export class Lazy<T> {
     this.#load = load;
   }
 
-  /** What was loaded, once nobody waits for it any more. */
+  /** The loaded value, set once all waiting callers have continued. */
   get value(): T | undefined {
     return this.#value;
   }
 
-  get isAsked(): boolean {
+  get isRequested(): boolean {
     return this.#loading !== undefined;
   }
 
   get(): Promise<T> {
     this.#loading ??= this.#load().then((loaded) => {
-      // Only in a later turn: a call that is made now must not overtake those that are waiting.
+      // In a later turn: a new call must not overtake those that are waiting.
       setImmediate(() => {
         this.#value = loaded;
       });
@@ -33,8 +33,8 @@ export class Lazy<T> {
 }
 
 /**
- * A module of this package, or one that it depends on, that is loaded when it is needed, and at the latest before a tool
- * may change files: a tool must not be able to change what this process is about to run.
+ * A module of this package or of a dependency. It is loaded when it is needed, and at the latest before a tool may change
+ * files: a tool must not be able to change code that this process will load.
  */
 export function lazyModule<T>(load: () => Promise<T>): Lazy<T> {
   const lazy = new Lazy(load);
@@ -42,21 +42,21 @@ export function lazyModule<T>(load: () => Promise<T>): Lazy<T> {
   return lazy;
 }
 
-// One list for the process, since it is the process that is to be kept from loading changed files.
+// One list for the process, since the process must not load changed files.
 const waiting: Lazy<unknown>[] = [];
 let loading: Promise<void> | undefined;
 
-/** Loads all that is waiting. Undefined when there is nothing, so that a call need not wait. */
+/** Loads all registered modules. `undefined` when there is nothing to load, so that a call need not wait. */
 export function loadLazyModules(): Promise<void> | undefined {
   if (loading === undefined && waiting.length === 0) return undefined;
   return (loading ??= loadWaiting().finally(() => (loading = undefined)));
 }
 
 async function loadWaiting(): Promise<void> {
-  // What is loaded may wait for modules of its own.
+  // A loaded module may register further ones.
   while (waiting.length > 0) {
     const modules = waiting.splice(0);
-    // One that cannot be loaded, such as a peer that is not installed, says so to whoever needs it.
+    // A module that fails to load, such as a missing peer, reports the error to the code that needs it.
     await Promise.allSettled(modules.map((lazy) => lazy.get()));
   }
 }

@@ -1,10 +1,10 @@
-/** What a model sent as the input of a call, where it can be used. */
+/** Parses the input of a call as a model sent it. */
 
 export interface ParsedInput {
   readonly value: unknown;
 }
 
-/** `undefined` for what is not JSON, or nested too deeply. The model is told, in the words of the tool's validation. */
+/** `undefined` for text that is not JSON or is nested too deeply. The tool's validation then reports it to the model. */
 export function parseInput(text: string): ParsedInput | undefined {
   try {
     return usable(JSON.parse(text) as unknown);
@@ -17,7 +17,7 @@ export function usable(value: unknown): ParsedInput | undefined {
   return isTooDeep(value) ? undefined : { value };
 }
 
-/** No tool takes so much; what reads or writes values one level inside the other would fail at it. */
+/** No tool needs more levels, and recursive code would overflow its stack on them. */
 const DEEPEST = 200;
 
 function isTooDeep(value: unknown): boolean {

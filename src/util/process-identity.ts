@@ -1,6 +1,6 @@
 /**
- * Who this process is, so that another one on the same host can tell whether it is still alive: a pid means something
- * only together with the boot, the pid namespace and the moment at which the process started.
+ * Identifies this process, so that another one on the same host can check whether it is alive. Pids are reused, so the
+ * identity includes the boot, the pid namespace and the start time of the process.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -16,7 +16,7 @@ export function identifyProcess(): ProcessIdentity {
   return { host: hostIdentity(), pid: process.pid, processStart: processStart(process.pid) ?? "unknown" };
 }
 
-/** `undefined` when that cannot be told from here: another host, boot or pid namespace. */
+/** `undefined` if this process cannot know: another host, boot or pid namespace. */
 export function isProcessAlive(identity: ProcessIdentity): boolean | undefined {
   if (identity.host !== hostIdentity() || identity.processStart === "unknown") return undefined;
   return processStart(identity.pid) === identity.processStart;
@@ -40,9 +40,9 @@ function processStart(pid: number): string | undefined {
   }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold anything; the fields after it are fixed: state is the 3rd, start time the 22nd.
+    // The name in parentheses may contain anything; the fields after it are fixed: state is the 3rd, start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie is dead: it only waits to be collected.
+    // A zombie has ended: it only waits to be reaped.
     return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
   } catch {
     return undefined;

@@ -1,13 +1,13 @@
 /**
- * How a value is shown: the one JSON form for models, the command line, MCP, states of agents, approvals and previews.
- * It says what plain JSON would lose, and has no tags: the stored form (`encode.ts`) is for reading values back, this one
- * is only read. docs/formats.md has the table.
+ * The JSON form in which values are shown: to models, on the command line, in MCP, agent states, approvals and previews.
+ * It represents values that plain JSON would lose, without tags. Unlike the stored form (`encode.ts`), it is never decoded.
+ * docs/formats.md has the table.
  */
 import { types } from "node:util";
 
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
-/** @returns `undefined` for `undefined` alone: what that means depends on where it is shown */
+/** @returns `undefined` only for `undefined`: the caller decides how to show that */
 export function toShownValue(value: unknown): JsonValue | undefined {
   return shown(value, new Set());
 }
@@ -17,12 +17,12 @@ export function toShownJson(value: unknown, indent = 0): string {
   return JSON.stringify(toShownValue(value) ?? null, null, indent);
 }
 
-/** A text as it is, everything else as JSON. */
+/** A string as it is, everything else as JSON. */
 export function toShownText(value: unknown): string {
   return typeof value === "string" ? value : toShownJson(value);
 }
 
-// Stored values are less deep (MAX_DEPTH in encode.ts). A value that was never stored may also contain itself.
+// Deeper than any stored value (MAX_DEPTH in encode.ts).
 const DEEPEST = 1_100;
 
 function shown(value: unknown, above: Set<object>): JsonValue | undefined {
@@ -60,7 +60,7 @@ function shownContainer(value: object, above: Set<object>): JsonValue | undefine
   if (value instanceof Set) return list([...value], above);
   if (value instanceof Map) {
     const entries = [...value];
-    // Only texts can be the names of fields: 1 and "1" are two keys of a map.
+    // Only strings can name fields: 1 and "1" are two keys of a map.
     return entries.every(([key]) => typeof key === "string")
       ? record(entries as [string, unknown][], above)
       : list(entries, above);
@@ -70,12 +70,12 @@ function shownContainer(value: object, above: Set<object>): JsonValue | undefine
     if (json !== value) return shown(json, above);
   }
   if (types.isBoxedPrimitive(value)) return shown(value.valueOf(), above);
-  // What is stored of an error. Its stack is no part of it.
+  // The fields that are stored of an error. The stack is left out.
   if (value instanceof Error) return { name: value.name, message: value.message };
   return record(Object.entries(value), above);
 }
 
-/** A list keeps its places: a hole, like `undefined`, is `null` there. */
+/** Holes and `undefined` become `null`, so that the other items keep their index. */
 function list(items: readonly unknown[], above: Set<object>): JsonValue[] {
   return Array.from(items, (item) => shown(item, above) ?? null);
 }

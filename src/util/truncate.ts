@@ -1,4 +1,4 @@
-/** How a value that is too long for the log stands there: its size and its beginning. The full value is kept elsewhere. */
+/** Replaces a value that is too long for the log by its size and a preview. The full value is stored elsewhere. */
 import { decode } from "./encode.ts";
 import { toShownJson } from "./shown-value.ts";
 
@@ -14,22 +14,22 @@ export function truncateJson(text: string, maxBytes: number): { text: string; tr
   return { text: JSON.stringify({ truncated: true, bytes, preview }), truncated: true };
 }
 
-/** The JSON of a stored value, as it is shown. */
+/** Converts the stored JSON of a value to its shown form. */
 export function toShownStored(text: string): string {
-  // Without a tag, the two forms are the same.
+  // Without a tag, both forms are the same.
   return text.includes('"$type"') ? toShownJson(decode(text)) : text;
 }
 
 /**
- * A tool that keeps its output within the limit counts the bytes of the text itself; quotes and escapes are JSON's, and make
- * it at most six times as long.
+ * A tool that limits its output counts the bytes of the text itself. JSON's quotes and escapes make it at most six times as
+ * long.
  */
 function fitsAsText(json: string, bytes: number, maxBytes: number): boolean {
   if (!json.startsWith('"') || bytes > maxBytes * 6 + 2) return false;
   return Buffer.byteLength(JSON.parse(json) as string) <= maxBytes;
 }
 
-/** Whether a text of the log is such a preview. A value that looks like one is kept in full elsewhere too. */
+/** Whether a logged text is such a preview. A value that only looks like one is also stored in full elsewhere. */
 export function isPreview(text: string): boolean {
   if (!text.startsWith('{"truncated":true,"bytes":')) return false;
   try {

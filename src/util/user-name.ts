@@ -1,11 +1,11 @@
-/** Who sits at this computer. */
+/** The name of the user who runs this process. */
 import { userInfo } from "node:os";
 
 export function userName(): string | undefined {
   try {
     return userInfo().username;
   } catch {
-    // A user without an entry in the system's list has no name to put on record.
+    // The user id has no entry in the password database.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tells when the process would end although something is still waited for: a promise that nobody will settle, with no timer,
- * connection or child process left that could. Node would leave without a word, and with exit code 0.
+ * Calls `onDrained` when the event loop is empty while the program still awaits a promise: no timer, connection or child
+ * process is left that could settle it. Node would exit silently with code 0.
  */
 export function whenDrained(onDrained: () => void): Disposable {
   process.once("beforeExit", onDrained);

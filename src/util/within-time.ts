@@ -1,26 +1,25 @@
 /**
- * Runs code whose time nobody can foresee, such as a pattern that a stranger wrote: one that goes back and forth would
- * keep the whole process from doing anything else, for years.
+ * Runs synchronous code with a time limit, such as a pattern from an untrusted server: catastrophic backtracking would block
+ * the process.
  */
 import { createContext, Script } from "node:vm";
 
-// Made once, since a context is costly. What is run in it is a function of this one, so nothing is handed over.
-const place: { run: (() => unknown) | undefined } = { run: undefined };
-const context = createContext(place);
+// Created once, since a context is expensive. The context only calls a function of this realm, so no values are copied.
+const sandbox: { run: (() => unknown) | undefined } = { run: undefined };
+const context = createContext(sandbox);
 const script = new Script("run()");
 
-/** @throws TookTooLong */
+/** @throws TimedOut */
 export function withinTime<T>(timeoutMs: number, run: () => T): T {
-  place.run = run;
+  sandbox.run = run;
   try {
     return script.runInContext(context, { timeout: timeoutMs }) as T;
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
-      throw new TookTooLong();
+    if ((error as { code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") throw new TimedOut();
     throw error;
   } finally {
-    place.run = undefined;
+    sandbox.run = undefined;
   }
 }
 
-export class TookTooLong extends Error {}
+export class TimedOut extends Error {}

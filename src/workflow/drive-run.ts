@@ -71,7 +71,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
       // This process is still alive, so no other can take over the run until it is released.
-      host.unsettled.add(`run ${runId}`, () => releaseRun(runId, epoch));
+      host.failedWrites.add(`run ${runId}`, () => releaseRun(runId, epoch));
       throw error;
     })
     .finally(() => clearInterval(watch));
@@ -80,7 +80,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
-    host.unsettled.add(`run ${runId}`, write);
+    host.failedWrites.add(`run ${runId}`, write);
     throw error;
   });
   if (row === undefined) throw fencedError(runId);

@@ -194,7 +194,7 @@ test.each([false, true])(
       message: expect.stringContaining(message),
       next_action_hint: expect.any(String),
     });
-    expect(jsonOf(results[0])).toEqual(shape("not_found", "There are: shop_order, broken."));
+    expect(jsonOf(results[0])).toEqual(shape("not_found", "Available: shop_order, broken."));
     expect(jsonOf(results[1])).toEqual(shape("input_invalid", "sku"));
     expect(jsonOf(results[2])).toEqual(shape("execution_failed", "out of paper"));
     expect(jsonOf(results[4])).toEqual(shape("input_invalid", "expected object"));

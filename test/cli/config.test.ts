@@ -124,7 +124,7 @@ it("holds for the tools that are commands, and refuses what it cannot mean", asy
     ['allowNetwork: "false"', 'allowNetwork must be true or false, not "false".'],
     ["isolation: true", 'isolation must be "require", "auto" or "off", not true.'],
     ['toolTimeoutMs: "5"', "toolTimeoutMs must be a number"],
-    ["workflows: { order: 7 }", "workflows.order must be a text"],
+    ["workflows: { order: 7 }", "workflows.order must be a non-empty string"],
     ["alowNetwork: true", 'unknown option "alowNetwork". Did you mean "allowNetwork"?'],
     ["tools: { helper() {} }", 'tools.helper must be a tool, not a function ("helper").'],
   ]) {

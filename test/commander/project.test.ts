@@ -118,7 +118,7 @@ describe("an invalid configuration", () => {
     ],
     ["a list", "export default [];", /does not export a configuration by default/],
     ["a word that is none", "export default { tool: [] };", /unknown option "tool"\. Did you mean "tools"\?/],
-    ["tools that are none", "export default { tools: 7 };", /tools must be a list of tools/],
+    ["tools that are none", "export default { tools: 7 };", /tools must be an array of tools/],
     [
       "a tool that is none",
       "export default { tools: [undefined] };",

@@ -13,7 +13,7 @@ import {
   type ScopeIdentity,
 } from "../../src/definition/call-key.ts";
 import type { ToolSpec } from "../../src/definition/tool-spec.ts";
-import { fingerprintOf } from "../../src/invoke/approvals/fingerprint.ts";
+import { fingerprintOf } from "../../src/invoke/approvals/contract.ts";
 import { mask } from "../../src/invoke/redact.ts";
 import { pathOf } from "../../src/invoke/scope.ts";
 import { canonicalText } from "../../src/util/canonical.ts";

@@ -2,7 +2,7 @@
 import { createRuntime, defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { recordActiveTime } from "../../src/invoke/journal/record-active-time.ts";
+import { recordActiveTime } from "../../src/invoke/run-budgets.ts";
 import type { Host } from "../../src/invoke/host.ts";
 import { RunBudgets } from "../../src/invoke/run-budgets.ts";
 import { createClock, createWorld, isIntent, never, until, watchStore, type World } from "./harness.ts";

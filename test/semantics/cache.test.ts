@@ -331,7 +331,7 @@ describe("side effects and approvals", () => {
           cache: true,
           execute: (_args, _ctx) => 1,
         }),
-      ).toThrow(/Tool "pay": cache .*side effect/);
+      ).toThrow(/Tool "pay": cache cannot be combined with sideEffect: true/);
     }
   });
 

@@ -118,7 +118,7 @@ describe("an option that is none", () => {
   it("is refused with the list of options where nothing is near", () => {
     const { message } = define({ ...base, colour: "red" });
     expect(message).toMatch(
-      /^Tool "tool": unknown option "colour"\. It takes name, .*, needsApproval, .*\.$/,
+      /^Tool "tool": unknown option "colour"\. Known options: name, .*, needsApproval, .*\.$/,
     );
     expect(message).not.toContain("Did you mean");
   });

@@ -143,7 +143,7 @@ describe("a schema's own checks count", () => {
         { outputSchema, execute: (args: unknown) => args },
       );
       expect(bad.status).toBe("error");
-      expect(bad.message).toContain("its output is not what it promises");
+      expect(bad.message).toContain("its output is invalid");
     }
   });
 });

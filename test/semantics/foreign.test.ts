@@ -132,7 +132,7 @@ describe("fromTool", () => {
 
   it.each<[string, object, RegExp]>([
     ["has nothing to call", { name: "f", schema }, /Tool "f": .*execute, invoke, call, func, run/],
-    ["has no name", { schema, invoke: () => 1 }, /name must be a text/],
+    ["has no name", { schema, invoke: () => 1 }, /name must be a non-empty string/],
     [
       "has a schema of another maker",
       { name: "f", schema: "text", invoke: () => 1 },

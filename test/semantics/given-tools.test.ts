@@ -142,7 +142,7 @@ describe("a tool of another maker", () => {
 
   it("with a cache is refused with the way out", () => {
     expect(() => fromTool(foreign, { cache: true })).toThrow(
-      /cache cannot be set on a side effect: .* If the tool changes nothing outside, say sideEffect: false\./,
+      /cache cannot be combined with sideEffect: true: .* If the tool has no external effect, set sideEffect: false\./,
     );
     expect(fromTool(foreign, { cache: true, sideEffect: false }).name).toBe("f");
   });
@@ -216,8 +216,8 @@ describe("a side effect outside any run", () => {
 describe("bashTool", () => {
   it.each<[string, unknown[], RegExp]>([
     ["arguments as a text", ["echo", "x"], /bashTool: args must be a list of texts such as .*, not "x"/],
-    ["an argument that is no text", ["echo", ["a", 5]], /bashTool: args\[1\] must be a text, not 5/],
-    ["a command that is no text", [["echo"]], /bashTool: cmd must be a text, not a list/],
+    ["an argument that is no text", ["echo", ["a", 5]], /bashTool: args\[1\] must be a string, not 5/],
+    ["a command that is no text", [["echo"]], /bashTool: cmd must be a string, not an array/],
     [
       "a misspelt option",
       ["ls", [], { cdw: "src" }],

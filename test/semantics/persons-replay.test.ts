@@ -245,7 +245,7 @@ it("rule 17: a rerun of a tool that takes no key is not said to have used one", 
   const outcome = await (await world.runtime()).call(charge, args, task);
   expect(outcome).toMatchObject({
     status: "success",
-    note: expect.stringMatching(/was interrupted.*A person decided to run it again.*twice/),
+    note: expect.stringMatching(/was interrupted.*The approver decided to run it again.*twice/),
   });
   expect(JSON.stringify(outcome)).not.toContain("idempotency key");
 });
@@ -307,7 +307,7 @@ it("rule 17: the question names the error of a call that failed", async () => {
   await runtime.call(charge, args, task);
   expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({
     status: "pending",
-    approval: { prompt: expect.stringMatching(/failed \(socket closed\).*not known whether/) },
+    approval: { prompt: expect.stringMatching(/failed \(socket closed\).*its effect is in doubt/) },
   });
 });
 

@@ -212,7 +212,7 @@ describe.each(Object.entries(spellings))("%s", (_name, spell) => {
     const registry = createRegistry();
     const tool = registry.register(spell({ group: "money" }));
     expect(registry.get("pay")).toBe(tool);
-    expect(() => registry.register(spell({}))).toThrow(/"pay" is registered already/);
+    expect(() => registry.register(spell({}))).toThrow(/"pay" is already registered/);
     expect(registry.byGroup("money")).toEqual([tool]);
   });
 });

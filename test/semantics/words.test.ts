@@ -26,7 +26,7 @@ describe("an output that does not fit", () => {
     );
     expect(code).toBe("TOOL_OUTPUT_INVALID");
     expect(`${message} ${hint}`).not.toMatch(/effect has happened|do not repeat/i);
-    expect(hint).toContain("The tool changes nothing");
+    expect(hint).toContain("The tool has no external effect");
   });
 
   it("of a side effect says that it happened", async () => {
@@ -127,11 +127,11 @@ describe("a definition", () => {
 
   it("with a schema of Zod 3 says which version it takes", () => {
     const old = { _def: { typeName: "ZodObject" }, parse: () => ({}), safeParse: () => ({ success: true }) };
-    expect(define({ schema: old })).toThrow(/one of Zod 3.*zod@4/);
+    expect(define({ schema: old })).toThrow(/is a Zod 3 schema.*zod@4/);
   });
 
   it("with bare fields says what is missing", () => {
-    expect(define({ schema: { city: z.string() } })).toThrow(/Put z\.object/);
+    expect(define({ schema: { city: z.string() } })).toThrow(/Wrap its fields in z\.object/);
   });
 });
 
@@ -151,7 +151,7 @@ describe("a recorded answer", () => {
     expect(warn).not.toHaveBeenCalled();
     const again = await call();
     expect([again.message, again.hint]).toEqual([first.message, first.hint]);
-    expect(warn.mock.calls.flat().join("\n")).toMatch(/recorded error.*another runId, or attempt: 2/);
+    expect(warn.mock.calls.flat().join("\n")).toMatch(/stored error.*another runId, or attempt: 2/);
     warn.mockRestore();
   });
 

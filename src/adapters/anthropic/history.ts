@@ -10,7 +10,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { maskForKey } from "../../invoke/redact.ts";
-import { hidesInput, keptInput } from "../../invoke/storable.ts";
+import { hidesInput, storableUnparsedInput } from "../../invoke/storable.ts";
 import { type CallResult, storedArguments } from "../../loop/call-results.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -90,7 +90,7 @@ export class History {
 
 /** The API accepts only objects as inputs. */
 function toStoredObject(spec: ToolSpec, args: unknown, secret: string): unknown {
-  const stored = keptInput(spec, args, secret);
+  const stored = storableUnparsedInput(spec, args, secret);
   return typeof stored === "object" && stored !== null && !Array.isArray(stored) ? stored : { input: stored };
 }
 

@@ -1,7 +1,7 @@
 /** The result of a loop, for its caller and as stored for later calls with the same run id. */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { messageOf } from "../../invoke/error-record.ts";
-import { keptInput, storableOutput } from "../../invoke/storable.ts";
+import { storableUnparsedInput, storableOutput } from "../../invoke/storable.ts";
 import { closeAnswers } from "./close-answers.ts";
 import type { LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopResult, LoopStop } from "./options.ts";
@@ -26,7 +26,7 @@ export function toStoredResult(end: LoopEnd, secret: string): StoredResult {
   const { terminal } = end;
   const masked = terminal && {
     name: terminal.spec.name,
-    input: keptInput(terminal.spec, terminal.input, secret),
+    input: storableUnparsedInput(terminal.spec, terminal.input, secret),
     output: storableOutput(terminal.spec, terminal.input, terminal.output, secret),
   };
   return {

@@ -1,14 +1,14 @@
-/** The answers that a request can be given, each with what it does and the words of the command that gives it. */
+/** The possible answers to a request, each with a label and its command. */
 import type { Approval } from "../approval.ts";
 import { RESOLUTION_LABELS } from "./decision.ts";
 
 export interface PossibleAnswer {
   readonly label: string;
-  /** What follows `toolwright` on a command line. */
+  /** The arguments of the `toolwright` command. */
   readonly words: readonly string[];
 }
 
-/** Stands where only a person knows what belongs there. It is not JSON: pasted as it is, it is refused. */
+/** A placeholder that the approver must replace. It is not JSON, so the command refuses it as it is. */
 const OUTPUT = "<output as JSON>";
 
 export function answersTo({ id, kind, outputSchema }: Approval): readonly PossibleAnswer[] {

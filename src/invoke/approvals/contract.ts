@@ -1,12 +1,13 @@
-/** What a request says about its tool, so that any process can check a decision without having the tool. */
+/** The contract of a tool, stored with a request: any process can check a decision against it without having the tool. */
 import { z } from "zod";
 import { toOutputJsonSchema, type JsonSchema } from "../../definition/json-schema.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
+import { digest } from "../../util/hash.ts";
 
 const contractSchema = z.object({
   input: z.record(z.string(), z.unknown()),
   output: z.record(z.string(), z.unknown()).nullable(),
-  /** JSON Schema has no word for it. Requests of version 0.1 do not say. */
+  /** JSON Schema cannot express it. Requests of version 0.1 lack this field. */
   mayReturnNothing: z.boolean().default(false),
   redactInput: z.array(z.string()),
   redactOutput: z.array(z.string()),
@@ -34,7 +35,7 @@ export function decodeContract(json: string): Contract {
   return contractSchema.parse(JSON.parse(json));
 }
 
-/** What does not fit, in words; `undefined` where it does, or where nobody can tell. */
+/** The validation errors as text; `undefined` if the value is valid, or if Zod cannot read the schema. */
 export function problemsWith(schema: JsonSchema, value: unknown, whole: string): string | undefined {
   const readable = inZod(schema);
   if (readable === undefined) return undefined;
@@ -43,11 +44,21 @@ export function problemsWith(schema: JsonSchema, value: unknown, whole: string):
   return parsed.error.issues.map((issue) => `${issue.path.join(".") || whole}: ${issue.message}`).join("; ");
 }
 
-/** Zod reads a part of JSON Schema only; tools of other makers bring the rest. The call itself validates in any case. */
+/** Zod reads only a part of JSON Schema, and tools of other SDKs may use the rest. The call itself validates in any case. */
 function inZod(schema: JsonSchema): z.ZodType | undefined {
   try {
     return z.fromJSONSchema(schema);
   } catch {
     return undefined;
   }
+}
+
+/** Changes with the tool's contract: an approval of the old contract does not count for the new one. */
+export function fingerprintOf(spec: ToolSpec): string {
+  return digest([
+    spec.name,
+    JSON.stringify(spec.inputJsonSchema),
+    String(spec.sideEffect),
+    String(spec.idempotent),
+  ]);
 }

@@ -1,20 +1,20 @@
-/** What a decision may say about which request. Refuses in words whatever would decide something else than was meant. */
+/** Checks that a decision fits its request, and refuses ambiguous decisions. */
 import { aBoolean, anything, aText, type Check, fields, oneOf } from "../../definition/option-checks.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { ApprovalKind, ApprovalRow } from "../../store/tables/approvals.ts";
 
-/** The three answers to a question about an interrupted call. A bare yes or no is none of them. */
+/** The three resolutions of an interrupted call. `approved` alone is not one of them. */
 export const APPROVAL_RESOLUTIONS = ["happened", "run-again", "give-up"] as const;
 export type ApprovalResolution = (typeof APPROVAL_RESOLUTIONS)[number];
 
-/** What each answer does, for the person who decides. */
+/** What each resolution does, for the approver. */
 export const RESOLUTION_LABELS: Readonly<Record<ApprovalResolution, string>> = {
   happened: "It happened: record its output and do not run it again",
   "run-again": "Run it again: if it happened, it happens twice",
   "give-up": "Give up: do not run it again; the caller reads that it may have happened",
 };
 
-/** How a request was answered. `undefined` for one that is open, or that is not about an interrupted call. */
+/** The resolution of a request. `undefined` if it is pending, or not about an interrupted call. */
 export function resolutionOf({ kind, status, outputJson }: ApprovalRow): ApprovalResolution | undefined {
   if (kind !== "replay") return undefined;
   if (status === "denied") return "give-up";
@@ -23,22 +23,22 @@ export function resolutionOf({ kind, status, outputJson }: ApprovalRow): Approva
 }
 
 export interface ApprovalDecision {
-  /** Whether the call, or the task, may run. A question about an interrupted call takes `resolution` instead. */
+  /** Whether the call or the task may run. A request about an interrupted call takes `resolution` instead. */
   readonly approved?: boolean | undefined;
   /**
-   * The answer to a question about an interrupted call (`kind: "replay"`). `"happened"`: it happened, with `output`, and is
-   * not run again. `"run-again"`: it runs again. `"give-up"`: it does not run again and ends as denied.
+   * The resolution of an interrupted call (`kind: "replay"`). `"happened"`: it happened, with `output`, and does not run
+   * again. `"run-again"`: it runs again. `"give-up"`: it does not run again and ends as denied.
    */
   readonly resolution?: ApprovalResolution | undefined;
   /** With `resolution: "happened"`: what the call returned. */
   readonly output?: unknown;
-  /** What to run in place of the requested arguments. Validated; a redaction mark means the original value. */
+  /** Arguments that replace the requested ones. They are validated; a redaction mark means the original value. */
   readonly approvedArgs?: unknown;
   readonly decidedBy?: string | undefined;
   readonly comment?: string | undefined;
   /** The older form of `resolution: "happened"`, together with `approved: true`. */
   readonly happened?: { readonly output: unknown } | undefined;
-  /** If given, the decision counts only for exactly these arguments. */
+  /** If set, the decision counts only for exactly these arguments. */
   readonly argsHash?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export const DECISION_CHECKS = {
 /** A decision that fits its request. */
 export interface Verdict {
   readonly approved: boolean;
-  /** Set where an interrupted call happened. */
+  /** Set if an interrupted call happened. */
   readonly happened: { readonly output: unknown } | undefined;
 }
 
@@ -101,13 +101,13 @@ export function verdictOn(request: Request, decision: ApprovalDecision): Verdict
 
 const LISTED = '"happened", "run-again" or "give-up"';
 
-/** Whoever says yes may mean "it happened" or "run it": the two must never be mixed up. */
+/** A plain yes could mean "it happened" or "run it again": the two must never be confused. */
 function bare(request: Request): ToolwrightError {
   return invalid(
     request,
-    `is about an interrupted call of "${request.toolName}", and a bare yes or no does not answer it. ` +
+    `is about an interrupted call of "${request.toolName}", and approved: true or false is ambiguous. ` +
       'Use { resolution: "happened", output } if it happened, { resolution: "run-again" } to run it again, ' +
-      'or { resolution: "give-up" } to leave it',
+      'or { resolution: "give-up" } to give it up',
   );
 }
 

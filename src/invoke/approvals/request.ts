@@ -1,26 +1,27 @@
-/** Writes down that a call waits for a person, and what that person has to see. */
+/** Stores the approval request of a call, and redeems the approval when the call begins. */
 import {
   type ApprovalRow,
   insertApproval,
   type NewApproval,
   readApproval,
+  redeemApproval,
   voidApproval,
 } from "../../store/tables/approvals.ts";
+import type { Transaction } from "../../store/store.ts";
 import { closeCall } from "../../store/tables/write-calls.ts";
 import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
-import { askAuthor } from "../ask-author.ts";
+import { runAuthorFunction } from "../author-functions.ts";
 import { argumentsHash, type Call, emit } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
-import { encodeContract } from "./contract.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { encodeContract, fingerprintOf } from "./contract.ts";
 import { explainRefusal, insertRow } from "../journal/rows.ts";
 
 /**
- * @param previous an earlier request about this call, which the new one replaces
- * @param question what is asked, where it is not the tool's own prompt
+ * @param previous an earlier request for this call, which the new one replaces
+ * @param question the prompt, if it is not the tool's own
  */
 export async function requestApproval(
   call: Call,
@@ -31,12 +32,12 @@ export async function requestApproval(
   const { host, row } = call;
   const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
   const stored = await host.store.transaction(function* () {
-    // The approval that an interrupted call was run on stays what it is.
+    // The approval that an interrupted call ran on stays as it is.
     const isReplaced =
       previous?.kind === kind && (previous.status === "approved" || previous.status === "pending");
     if (isReplaced) yield* voidApproval(previous.id);
     yield* insertApproval(approval);
-    // It also says with which arguments the call ran, so a question about the call does not take its place in the row.
+    // `approvalId` also shows with which arguments the call ran, so a replay request does not replace it in the row.
     const waits =
       kind === "replay"
         ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
@@ -77,7 +78,7 @@ async function describe(
   const now = host.clock.now();
   const ttlMs = spec.approvalTtlMs ?? host.approvalTtlMs;
   return {
-    // Made from the call, so that two processes that ask at once ask once.
+    // Derived from the call, so that two processes that request approval at once create one request.
     id: `apr_${digest([call.key, kind, round]).slice(0, 24)}`,
     kind,
     runId,
@@ -89,7 +90,7 @@ async function describe(
     round,
     toolName: spec.name,
     fingerprint: fingerprintOf(spec),
-    argsJson: encode(askedArgs(call)),
+    argsJson: encode(shownArgs(call)),
     argsHash: argumentsHash(call),
     prompt: question ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
@@ -100,8 +101,8 @@ async function describe(
   };
 }
 
-/** The person has to see the content of a `write`: it is stored in clear until the task has ended. */
-function askedArgs({ spec, args, input, host }: Call): unknown {
+/** The approver must see the content of a `write`, so it is stored unredacted until the task has ended. */
+function shownArgs({ spec, args, input, host }: Call): unknown {
   return spec.digestInput === undefined
     ? storableInput(spec, args, host.store.secret, { data: input })
     : args;
@@ -114,12 +115,18 @@ async function promptOf(call: Call): Promise<string> {
   if (approvalPrompt === undefined) return fallback;
   if (typeof approvalPrompt === "string") return approvalPrompt;
   try {
-    // The prompt is stored, so it is made from what may be stored.
+    // The prompt is stored, so it receives only the storable input.
     const shown = storableInput(spec, call.input, call.host.store.secret, { data: call.input });
-    const prompt: unknown = await askAuthor(call, async (ctx) => approvalPrompt(shown, ctx));
+    const prompt: unknown = await runAuthorFunction(call, async (ctx) => approvalPrompt(shown, ctx));
     return typeof prompt === "string" ? prompt : fallback;
   } catch {
-    // A prompt that cannot be made must not keep the request from being made.
+    // A failing prompt must not prevent the request.
     return fallback;
   }
+}
+
+/** Redeems an approval in the transaction that begins its call: it counts once. */
+export function* redeemGuard(call: Call, approval: ApprovalRow): Transaction<void> {
+  const changes = yield* redeemApproval(approval.id, call.host.clock.now());
+  if (changes === 0) throw new Contended();
 }

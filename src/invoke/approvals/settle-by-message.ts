@@ -1,4 +1,4 @@
-/** Takes a decision from the message history: an approval only where the runtime was told to trust it, a denial always. */
+/** Applies a decision from the message history: a denial always, an approval only with `trustMessageApprovals`. */
 import {
   type ApprovalRow,
   denyEqualRequests,
@@ -10,7 +10,7 @@ import {
 import type { Call } from "../call.ts";
 import type { Scope } from "../scope.ts";
 
-/** The request as it stands after that; unchanged where there is nothing to take, or no trust. */
+/** Returns the request with the decision, or unchanged if there is none or it is not trusted. */
 export async function settleByMessage(call: Call, approval: ApprovalRow): Promise<ApprovalRow> {
   const { host, messageDecision } = call;
   if (messageDecision === undefined) return approval;

@@ -1,6 +1,6 @@
 /**
- * A call that this process can neither finish nor record. Its process lives on, so no other one may take the call over
- * until this one lets go of it: as soon as the store answers, the row says what is known.
+ * Gives up a call that this process can neither finish nor store. The process is alive, so no other process may take over the
+ * call until this one releases it: as soon as the store answers, the row is updated.
  */
 import { releaseReservationsOf } from "../../store/tables/usage.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -9,19 +9,19 @@ import { type Call, inFlightName } from "../call.ts";
 
 /** The intent may have been committed, but `execute` was not entered. */
 export function leaveUnrun(call: Call): void {
-  remember(call, "none");
+  writeLater(call, "none");
 }
 
-/** `execute` was entered, and what came of it will not be recorded. */
+/** `execute` may have been entered, and its outcome will not be stored. */
 export function leaveInterrupted(call: Call): void {
   if (call.isDeferred) return;
-  remember(call, call.executed ? null : "none");
+  writeLater(call, call.executed ? null : "none");
 }
 
-function remember(call: Call, effect: "none" | null): void {
+function writeLater(call: Call, effect: "none" | null): void {
   const { host, scope } = call;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
-  host.unsettled.add(inFlightName(call.key, scope.attempt), function* (): Transaction<void> {
+  host.failedWrites.add(inFlightName(call.key, scope.attempt), function* (): Transaction<void> {
     const changes = yield* abandonCall(at, effect, host.clock.now());
     if (changes > 0) yield* releaseReservationsOf(call.key, host.ownerId);
   });

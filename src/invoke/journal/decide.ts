@@ -1,6 +1,6 @@
 /**
- * What an equal call gets: the table of docs/durability.md, row by row. Answers `undefined` when the call is to be run;
- * `call.row` is then the row that it goes on with, if there is one.
+ * Decides by the log whether a call runs or returns a stored outcome: the table of docs/durability.md, row by row. Returns
+ * `undefined` if the call runs; `call.row` is then the row that it continues, if there is one.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/tables/approvals.ts";
@@ -13,7 +13,7 @@ import { decodeError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
-import { fingerprintOf } from "../approvals/fingerprint.ts";
+import { fingerprintOf } from "../approvals/contract.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { explainRefusal } from "./rows.ts";
 import { requestApproval } from "../approvals/request.ts";
@@ -43,7 +43,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
       }
       return answer;
     } catch (error) {
-      // It succeeded, and its output is gone: that is the answer, and it is not run again.
+      // The call succeeded, but its output was deleted: it returns that error and does not run again.
       if (ToolwrightError.is(error) && error.code === "TOOL_RESULT_DELETED")
         return { kind: "error", error, replayed: true };
       throw error;
@@ -51,7 +51,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
   }
 }
 
-/** A resume: what is finished is finished, for every tool. */
+/** A resume: finished calls are never run again, whatever the tool. */
 async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | undefined> {
   call.note = row.note ?? undefined;
   switch (row.status) {
@@ -69,7 +69,7 @@ async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | unde
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row), replayed: true };
     case "pending":
-      return waiting(call, row);
+      return resumePending(call, row);
     case "unknown":
       return interrupted(call, row);
     case "started":
@@ -78,20 +78,20 @@ async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | unde
 }
 
 /**
- * Whoever has fixed the tool and runs the program again meets the error of the old code. The error itself stays as it was,
- * so that a replay is the same value; a model that is resumed must read what it read before.
+ * After a fix of the tool, a rerun of the program still returns the stored error of the old code, so this warns. The error
+ * itself stays the same: a resumed model must read what it read before.
  */
 function noteRecordedError({ host, scope, spec, isReadByModel }: Call, row: CallRow): void {
   if (isReadByModel || row.ownerId === host.ownerId) return;
   const { runId } = scope.identity;
   host.warnOnce(
     `recorded error ${runId}`,
-    `"${spec.name}" failed in an earlier process of run "${runId}"; this is the recorded error, and nothing was run. ` +
+    `"${spec.name}" failed in an earlier process of run "${runId}"; the stored error is returned, and nothing was run. ` +
       `To run it again, for example after a fix of the code, use another runId, or attempt: ${row.attempt + 1}.`,
   );
 }
 
-/** A retry: the effect is never repeated in silence. */
+/** A retry: an effect is never repeated silently. */
 async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | undefined> {
   const { spec } = call;
   switch (row.status) {
@@ -104,14 +104,14 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
         return undefined;
       }
       if (!runsInEachAttempt(spec)) return interrupted(call, row);
-      // It would run again after a success, so it does after an error; not beside a try that was cut off.
+      // The tool runs again after a success, so also after an error, but never beside an interrupted try.
       await assertSettled(call, row);
       await restoreSpentApproval(call, row);
       return undefined;
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row) };
     case "pending":
-      return waiting(call, await moveRow(call, row));
+      return resumePending(call, await moveRow(call, row));
     case "unknown":
       return interrupted(call, row);
     case "started":
@@ -119,7 +119,7 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
   }
 }
 
-/** The call around this one tries again: what failed inside is tried again with it, where that is safe. */
+/** The enclosing call is retried: its failed inner calls are retried with it, if that is safe. */
 function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
   call.mayHaveHappened = row.effect !== "none";
@@ -128,7 +128,7 @@ function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefine
   return isSafe ? Promise.resolve(undefined) : interrupted(call, row);
 }
 
-/** A refusal after the approval has consumed nothing: the approval still counts. */
+/** A refusal after the approval has spent nothing: the approval still counts. */
 async function restoreUnspentApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   const approval = await readDecision(call, row.approvalId);
@@ -137,7 +137,7 @@ async function restoreUnspentApproval(call: Call, row: CallRow): Promise<void> {
   if (isUnspent && approval.fingerprint === fingerprintOf(call.spec)) runOn(call, approval);
 }
 
-/** The call runs on this decision, with the arguments that it names. */
+/** The call runs on this approval, with its arguments. */
 function runOn(call: Call, approval: ApprovalRow): void {
   call.approval = approval;
   call.approvalId = approval.id;
@@ -152,7 +152,7 @@ function happenedBefore(call: Call, row: CallRow, outputJson: string): Result | 
   return { kind: "recorded", outputJson, attempt: row.replayedFrom ?? row.attempt };
 }
 
-/** The process died, the run was cut off, or an error left it open. */
+/** The process died, the run was aborted, or an error left the effect in doubt. */
 async function interrupted(call: Call, row: CallRow): Promise<Result | undefined> {
   if (row.attempt === call.scope.attempt) call.row = row;
   await restoreSpentApproval(call, row);
@@ -162,12 +162,12 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
 }
 
 async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
-  if (row.lateJson !== null) return cameLate(call, row, row.lateJson);
-  // Its output could not be kept, but it must not run again.
+  if (row.lateJson !== null) return fromLateResult(call, row, row.lateJson);
+  // The output could not be stored, but the call must not run again.
   return { kind: "error", error: errorOf(row) };
 }
 
-/** It was approved, and what was approved is what runs again. */
+/** The call was approved, so it runs again with the approved arguments. */
 async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   call.approvedBefore = true;
@@ -175,36 +175,36 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   call.editedArgsJson = (await readDecision(call, row.approvalId))?.approvedArgsJson ?? null;
 }
 
-/** A result of an earlier attempt may be that of other arguments than the model sends now. */
+/** The arguments of an earlier attempt may have been edited, so the result may not match those that the model sends now. */
 async function noteEdits(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   const decision = await readDecision(call, row.approvalId);
   if ((decision?.approvedArgsJson ?? null) !== null) addNote(call, editNote(row.inputJson));
 }
 
-async function cameLate(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
+async function fromLateResult(call: Call, row: CallRow, lateJson: string): Promise<Result | undefined> {
   const result = await lateResult(call, row.attempt, lateJson);
   if (result.kind !== "recorded" || row.attempt === call.scope.attempt) return result;
   return happenedBefore(call, row, result.outputJson);
 }
 
-/** A call that waits for a person is the same call, however often it is asked for. */
-async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
+/** A call that waits for approval stays the same call, however often it is made. */
+async function resumePending(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
   if (row.waitsFor !== null) {
     call.mayHaveHappened = true;
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
-      // The try that was cut off has succeeded in the meantime: that is the answer, not a person's guess.
+      // The interrupted try has succeeded in the meantime: its result counts, so no decision is needed.
       const done = await lateSuccessOf(call, row);
       if (done === undefined && row.effect === null) return resolveUnknown(call, row);
       await call.host.store.transaction(() => voidPending(inner.id), "normal");
-      return done === undefined ? interrupted(call, row) : cameLate(call, done, done.lateJson);
+      return done === undefined ? interrupted(call, row) : fromLateResult(call, done, done.lateJson);
     }
     call.approvedBefore = true;
     call.isReentry = true;
-    // The outer call is entered again once the inner one is decided; what it has done inside is on record.
+    // The outer call is entered again once the inner one is decided. Its inner calls are logged.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
   }
   const approval = await settleByMessage(call, await approvalOf(call, row));
@@ -212,8 +212,8 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     case "pending":
       return { kind: "pending", approval };
     case "approved":
-      // Approved was what the person saw: another version of the tool has to be shown again.
-      if (approval.fingerprint !== fingerprintOf(call.spec)) return askAgain(call, approval);
+      // The approver saw another version of the tool, so the call needs a new approval.
+      if (approval.fingerprint !== fingerprintOf(call.spec)) return requestAgain(call, approval);
       if (approval.redeemedAtMs === null) runOn(call, approval);
       else await restoreSpentApproval(call, row);
       return undefined;
@@ -222,12 +222,12 @@ async function waiting(call: Call, row: CallRow): Promise<Result | undefined> {
     case "expired":
       return { kind: "error", error: expired(call, approval) };
     case "void":
-      // Nobody decided: the run was cancelled, or the task ended. It is asked again, whatever needsApproval says now.
-      return askAgain(call, approval);
+      // Void without a decision: the run was cancelled, or the task ended. Request again, whatever needsApproval says now.
+      return requestAgain(call, approval);
   }
 }
 
-/** Of an earlier attempt, where this one has asked about it and run nothing itself. */
+/** The late success of an earlier attempt, if this attempt has only requested a resolution and run nothing. */
 async function lateSuccessOf(
   call: Call,
   row: CallRow,
@@ -241,7 +241,7 @@ async function lateSuccessOf(
   return undefined;
 }
 
-async function askAgain(call: Call, approval: ApprovalRow): Promise<Result> {
+async function requestAgain(call: Call, approval: ApprovalRow): Promise<Result> {
   await prepareInput(call);
   return { kind: "pending", approval: await requestApproval(call, "call", approval) };
 }
@@ -249,7 +249,7 @@ async function askAgain(call: Call, approval: ApprovalRow): Promise<Result> {
 function expired(call: Call, approval: ApprovalRow): ToolwrightError {
   return new ToolwrightError(
     "TOOL_APPROVAL_EXPIRED",
-    `Nobody decided in time whether "${call.spec.name}" may run (request ${approval.id}).`,
+    `The approval request ${approval.id} for "${call.spec.name}" expired without a decision.`,
     { details: { tool: call.spec.name, approvalId: approval.id }, effect: "none" },
   );
 }
@@ -271,7 +271,7 @@ async function approvalOf(call: Call, row: CallRow): Promise<ApprovalRow> {
   if (approval !== undefined) return approval;
   throw new ToolwrightError(
     "TOOL_STORE_DAMAGED",
-    `The call ${row.key} waits for a decision, but the store holds no request for it.`,
+    `The call ${row.key} waits for approval, but the store has no request for it.`,
   );
 }
 
@@ -281,6 +281,6 @@ function readDecision(call: Call, id: string): Promise<ApprovalRow | undefined> 
 
 function errorOf(row: CallRow): ToolwrightError {
   return decodeError(
-    row.errorJson ?? '{"code":"TOOL_EXECUTION_FAILED","message":"the error was not recorded"}',
+    row.errorJson ?? '{"code":"TOOL_EXECUTION_FAILED","message":"unknown error: it was not stored"}',
   );
 }

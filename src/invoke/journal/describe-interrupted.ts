@@ -1,4 +1,4 @@
-/** Words about a call whose outcome is not known. They name the error that is known of it, so that it is never hidden. */
+/** Messages about a call whose outcome is unknown. They include its last known error. */
 import type { OnUnknown } from "../../definition/tool-options.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
@@ -13,17 +13,17 @@ interface EarlierError {
   readonly message: string;
 }
 
-/** `was interrupted`, or `failed (…)` where it ended with an error that leaves its effect open. */
+/** `was interrupted`, or `failed (…)` if it ended with an error that leaves its effect in doubt. */
 export function howItEnded(row: Pick<CallRow, "errorJson">): string {
   const error = earlierError(row);
   if (error === undefined) return "was interrupted";
   const { message } = error;
   const reason =
     message.length <= LONGEST_REASON ? message : `${message.slice(0, LONGEST_REASON).toWellFormed()}…`;
-  return isCut(error) ? `was interrupted (${reason})` : `failed (${reason})`;
+  return isInterrupted(error) ? `was interrupted (${reason})` : `failed (${reason})`;
 }
 
-/** What is known of the call's own end. The answer `outcome_unknown` that a later call got is not it. */
+/** The call's own error, not the `outcome_unknown` that a later call received. */
 function earlierError(row: Pick<CallRow, "errorJson">): EarlierError | undefined {
   if (row.errorJson === null) return undefined;
   const { code, message, details } = decodeError(row.errorJson);
@@ -32,11 +32,11 @@ function earlierError(row: Pick<CallRow, "errorJson">): EarlierError | undefined
   return typeof earlier === "object" && earlier !== null ? (earlier as EarlierError) : undefined;
 }
 
-function isCut({ code }: EarlierError): boolean {
+function isInterrupted({ code }: EarlierError): boolean {
   return code === "TOOL_ABORTED";
 }
 
-/** The answer of a call that neither runs nor asks. */
+/** The error of a call that neither runs nor requests approval. */
 export function outcomeUnknown(
   call: Call,
   row: CallRow,
@@ -46,7 +46,7 @@ export function outcomeUnknown(
   const earlier = earlierError(row);
   return new ToolwrightError(
     "TOOL_OUTCOME_UNKNOWN",
-    `An earlier call of "${spec.name}" with these arguments ${howItEnded(row)} in attempt ${row.attempt}. It is not known whether it had its effect.`,
+    `An earlier call of "${spec.name}" with these arguments ${howItEnded(row)} in attempt ${row.attempt}. Its effect is in doubt.`,
     {
       details: {
         tool: spec.name,
@@ -61,12 +61,12 @@ export function outcomeUnknown(
 }
 
 const FAIL_HINT =
-  'Check outside whether the effect happened. The tool is defined with onUnknown: "fail", so every resume ends with this error; ' +
+  'Verify the external state. The tool is defined with onUnknown: "fail", so every resume ends with this error; ' +
   'start a new run, or define the tool with onUnknown: "ask" and resume to decide about this call.';
 
-/** The question that a person reads. @param refusal why it could not run again as things are */
+/** The prompt that the approver reads. @param refusal why the call cannot run again now */
 export function questionAbout(call: Call, row: CallRow, refusal: Result | undefined): string {
-  const question = `A call of "${call.spec.name}" ${howItEnded(row)}, and it is not known whether it had its effect. Did it happen, should it run again, or do you give up?`;
+  const question = `A call of "${call.spec.name}" ${howItEnded(row)}, and its effect is in doubt. Did it happen, should it run again, or do you give up?`;
   if (refusal?.kind !== "error") return question;
   return `${question} It can run again only under a higher limit: ${refusal.error.message}`;
 }

@@ -1,17 +1,18 @@
 /**
- * The outermost stage. It asks the record first, so that nothing is run that has been run; and it sees every exit, so
- * that nothing is reported that is not recorded. If an outcome cannot be committed, the call does not end.
+ * The outermost stage. It checks the log first, so that a finished call does not run again. It sees every exit, so that no
+ * outcome is reported before it is stored. If an outcome cannot be committed, the call does not end.
  */
-import { type Call, resetCall } from "../call.ts";
+import { argumentsHash, type Call, resetCall } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { recordAnswer } from "./record-answer.ts";
 import { recordEnd } from "./record-end.ts";
 import { decide } from "./decide.ts";
-import { matchEditedArguments } from "./match-edited.ts";
+import { callsWithEditedArguments } from "../../store/tables/approvals.ts";
+import { callsByKey } from "../../store/tables/calls.ts";
 
-/** An error here is none of the tool's: the call cannot end, and no other process may wait for it for ever. */
+/** An error here is not the tool's: the call cannot end, but it must be released for other processes. */
 async function nextOrLeave(call: Call, next: () => Promise<Result>): Promise<Result> {
   try {
     return await next();
@@ -23,19 +24,38 @@ async function nextOrLeave(call: Call, next: () => Promise<Result>): Promise<Res
 
 export const journal: Policy = async (call, next) => {
   if (call.scope.attempt > 1) await matchEditedArguments(call);
-  for (let looked = false; ; looked = true) {
+  for (let isFirst = true; ; isFirst = false) {
     try {
-      // A key of the caller's own may have been used before, by anybody.
-      const isNew = !looked && typeof call.place === "number" && !call.scope.mayBeRecorded(call.key);
+      // A `callKey` may have been used before, by any process.
+      const isNew = isFirst && typeof call.callIndex === "number" && !call.scope.mayBeRecorded(call.key);
       const decision = isNew ? undefined : await decide(call);
       const result = decision ?? (await nextOrLeave(call, next));
       return await (call.begun
         ? recordEnd(call, result)
         : recordAnswer(call, result, decision !== undefined));
     } catch (error) {
-      // Another process was faster with this very call: what it wrote decides.
+      // Another process was faster with the same call: decide again by what it wrote.
       if (!(error instanceof Contended)) throw error;
       resetCall(call);
     }
   }
 };
+
+/**
+ * The key of a call is derived from the requested arguments, but an approver may have edited them. If a later attempt requests
+ * the edited arguments, because the model read them, it means the same call.
+ */
+async function matchEditedArguments(call: Call): Promise<void> {
+  const { host, scope, spec } = call;
+  if (scope.attempt === 1 || spec.needsApproval === undefined || scope.mayBeRecorded(call.key)) return;
+  const key = await host.store.read(function* () {
+    for (const candidate of yield* callsWithEditedArguments(scope.id, spec.name, argumentsHash(call))) {
+      const [latest] = yield* callsByKey(scope.id, candidate);
+      if (latest !== undefined && latest.attempt < scope.attempt) return candidate;
+    }
+    return undefined;
+  });
+  if (key === undefined) return;
+  call.key = key;
+  call.idempotencyKey = key;
+}

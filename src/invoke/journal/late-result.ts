@@ -1,4 +1,4 @@
-/** What came late, or did not fit the schema then, is the truth about the effect: it happened. */
+/** The result of a call whose output came late or was invalid: the effect happened. */
 import { ToolwrightError } from "../../errors.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
@@ -10,7 +10,7 @@ import { holdsMark } from "../redact.ts";
 export async function lateResult(call: Call, attempt: number, lateJson: string): Promise<Result> {
   call.lateJson = lateJson;
   try {
-    // A mark stands for a value that was checked before it was redacted.
+    // A redaction mark replaces a value that was validated before.
     const outputJson = holdsMark(lateJson) ? lateJson : await parseOutput(call, decode(lateJson));
     return { kind: "recorded", outputJson, attempt };
   } catch (error) {

@@ -1,8 +1,8 @@
-/** Asks the outside world whether an interrupted call happened. */
+/** Runs the tool's `reconcile` function, which checks outside whether an interrupted call happened. */
 import { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
 import { msLeft } from "../../util/clock.ts";
-import { askAuthor } from "../ask-author.ts";
+import { runAuthorFunction } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import { parseOutput, prepareInput } from "../policies/validate.ts";
@@ -13,24 +13,24 @@ export type Reconciliation =
   | { readonly happened: true; readonly outputJson: string }
   | { readonly happened: false };
 
-/** `undefined` when the tool does not know either: it said so, it threw, or what it said does not fit. */
+/** `undefined` if the tool cannot know: `reconcile` returned `undefined`, threw, or returned an invalid value. */
 export async function reconcile(call: Call, row: CallRow): Promise<Reconciliation | undefined> {
   const { spec } = call;
-  // The world cannot say yet what a try that is still at work will do.
+  // While a try still runs, its effect may happen later.
   if (!(await hasSettled(call, row))) return undefined;
   await waitUntilSettled(call, row);
   const input = await prepareInput(call);
   try {
     call.seq = row.seq;
-    const answer: unknown = await askAuthor(call, async (ctx) => spec.reconcile?.(input, ctx));
-    if (answer === undefined || answer === null) return undefined;
-    const { happened, output } = answer as { readonly happened?: unknown; readonly output?: unknown };
-    // Neither a typo nor a text may decide that the call runs again.
+    const found: unknown = await runAuthorFunction(call, async (ctx) => spec.reconcile?.(input, ctx));
+    if (found === undefined || found === null) return undefined;
+    const { happened, output } = found as { readonly happened?: unknown; readonly output?: unknown };
+    // Strict: a typo or a truthy string must not decide that the call runs again.
     if (typeof happened !== "boolean")
       throw new Error("it must return { happened: true, output }, { happened: false } or undefined");
     return happened ? { happened, outputJson: await parseOutput(call, output) } : { happened };
   } catch (error) {
-    // A reconcile that was cut off has not said anything about the call.
+    // A `reconcile` that was aborted proves nothing about the call.
     if (call.signal?.aborted === true) throw aborted(error);
     emit(call, {
       type: "call-logged",
@@ -42,7 +42,7 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
   }
 }
 
-/** A request of a process that died, or of a try that has just settled, may still be on its way. */
+/** A request of a dead process, or of a try that has just settled, may still be in transit. */
 async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
   const { spec, host } = call;
   const settledMs = await settledAtMs(call, row);
@@ -59,7 +59,7 @@ async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
 function aborted(cause: unknown): ToolwrightError {
   return new ToolwrightError(
     "TOOL_ABORTED",
-    "The call was aborted before it was known whether an earlier one had happened.",
+    "The call was aborted before the outcome of an earlier one was resolved.",
     { cause },
   );
 }

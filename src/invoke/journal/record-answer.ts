@@ -1,4 +1,4 @@
-/** A call that answered without being run: refused, denied, cached, or found on record. */
+/** Stores the outcome of a call that did not run: refused, denied, cached, or replayed. */
 import { ToolwrightError } from "../../errors.ts";
 import { closeCall } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -13,17 +13,17 @@ import { explainRefusal, insertRow, logText } from "./rows.ts";
 
 export async function recordAnswer(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
   const result = isDecided ? answer : refusedAgain(call, answer);
-  if (call.mode === "ask" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
+  if (call.mode === "check" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
     return result;
   if (isDecided && isReplay(result)) {
     emitAnswer(call, result);
     return result;
   }
-  // Its attempt may not write any more, not even that it was refused.
+  // A stale attempt must not write, not even its refusal.
   if (result.kind === "error" && result.error.code === "TOOL_ATTEMPT_STALE") return result;
   if (result.kind === "recorded" && result.attempt !== call.scope.attempt && result.isElsewhere !== true)
     call.note = [replayNote(call, result.attempt), call.note].filter((text) => text !== undefined).join(" ");
-  // An interrupted call stays interrupted until its outcome is known: neither saying so nor refusing to run it again ends it.
+  // An interrupted call stays in doubt until it is resolved: a refusal or `outcome_unknown` does not end it.
   if (!(isOpen(call, result) && call.row !== undefined)) {
     await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
   }
@@ -103,7 +103,7 @@ function answerFields(call: Call, result: Result) {
   }
 }
 
-/** That nothing was run now says nothing about what was run before. */
+/** A refusal now proves nothing about an earlier try. */
 function effectOfRefusal(call: Call, error: ToolwrightError): "none" | "happened" | null {
   if (error.effect === "happened") return "happened";
   return call.mayHaveHappened || error.code === "TOOL_OUTCOME_UNKNOWN" ? null : "none";

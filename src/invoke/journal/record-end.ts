@@ -1,4 +1,4 @@
-/** The outcome of a call that was run: the row's end, and all that follows from it, in one transaction. */
+/** Stores the outcome of a call that ran: its row and all settlers, in one transaction. */
 import { mayPassKeyOn } from "../../definition/tool-spec.ts";
 import { forgetResponses } from "../../store/tables/responses.ts";
 import { finishCall, recordLate } from "../../store/tables/write-calls.ts";
@@ -15,11 +15,11 @@ import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
 import { fenced, insertRow, logText } from "./rows.ts";
 
-/** What a suspended call waits for: no request, but that the loop around it makes the call again. */
+/** `waitsFor` of a suspended call: it waits until the enclosing loop makes it again, not for an approval. */
 const LOOP = "loop";
 
 export async function recordEnd(call: Call, result: Result): Promise<Result> {
-  // A call inside this one could not be recorded: this one has not ended either.
+  // An inner call could not be stored, so this one has not ended either.
   if (call.failure !== undefined) {
     leaveInterrupted(call);
     throw call.failure;
@@ -41,12 +41,12 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
 async function commitEnd(call: Call, end: End, result: Result): Promise<boolean> {
   const { host } = call;
   const level = commitLevel(host, false);
-  // A pure call left no intent: if its row cannot be written, no other process waits for it.
+  // A pure call has no intent row: if its row cannot be written, no other process waits for it.
   if (call.isDeferred) return host.store.transaction(() => insertEnd(call, end, result), level);
   try {
     return await host.store.transaction(() => writeEnd(call, end, result), level);
   } catch (error) {
-    host.unsettled.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
+    host.failedWrites.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
     throw error;
   }
 }
@@ -57,10 +57,10 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const outputJson = yield* logText(call, "output", end.outputJson);
   const changes = yield* finishCall(at, outputJson === end.outputJson ? end : { ...end, outputJson });
   if (changes === 0) {
-    // A commit whose answer was lost may have been made. Otherwise another process has taken over, and this is late.
+    // An earlier commit may have succeeded although it reported an error. Otherwise another process has taken over.
     const [row] = yield* callsByKey(scope.id, call.key);
-    const isMade = row?.status === end.status && row.finishedAtMs === end.finishedAtMs;
-    if (isMade && row.ownerId === host.ownerId) return true;
+    const isCommitted = row?.status === end.status && row.finishedAtMs === end.finishedAtMs;
+    if (isCommitted && row.ownerId === host.ownerId) return true;
     yield* recordLate(at, lateOf(call, result));
     yield* releaseReservationsOf(call.key, host.ownerId);
     return false;
@@ -70,7 +70,7 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   return true;
 }
 
-/** A pure call had no intent to write: its row is made now. */
+/** A pure call has no intent row: its row is inserted now. */
 function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
   yield* settleAll(call, result);
@@ -80,20 +80,20 @@ function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> 
 function* settleAll(call: Call, result: Result): Transaction<void> {
   for (const settle of call.settlers?.values() ?? []) yield* settle(result);
   const hasEnded = result.kind === "success" || result.kind === "error";
-  // What agents inside of it were told, in clear: nobody enters it again in this attempt.
+  // Model responses of agents inside it are stored unredacted. This attempt does not enter the call again, so delete them.
   if (hasEnded && call.innerScope !== undefined) {
     yield* forgetResponses(call.innerScope.id, call.scope.attempt);
   }
 }
 
-/** Default parameters defeat the check at definition; this one sees what the tool really does. */
+/** The check of the source at definition can be wrong, for example with default parameters. This one observes the call. */
 function noticeUnreadKey(call: Call): void {
   const { host, spec } = call;
   emit(call, { type: "key-unread" });
   if (!mayPassKeyOn(spec) || spec.reconcile !== undefined || spec.idempotencyKey !== undefined) return;
   host.warnOnce(
     `key-unread ${spec.name}`,
-    `tool "${spec.name}" is a non-idempotent side effect and ended without reading ctx.idempotencyKey. After a crash a person has to decide whether it happened. Pass the key to the service, or give the tool a reconcile function.`,
+    `tool "${spec.name}" is a non-idempotent side effect and ended without reading ctx.idempotencyKey. After a crash it waits for approval, since its effect is in doubt. Pass the key to the service, or define a reconcile function.`,
   );
 }
 
@@ -126,7 +126,7 @@ function endOf(call: Call, result: Result): End {
     waitsFor: markOf(call, "ended"),
     note: call.note ?? null,
   };
-  // Of a try that has not ended, only that it has read its key says something.
+  // A try that has not ended may still read its key, so only `true` is certain.
   const keyRead = common.keyRead === true ? true : null;
   switch (result.kind) {
     case "success":
@@ -158,23 +158,23 @@ function endOf(call: Call, result: Result): End {
         effect,
         errorJson: encodeError(result.error, call),
         executing: effect === null ? isAtWork : null,
-        // A try that is still at work may read it yet.
+        // A try that still runs may read it later.
         keyRead: isAtWork === true ? keyRead : common.keyRead,
         // An output that failed validation is the only trace of an effect that happened.
         lateJson: effect === "happened" && call.outputJson !== undefined ? storedOutput(call) : null,
       };
     }
     default:
-      throw new Error(`a call that was begun cannot end as "${result.kind}"`);
+      throw new Error(`a call that has begun cannot end as "${result.kind}"`);
   }
 }
 
-/** What the loop that made the call wants to know when it is replayed. A call that ended waits for nothing. */
+/** The mark of the loop that made the call, for its replay. */
 function markOf({ isMadeByLoop, hostLoop }: Call, state: "ended" | "suspended"): string | null {
   return (isMadeByLoop ? hostLoop?.mark?.(state) : undefined) ?? null;
 }
 
-/** What may be kept of the output. */
+/** The output with `redact` applied. */
 export function storedOutput(call: Call): string {
   const text = call.outputJson ?? encode(undefined);
   const { spec, args, host } = call;

@@ -1,4 +1,4 @@
-/** Records that an interrupted call happened, in place of what was not known. */
+/** Stores that an interrupted call happened, with its output. */
 import { KEY_VERSION } from "../../definition/call-key.ts";
 import { type ApprovalRow, voidPending } from "../../store/tables/approvals.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
@@ -14,7 +14,7 @@ import type { Result } from "../outcome.ts";
 import { explainRefusal } from "./rows.ts";
 import { storableOutput } from "../storable.ts";
 
-/** @param question what a person was asked about it, answered or not */
+/** @param question the replay request, pending or resolved */
 export async function recordHappened(
   call: Call,
   row: CallRow,
@@ -51,7 +51,7 @@ export async function recordHappened(
     : { kind: "recorded", outputJson, attempt: row.attempt };
 }
 
-/** What is known now is known to everybody who uses the same business key, not only to the call that asked. */
+/** The result must be found by every call with the same business key, so the claim moves to this call. */
 function* holdBusinessKey(call: Call, row: CallRow): Transaction<void> {
   if (row.idempotencyKey === null) return;
   const held = (yield* readClaimedCall(row.idempotencyKey))?.held;

@@ -1,6 +1,6 @@
 /**
- * Records that a call has read its idempotency key while it still runs: if its process dies, the next one knows that the
- * service can recognise a repetition. Costs a write, so it is left out where something else proves the same.
+ * Stores that a running call has read its idempotency key: if the process dies, the next one knows that the service can
+ * deduplicate a repeated call. This costs a write, so it is skipped if the log already proves it.
  */
 import { noteKeyRead } from "../../store/tables/write-calls.ts";
 import type { Call } from "../call.ts";
@@ -14,7 +14,7 @@ export function recordKeyRead(call: Call): void {
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
   commitAtOnce(host, () => noteKeyRead(at)).then(
     () => host.keyReaders.add(spec.name),
-    // The outcome says it too. A store that failed is reported by the call itself.
+    // The outcome stores it too, and the call itself reports a failing store.
     () => undefined,
   );
 }

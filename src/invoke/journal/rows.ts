@@ -1,4 +1,4 @@
-/** Writes the rows of a call. Shared by the policies that end a call before it began and by the one that begins it. */
+/** Writes the rows of a call, for calls that begin and for calls that end without running. */
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import type { CallStart, NewCall } from "../../store/tables/calls.ts";
@@ -22,7 +22,7 @@ type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId">;
 
 /**
  * Inserts the row of this call and attempt.
- * @throws Contended when another process has, and the call must look again
+ * @throws Contended if another process has inserted it, and the call must decide again
  */
 export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
   const { scope } = call;
@@ -68,7 +68,7 @@ function* commonFields(call: Call): Transaction<CommonFields> {
   };
 }
 
-/** Why a row was not taken: a lost run, a replaced attempt, or an equal call that was faster. */
+/** Throws the reason why a row was not written: a lost run, a replaced attempt, or an equal call that was faster. */
 export function* explainRefusal(call: Call): Transaction<never> {
   const { scope } = call;
   const { rootScopeId, epoch, attempt } = scope.writer;
@@ -83,12 +83,12 @@ export function fenced(call: Call): ToolwrightError {
   const { runId, nodeId } = call.scope.identity;
   return new ToolwrightError(
     "TOOL_RUN_FENCED",
-    `Another process has taken over task "${nodeId}" of run "${runId}"; this one may not write there any more.`,
+    `Another process has taken over task "${nodeId}" of run "${runId}", so this one can no longer write to it.`,
     { details: { runId, nodeId }, effect: "none" },
   );
 }
 
-/** The text for the log. What is too long for it is kept in full elsewhere, and stands here in short form. */
+/** The text for the log. A text that is too long is replaced by a preview, and stored in full elsewhere. */
 export function* logText(
   call: Call,
   part: "input" | "output",
@@ -96,7 +96,7 @@ export function* logText(
 ): Transaction<string | null> {
   if (text === null) return null;
   const short = truncateJson(text, maxLogBytes(call));
-  // Also what is short, where an earlier attempt's may be there: the whole value is found by its key alone.
+  // Also short texts in later attempts: payloads are found by key alone, so an earlier attempt's must be replaced.
   if (short.truncated || isPreview(text) || call.scope.attempt > 1)
     yield* savePayload(call.key, call.scope.attempt, part, text);
   return short.text;

@@ -1,6 +1,6 @@
 /**
- * Right before `execute`: after the lease of this process has lapsed even once, or before a further try, another process may
- * have taken the call or its task over. The store decides, not the time: a lapse that nobody used changes nothing.
+ * Checks ownership right before `execute`, if the lease of this process has lapsed or the call is retried: another process may
+ * have taken over the call or its task. The store decides, not the time: a lapse without a takeover changes nothing.
  */
 import type { ToolwrightError } from "../../errors.ts";
 import { callsByKey } from "../../store/tables/calls.ts";
@@ -18,21 +18,21 @@ export class LostOwnership extends Error {
     this.#error = error;
   }
 
-  /** The error, if that is what was thrown. `instanceof` would throw where a tool threw a revoked proxy. */
+  /** The error, if `thrown` is a LostOwnership. `instanceof` would throw on a revoked proxy. */
   static errorOf(thrown: unknown): ToolwrightError | undefined {
     return typeof thrown === "object" && thrown !== null && #error in thrown ? thrown.#error : undefined;
   }
 }
 
-/** Nothing to wait for where there is nothing to ask. @throws LostOwnership */
+/** `undefined` if no check is needed. @throws LostOwnership */
 export function assertStillOwned(call: Call): Promise<void> | undefined {
   if (call.scope.isDetached) return undefined;
-  // The first try follows its intent at once. A further one may come long after, and can afford to ask.
+  // The first try follows its intent at once. A later try may come long after it, and can afford the read.
   if (call.tries === 0 && call.host.leaseGeneration() === call.leaseGeneration) return undefined;
-  return askWhetherOwned(call);
+  return checkOwnership(call);
 }
 
-async function askWhetherOwned(call: Call): Promise<void> {
+async function checkOwnership(call: Call): Promise<void> {
   const { host } = call;
   await host.renewLease();
   const generation = host.leaseGeneration();

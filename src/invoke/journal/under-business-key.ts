@@ -1,6 +1,6 @@
 /**
- * What is known about an interrupted call from other calls under its business key: one of them succeeded, or a person has
- * answered the question of one of them. Both bind every call that uses the key, not only the one that asked.
+ * Finds what other calls with the same business key show about an interrupted call: one of them succeeded, or the replay
+ * request of one of them was resolved. Both bind every call that uses the key.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { answerUnderKey, type ApprovalRow } from "../../store/tables/approvals.ts";
@@ -13,23 +13,23 @@ import type { Result } from "../outcome.ts";
 import { refuse } from "../policy.ts";
 import { lateResult } from "./late-result.ts";
 
-interface KnownUnderKey {
+interface FoundUnderKey {
   /** Another call that holds the key and had its effect. */
   readonly succeeded: RecordedCall | undefined;
-  /** An answer that has not been used yet: it happened, or run it again. */
-  readonly answer: ApprovalRow | undefined;
+  /** A resolution that has not been used yet: it happened, or run it again. */
+  readonly resolved: ApprovalRow | undefined;
 }
 
 /** @param row the interrupted call: this one, or the one that holds the business key */
-export function* knownUnderKey(call: Call, row: CallRow): Transaction<KnownUnderKey> {
-  if (row.idempotencyKey === null) return { succeeded: undefined, answer: undefined };
+export function* findUnderKey(call: Call, row: CallRow): Transaction<FoundUnderKey> {
+  if (row.idempotencyKey === null) return { succeeded: undefined, resolved: undefined };
   const holder = (yield* readClaimedCall(row.idempotencyKey))?.call;
   const isOther = holder !== undefined && holder.key !== row.key;
-  if (isOther && hadEffect(holder)) return { succeeded: holder, answer: undefined };
-  // An answer about an earlier interruption says nothing about the one of a try that began after it.
+  if (isOther && hadEffect(holder)) return { succeeded: holder, resolved: undefined };
+  // A resolution of an earlier interruption does not apply to a try that began after it.
   const sinceMs = (holder ?? row).startedAtMs;
-  const answer = yield* answerUnderKey(call.spec.name, row.idempotencyKey, sinceMs, call.host.clock.now());
-  return { succeeded: undefined, answer };
+  const resolved = yield* answerUnderKey(call.spec.name, row.idempotencyKey, sinceMs, call.host.clock.now());
+  return { succeeded: undefined, resolved };
 }
 
 export function hadEffect({ status, effect }: CallRow): boolean {
@@ -38,7 +38,7 @@ export function hadEffect({ status, effect }: CallRow): boolean {
 
 /** The result of another call under the same business key, whatever `replay` says. */
 export async function resultUnderKey(call: Call, done: RecordedCall): Promise<Result> {
-  call.note = "This was done before under the same business key. It was not done again.";
+  call.note = "This was already done under the same business key. It was not done again.";
   const result =
     done.status === "success"
       ? recorded(done)
@@ -46,7 +46,7 @@ export async function resultUnderKey(call: Call, done: RecordedCall): Promise<Re
   return result.kind === "recorded" ? { ...result, isElsewhere: true } : result;
 }
 
-/** A result whose output was deleted is answered as such, and not run again. */
+/** If the output was deleted, the call returns that error and does not run again. */
 function recorded(done: RecordedCall): Result {
   try {
     return { kind: "recorded", outputJson: wholeOutput(done), attempt: done.attempt };

@@ -1,6 +1,6 @@
 /**
- * Waits for a call that is in flight, here or in another process. A dead owner is noticed and its call marked unknown; a
- * live owner is never replaced. No wait is unbounded: a tool that never settles must not block its equals for ever.
+ * Waits for a call that is in flight, here or in another process. If the owner is dead, its call is marked unknown; a live
+ * owner is never replaced. Every wait has a timeout: a tool that never settles must not block equal calls forever.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { callsByKey, type CallRow } from "../../store/tables/calls.ts";
@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * Returns when the row is no longer running. Uses real time throughout: other processes have no other.
+ * Returns when the row is no longer running. Uses real time, which is all that processes share.
  * @param options.includesPending also waits while the call waits for approval
  * @throws TOOL_TIMEOUT, TOOL_ABORTED
  */
@@ -31,7 +31,7 @@ export async function waitForOwner(
   const running = runningHere(call, row);
   if (running !== undefined && row.status === "started") await pause(deadline, call.signal, running);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
-    if (row.ownerId === host.ownerId) await host.unsettled.settle();
+    if (row.ownerId === host.ownerId) await host.failedWrites.settle();
     const current = await host.store.read(() => sameRow(row));
     const isWaiting = current?.status === "pending" && options.includesPending === true;
     if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;
@@ -55,9 +55,9 @@ export async function waitInFlight(call: Call, other: Promise<unknown>): Promise
 }
 
 /**
- * Whether a call that was cut off is no longer at work anywhere: only then the outside world can be asked about it, and
- * only then it may run again. `false` where it does not settle in time.
- * @throws Contended when it has settled just now, and the record has to be read again
+ * Whether an interrupted call no longer runs anywhere. Only then `reconcile` can check it, and only then it may run again.
+ * `false` if it does not settle in time.
+ * @throws Contended if it has just settled, and the log must be read again
  */
 export async function hasSettled(
   call: Call,
@@ -75,13 +75,13 @@ export async function hasSettled(
   return false;
 }
 
-/** Before a call runs again: never beside a try that was cut off and is still at work. @throws TOOL_TIMEOUT, Contended */
+/** A call must never run again beside an interrupted try that still runs. @throws TOOL_TIMEOUT, Contended */
 export async function assertSettled(call: Call, row: CallRow): Promise<void> {
   if (await hasSettled(call, row)) return;
   const tool = call.spec.name;
   throw new ToolwrightError(
     "TOOL_TIMEOUT",
-    `An earlier try of "${tool}" was cut off and is still running; the call cannot run again beside it.`,
+    `An earlier try of "${tool}" was interrupted and is still running; the call cannot run again beside it.`,
     {
       details: { tool, key: row.key, attempt: row.attempt },
       hint: "Wait until the tool has stopped, or end its process. Then call it again.",
@@ -91,7 +91,7 @@ export async function assertSettled(call: Call, row: CallRow): Promise<void> {
   );
 }
 
-/** When the last of the call's tries that were cut off settled; 0 where none was. */
+/** When the last interrupted try of the call settled; 0 if none was interrupted. */
 export async function settledAtMs({ host }: Call, row: CallRow): Promise<number> {
   const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
   return Math.max(
@@ -100,7 +100,7 @@ export async function settledAtMs({ host }: Call, row: CallRow): Promise<number>
   );
 }
 
-/** In whichever attempt it was cut off: the row of a call that waits since then says nothing about it. */
+/** Checks all attempts: the row of a call that has waited since then does not show the interrupted try. */
 async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
   if (whenExecuted(host.store, row.key) !== undefined) return true;
   const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
@@ -120,12 +120,12 @@ function* sameRow({ scopeId, key, attempt }: CallRow): Transaction<CallRow | und
   return (yield* callsByKey(scopeId, key)).find((other) => other.attempt === attempt);
 }
 
-/** As long as the call that is waited for may take with all its tries. */
+/** The longest time that the other call may take with all its tries. */
 function longestWaitMs({ spec, host }: Call): number {
   return (spec.timeoutMs ?? host.settings.timeoutMs) * (1 + (spec.retry.maxRetries ?? 0));
 }
 
-/** The call of this runtime that the row belongs to, if it is running. This very call is not: its row is an older one. */
+/** The running call of this runtime that the row belongs to. Never `call` itself: its row is an older one. */
 function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   const { host } = call;
   if (row.ownerId !== host.ownerId) return undefined;
@@ -133,15 +133,15 @@ function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   return running === call ? undefined : running?.ended.promise;
 }
 
-/** A call of this runtime is alive while it is in flight, or while its outcome waits for the store. */
+/** A call of this runtime is alive while it is in flight, or while its outcome is not stored yet. */
 async function isAlive(call: Call, row: CallRow): Promise<boolean> {
   const { host } = call;
   if (row.ownerId === null) return false;
   if (row.ownerId !== host.ownerId) return host.isOwnerAlive(row.ownerId);
-  return runningHere(call, row) !== undefined || host.unsettled.has(inFlightName(row.key, row.attempt));
+  return runningHere(call, row) !== undefined || host.failedWrites.has(inFlightName(row.key, row.attempt));
 }
 
-/** Until the deadline, or until `other` settles. Leaves no timer behind that would keep the program running. */
+/** Waits until the deadline, or until `other` settles. Clears its timer, which would keep the process running. */
 async function pause(
   deadline: number,
   signal: AbortSignal | undefined,
@@ -157,7 +157,7 @@ async function pause(
 }
 
 function aborted(signal: AbortSignal | undefined): ToolwrightError {
-  return new ToolwrightError("TOOL_ABORTED", "The call was cut off while it waited for an equal call.", {
+  return new ToolwrightError("TOOL_ABORTED", "The call was cancelled while it waited for an equal call.", {
     cause: signal?.reason,
     effect: "none",
   });

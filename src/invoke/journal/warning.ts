@@ -1,4 +1,4 @@
-/** The warning before a retried prompt: which calls were made before, and what a repetition of each gets. */
+/** The warning before a retried prompt: which calls were made before, and what a repeated call returns. */
 import type { ScopeIdentity } from "../../definition/call-key.ts";
 import { type EarlierCall, listEarlierCalls, listUnclaimedCalls } from "../../store/tables/earlier-calls.ts";
 import { toShownStored } from "../../util/truncate.ts";
@@ -9,7 +9,7 @@ import type { Scope } from "../scope.ts";
 const MAX_CHARACTERS = 4_000;
 const MAX_PART = 200;
 
-/** `""` when there is nothing to warn about. Newest last; what does not fit is counted. */
+/** `""` if there is nothing to warn about. Newest last; calls that do not fit are counted. */
 export async function warnAboutEarlierCalls(
   host: Host,
   scope: ScopeIdentity,
@@ -20,15 +20,15 @@ export async function warnAboutEarlierCalls(
 }
 
 /**
- * The same for a loop that takes another way than the recorded one: it does not know what it did before.
- * @param claimed keys of calls that it has made again
+ * The same for a loop whose replay diverged: it does not know what it did before.
+ * @param claimed keys of calls that the loop has made again
  */
 export async function warnAboutUnclaimedCalls(scope: Scope, claimed: ReadonlySet<string>): Promise<string> {
   const calls = await scope.host.store.read(() => listUnclaimedCalls(scope, claimed));
   return compose("Before it was interrupted, this task made these calls", calls, "this");
 }
 
-/** In the attempt that made a call, its end is final. A later one runs some calls again. */
+/** In the attempt that made a call, its outcome is final. A later attempt runs some calls again. */
 type Attempt = "this" | "later";
 
 function compose(what: string, calls: readonly EarlierCall[], attempt: Attempt): string {
@@ -39,7 +39,7 @@ function compose(what: string, calls: readonly EarlierCall[], attempt: Attempt):
     "To do something once more on purpose, call it once more after you got its recorded result.";
   const lines: string[] = [];
   let left = MAX_CHARACTERS - head.length - 80;
-  // From the newest back, so that what is left out is the oldest.
+  // From the newest back, so that the oldest calls are left out.
   for (const call of calls.toReversed()) {
     const line = describe(call, attempt);
     if (line.length + 1 > left) break;
@@ -65,7 +65,7 @@ function resultOf(outputJson: string | null, errorJson: string | null): string {
   return errorJson === null ? "" : decodeError(errorJson).message;
 }
 
-/** What an equal call gets. Says no more than holds for every tool that the row can stand for. */
+/** What an equal call returns. States only what is true for every tool that the row may belong to. */
 function repeat({ status, reruns, isInner, effect }: EarlierCall, attempt: Attempt): string {
   if (isInner) return "made inside another call; verify the external state before you make it yourself";
   const hasHappened = status === "success" || effect === "happened";

@@ -1,13 +1,12 @@
 /**
- * Risky calls wait for a person. The request is a row in the store, and only what stands there is a decision. Comes
- * before the cache, so that a cached answer never passes an approval by.
+ * Risky calls wait for approval. The request is a row in the store, and only a decision in that row counts. Comes before the
+ * cache, so that a cached result never bypasses an approval.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/tables/approvals.ts";
-import { redeemGuard } from "../approvals/redeem.ts";
-import { requestApproval } from "../approvals/request.ts";
+import { redeemGuard, requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
-import { askAuthor } from "../ask-author.ts";
+import { runAuthorFunction } from "../author-functions.ts";
 import { addGuard, argumentsHash, type Call } from "../call.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
@@ -19,18 +18,18 @@ export const approve: Policy = (call, next) => {
   if (isEdited(call)) addNote(call, editNote(call.inputJson));
   if (call.approvedBefore) return next();
   if (call.approval !== undefined) return nextWith(call, call.approval, next);
-  return call.spec.needsApproval === undefined ? next() : ask(call, next);
+  return call.spec.needsApproval === undefined ? next() : requireApproval(call, next);
 };
 
-async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
+async function requireApproval(call: Call, next: () => Promise<Result>): Promise<Result> {
   const { host, scope, spec } = call;
   const now = host.clock.now();
-  // A denial answers every equal call of the task, also one that would not be asked about now.
+  // A denial applies to every equal call of the task, even if `needsApproval` would return false now.
   const denial = await host.store.read(() => denialOf(scope.identity, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next();
   if (call.signal?.aborted === true) return aborted(call.signal);
-  // Nobody decides about a call that would be refused all the same.
+  // Request no approval for a call that would be refused anyway.
   const refusal = (await refusalOfLimits(call)) ?? (await refusalOfBreaker(call));
   if (refusal !== undefined) return refusal;
   const previous = await host.store.read(() => approvalOfCall(call.key, now));
@@ -39,13 +38,13 @@ async function ask(call: Call, next: () => Promise<Result>): Promise<Result> {
   return approval.status === "approved" ? nextWith(call, approval, next) : { kind: "pending", approval };
 }
 
-/** Outside any run there is nobody to ask and nowhere to write the question down. */
+/** Outside any run there is no store for a request. */
 export const approveDetached: Policy = async (call, next) => {
   if (!(await needsApproval(call))) return next();
   return refuse(
     new ToolwrightError(
       "TOOL_APPROVAL_REQUIRED",
-      `Tool "${call.spec.name}" needs a person's approval, and it was called outside any run.`,
+      `Tool "${call.spec.name}" needs approval, but it was called outside any run.`,
       { details: { tool: call.spec.name }, effect: "none" },
     ),
   );
@@ -62,9 +61,9 @@ async function needsApproval(call: Call): Promise<boolean> {
   const { needsApproval: rule } = call.spec;
   if (typeof rule !== "function") return rule === true;
   try {
-    return await askAuthor(call, async (ctx) => rule(call.input, ctx));
+    return await runAuthorFunction(call, async (ctx) => rule(call.input, ctx));
   } catch {
-    // A rule that throws has not said that the call is harmless: fail closed.
+    // If the predicate throws, require approval (fail closed).
     return true;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The moment from which a call counts as run: the intent, the redemption of its approval, its reservations, the claim
- * of its business key and the check of its owner are one transaction. A process that dies before it has not run the
- * call; a refusal before it consumes nothing.
+ * Commits the intent of a call. The intent, the redemption of its approval, its reservations, the claim of its business key
+ * and the check of its owner are one transaction. If the process dies before it, the call has not run; a refusal before it
+ * spends nothing.
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
@@ -16,7 +16,7 @@ import { leaveUnrun } from "../journal/abandon.ts";
 import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
 
 export const begin: Policy = async (call, next) => {
-  if (call.mode === "ask") return { kind: "clear" };
+  if (call.mode === "check") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call.signal);
   const { host, spec } = call;
   call.startedAtMs = host.clock.now();
@@ -38,13 +38,13 @@ async function commitIntent(call: Call, level: CommitLevel): Promise<Result | un
   } catch (error) {
     if (error instanceof Refused) return error.result;
     if (error instanceof MustWait) throw error;
-    // The commit may have been made although it failed. Nothing was run.
+    // The commit may have succeeded although it reported an error. Nothing was run.
     if (isStoreFailure(error)) leaveUnrun(call);
     throw withoutEffect(error);
   }
 }
 
-/** Only here it is known that nothing has been run, whatever became of the intent. */
+/** Only here it is certain that nothing was run, whether or not the intent was committed. */
 function withoutEffect(error: unknown): unknown {
   if (!isStoreFailure(error)) return error;
   return copyError(error, { effect: "none" });
@@ -54,7 +54,7 @@ function isStoreFailure(error: unknown): error is ToolwrightError {
   return ToolwrightError.is(error) && error.code === "TOOL_STORE_FAILED";
 }
 
-/** What changes nothing outside can be run again, so nothing has to be known before it. */
+/** Pure calls are safe to repeat, so they need no intent row. */
 function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
   takeSeq(call);
   call.begun = true;

@@ -1,6 +1,6 @@
 /**
- * Leaves a tool alone that keeps failing: for the rest of the run, or, when shared, for all runs on the store until a
- * probe succeeds. A call that has not started when it opens is refused, and so is the next try of one that has.
+ * The circuit breaker: refuses calls of a tool that keeps failing, for the rest of the run, or, if shared, in all runs on the
+ * store until a probe succeeds. While it is open it refuses new calls, and further tries of calls that have begun.
  */
 import { ToolwrightError } from "../../errors.ts";
 import {
@@ -19,7 +19,7 @@ import type { Result } from "../outcome.ts";
 import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
-/** About a second. Counted, not timed: while this process is stopped or starved, so are the calls it waits for. */
+/** About a second. Counted and not timed: if this process is stopped, so are the calls that it waits for. */
 const MOST_WAITS = 60;
 
 export const breaker: Policy = (call, next) =>
@@ -39,7 +39,7 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
   return next();
 }
 
-/** Answers whether the breaker is open for this call now. */
+/** The refusal, if the breaker is open for this call now. */
 export async function refusalOfBreaker(call: Call): Promise<Result | undefined> {
   if (call.spec.retry.circuitBreakerThreshold === undefined || call.scope.isDetached) return undefined;
   const row = await call.host.store.read(() => readBreaker(scopeOf(call), call.spec.name));
@@ -55,7 +55,7 @@ function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "
   if (call.spec.retry.breaker?.scope !== "shared") return "open";
   const now = call.host.clock.now();
   const resetMs = call.spec.retry.breaker.resetMs ?? DEFAULT_RESET_MS;
-  // Times that lie ahead were stored by a clock that was set back since: they must not keep the tool off for the difference.
+  // A time in the future means that the clock was set back since: the breaker must not stay open for the difference.
   const openMs = now - row.openedAtMs;
   const isDue = openMs >= resetMs || openMs < -SKEW_MS;
   const probeLeftMs = (row.probeUntilMs ?? now) - now;
@@ -64,8 +64,8 @@ function stateOf(call: Call, row: BreakerRow | undefined): "closed" | "open" | "
 }
 
 /**
- * In the transaction that begins the call, so that no call slips past one that opens the breaker. Once the tool has
- * failed, a call waits a moment for those in flight whose failure would open it: calls made together fail together.
+ * Runs in the transaction that begins the call, so that no call begins after another one opened the breaker. Once the tool
+ * has failed, a call waits briefly for calls in flight whose failure would open it: parallel calls often fail together.
  */
 function* passOrRefuse(call: Call): Transaction<void> {
   const scope = scopeOf(call);
@@ -74,12 +74,12 @@ function* passOrRefuse(call: Call): Transaction<void> {
   call.isProbe = false;
   if (state === "closed") {
     const { failures = 0 } = row ?? {};
-    // The calls around this one cannot end before it.
+    // Enclosing calls cannot end before this one.
     const own = keysAround(call);
-    const held = yield* readReservations(scope, placeName(call));
+    const held = yield* readReservations(scope, reservationName(call));
     const others = held.filter(({ callKey }) => !own.has(callKey));
     const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
-    // Not for long: one slow call must not hold up all others.
+    // Not for long: one slow call must not block all others.
     const mayWait = call.breakerWaits < MOST_WAITS;
     if (failures > 0 && failures + others.length >= threshold && mayWait)
       throw new MustWait({ what: "breaker" });
@@ -91,28 +91,28 @@ function* passOrRefuse(call: Call): Transaction<void> {
     if (probes === 0) throw new Refused(refuse(openError(call)));
     call.isProbe = true;
   }
-  yield* reserve(scope, placeName(call), { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
+  yield* reserve(scope, reservationName(call), { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-function placeName(call: Call): string {
+function reservationName(call: Call): string {
   return `breaker:${call.spec.name}`;
 }
 
-/** Answers whether this failure opens it. */
+/** Returns whether this failure opens the breaker. */
 function* count(call: Call, result: Result): Transaction<boolean> {
   const scope = scopeOf(call);
-  yield* releaseReservation(scope, placeName(call), call.key);
+  yield* releaseReservation(scope, reservationName(call), call.key);
   if (result.kind === "success") {
     yield* countSuccess(scope, call.spec.name, call.isProbe);
     return false;
   }
-  // Only what the tool itself failed at counts: neither waiting nor being cut off does.
+  // Only failures of the tool itself count, not pending or interrupted calls.
   if (result.kind !== "error") return false;
   const threshold = call.spec.retry.circuitBreakerThreshold ?? Infinity;
   return (yield* countFailure(scope, call.spec.name, threshold, call.host.clock.now())).opened;
 }
 
-/** Says for how long: in a run nothing closes it again, a shared one lets a probe through after `resetMs`. */
+/** Says for how long: a run's breaker never closes again, and a shared one lets a probe through after `resetMs`. */
 function openError({ spec }: Call): ToolwrightError {
   const {
     circuitBreakerThreshold: threshold = 1,
@@ -121,14 +121,14 @@ function openError({ spec }: Call): ToolwrightError {
   const times = threshold === 1 ? "once" : `${threshold} times in a row`;
   const isShared = scope === "shared";
   const until = isShared
-    ? `in all runs, until a call succeeds again ${resetMs} ms later`
+    ? `in all runs until a probe succeeds, at the earliest ${resetMs} ms later`
     : "for the rest of the run";
   return new ToolwrightError(
     "TOOL_CIRCUIT_OPEN",
     `Tool "${spec.name}" failed ${times}, so its circuit breaker is open ${until}. Nothing was run.`,
     {
       details: { tool: spec.name, threshold, scope, ...(isShared ? { resetMs } : {}) },
-      ...(isShared ? { hint: `Find another way, or call it again after ${resetMs} ms.` } : {}),
+      ...(isShared ? { hint: `Use another approach, or call it again after ${resetMs} ms.` } : {}),
       effect: "none",
     },
   );

@@ -1,6 +1,6 @@
 /**
- * Equal calls of a pure tool share one answer: those that are on record, and those that are running now. Everybody
- * gets a copy. Hits touch no budget and no breaker.
+ * Equal calls of a pure tool share one result, stored or still running. Each caller gets a copy. Hits use no limit and do not
+ * affect the breaker.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { type CacheKey, readCache, writeCache } from "../../store/tables/cache.ts";
@@ -11,15 +11,15 @@ import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
 import { addSettler, type Call, executedHash } from "../call.ts";
-import type { Wait } from "../calls-at-work.ts";
+import type { Wait } from "../wait-graph.ts";
 import { messageOf } from "../error-record.ts";
-import type { Lead } from "../host.ts";
+import type { Leader } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { storedOutput } from "../journal/record-end.ts";
 import { aborted, type Policy, refuse } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>
-  call.spec.cache === undefined || call.mode === "ask" ? next() : cached(call, next);
+  call.spec.cache === undefined || call.mode === "check" ? next() : cached(call, next);
 
 async function cached(call: Call, next: () => Promise<Result>): Promise<Result> {
   let key: CacheKey;
@@ -43,41 +43,41 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
     });
     return await next();
   } catch (error) {
-    // It has to wait for a place or a budget, or is decided again: others must not wait for it meanwhile.
+    // The call must wait for capacity, or enters the pipeline again: others must not wait for it meanwhile.
     release();
     throw error;
   }
 }
 
 /**
- * One of several equal calls goes first; the others wait for it and then look at what is stored. It may fail or be cut off:
- * then nothing is stored, and the next one goes. Only a call that can begin leads, so that none waits for one that waits.
- * Returns how to let the next one go.
+ * One of several equal calls leads; the others wait for it and then read the cache. If the leader fails or is interrupted,
+ * nothing is stored, and the next call leads. Only a call that can begin leads, so that no call waits for a waiting one.
+ * Returns a function that gives up the lead.
  */
 async function takeLead(call: Call, name: string): Promise<() => void> {
-  const { leads } = call.host;
-  for (let lead = leads.get(name); lead !== undefined; lead = leads.get(name)) {
-    // The two wait for each other, or one is inside the other: this one runs by itself.
+  const { leaders } = call.host;
+  for (let lead = leaders.get(name); lead !== undefined; lead = leaders.get(name)) {
+    // Waiting would be a deadlock: this call runs by itself.
     if (!(await follow(call, lead))) return () => undefined;
   }
   const over = Promise.withResolvers<void>();
   const mine = { call, over: over.promise };
-  leads.set(name, mine);
+  leaders.set(name, mine);
   const release = (): void => {
-    if (leads.get(name) === mine) leads.delete(name);
+    if (leaders.get(name) === mine) leaders.delete(name);
     over.resolve();
   };
   call.cleanups.push(release);
   return release;
 }
 
-/** Waits for the one that leads. Answers `false` where it must not, or was aborted. */
-async function follow(call: Call, lead: Lead): Promise<boolean> {
-  const { atWork } = call.host;
+/** Waits for the leader. Returns `false` if the wait gave way or the call was aborted. */
+async function follow(call: Call, lead: Leader): Promise<boolean> {
+  const { waitGraph } = call.host;
   const alone = Promise.withResolvers<void>();
   let isAlone = false;
   const wait: Wait = {
-    kind: "answer",
+    kind: "result",
     waiter: call,
     holders: () => [lead.call],
     giveWay: () => {
@@ -85,15 +85,15 @@ async function follow(call: Call, lead: Lead): Promise<boolean> {
       alone.resolve();
     },
   };
-  atWork.wait(wait);
+  waitGraph.wait(wait);
   await untilAborted(Promise.race([lead.over, alone.promise]), call.signal);
-  atWork.end(wait);
+  waitGraph.end(wait);
   return !isAlone && call.signal?.aborted !== true;
 }
 
 async function cacheKeyOf(call: Call): Promise<CacheKey> {
   const { keyFn, scope } = call.spec.cache ?? {};
-  // Always the latest version: in version 1 two different calls may share a text, and an answer.
+  // Always the latest version: in version 1 two different calls may share a text, and so a result.
   const basis =
     keyFn === undefined
       ? executedHash(call, KEY_VERSION)

@@ -1,6 +1,6 @@
 /**
- * One effect per tool and business key in the whole store. Success anywhere is returned, whatever the run; a proven
- * "nothing happened" frees the key; anything else is unknown to the next caller.
+ * One effect per tool and business key in the whole store. A success in any run is returned. A proven "no effect" frees the
+ * key. After any other end the effect is in doubt for the next caller.
  */
 import { businessKey, KEY_VERSION } from "../../definition/call-key.ts";
 import { ToolwrightError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { type Claim, releaseClaim, takeClaim } from "../../store/tables/claims.t
 import { readClaimedCall, type RecordedCall } from "../../store/tables/recorded-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { addGuard, addSettler, type Call, callsAround, executedHash } from "../call.ts";
-import type { Wait } from "../calls-at-work.ts";
+import type { Wait } from "../wait-graph.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse } from "../policy.ts";
@@ -21,14 +21,14 @@ import { effectOf } from "../journal/effect.ts";
 export const claim: Policy = (call, next) =>
   call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);
 
-/** Outside any run nothing is claimed, and the service still gets the key. */
+/** Outside any run nothing is claimed, but the tool still receives the key. */
 export const nameClaim: Policy = async (call, next) =>
   call.spec.idempotencyKey === undefined ? next() : (takeKey(call, call.spec.idempotencyKey) ?? next());
 
 function takeKey(call: Call, idempotencyKey: (args: unknown) => string): Result | undefined {
   try {
     const key: unknown = idempotencyKey(call.input);
-    if (typeof key !== "string" || key === "") throw new Error("it must return a text that is not empty");
+    if (typeof key !== "string" || key === "") throw new Error("it must return a non-empty string");
     call.idempotencyKey = businessKey(call.spec.name, key);
     return undefined;
   } catch (error) {
@@ -49,7 +49,7 @@ async function claimKey(
     const { held, call: row } = found;
     if (held.deleted !== undefined) return refuse(forgotten(call, held.deleted));
     if (held.callKey === call.key) return nextWith(call, held, next);
-    // A claim and its call are written together: without the call, nobody knows what happened under the key.
+    // A claim and its call are written together: without the call, the effect under the key is unknown.
     if (row === undefined) return refuse(forgotten(call, undefined));
     if (!hasArguments(call, held.argsHash)) return refuse(conflict(call, held, row));
     if (row.status === "started" || row.status === "pending") {
@@ -63,14 +63,14 @@ async function claimKey(
   }
 }
 
-/** Claims that version 0.1 left have the hash that it derived. */
+/** Claims of version 0.1 have the hash of its key derivation. */
 function hasArguments(call: Call, argsHash: string): boolean {
   return argsHash === executedHash(call, KEY_VERSION) || argsHash === executedHash(call, 1);
 }
 
 /**
- * Takes the key in the transaction that begins the call, and frees it where nothing happened.
- * @param judged the call that the key is taken from, as it was when this one was allowed to run
+ * Takes the key in the transaction that begins the call, and frees it if there was no effect.
+ * @param judged the call that the key is taken from, as it was when this call was allowed to run
  */
 function nextWith(
   call: Call,
@@ -98,8 +98,8 @@ function nextWith(
 }
 
 /**
- * Whether nothing has become of the holder since. It may have run again and ended while this call waited for its turn. Asked
- * once the claim is taken: from then on the holder cannot begin.
+ * Whether the holder is unchanged. It may have run again and ended while this call waited. Checked after the claim is taken:
+ * from then on the holder cannot begin.
  */
 function* isAsJudged(judged: CallRow): Transaction<boolean> {
   const rows = yield* callsByKey(judged.scopeId, judged.key);
@@ -113,11 +113,11 @@ function* isAsJudged(judged: CallRow): Transaction<boolean> {
   );
 }
 
-/** Waits for the holder of the key, no longer than the call itself might take. */
+/** Waits for the holder of the key, at most as long as the call itself may take. */
 async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
-  const { atWork } = call.host;
-  const wait: Wait = { kind: "call", waiter: call, holders: () => atWork.withKey(row.key) };
-  if (!atWork.wait(wait)) return refuse(cycle(call));
+  const { waitGraph } = call.host;
+  const wait: Wait = { kind: "call", waiter: call, holders: () => waitGraph.withKey(row.key) };
+  if (!waitGraph.wait(wait)) return refuse(cycle(call));
   try {
     await waitForOwner(call, row, { includesPending: true });
     return undefined;
@@ -126,7 +126,7 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
     if (ToolwrightError.is(error) && error.code === "TOOL_TIMEOUT") return refuse(error);
     throw error;
   } finally {
-    atWork.end(wait);
+    waitGraph.end(wait);
   }
 }
 
@@ -145,7 +145,7 @@ function isAncestor(call: Call): boolean {
 function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
   return new ToolwrightError(
     "TOOL_IDEMPOTENCY_CONFLICT",
-    `Tool "${call.spec.name}": the business key was used before with other arguments (that call is "${row.status}").`,
+    `Tool "${call.spec.name}": the business key was already used with other arguments (that call is "${row.status}").`,
     {
       details: {
         tool: call.spec.name,
@@ -157,22 +157,22 @@ function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
   );
 }
 
-/** @param deleted when retention deleted the call, and whether its effect happened; `undefined` when that is not known */
+/** @param deleted when retention deleted the call, and whether its effect happened; `undefined` if unknown */
 function forgotten(
   call: Call,
   deleted: { readonly atMs: number; readonly happened: boolean } | undefined,
 ): ToolwrightError {
   const what =
     deleted?.happened === true
-      ? "its effect happened, and its result"
-      : "it is unknown whether its effect happened, and its record";
+      ? "its effect happened, but its result"
+      : "its effect is in doubt, and its log entry";
   const when =
     deleted === undefined
       ? "is no longer in the store"
       : `was deleted by retention on ${new Date(deleted.atMs).toISOString().slice(0, 10)}`;
   return new ToolwrightError(
     "TOOL_RESULT_DELETED",
-    `Tool "${call.spec.name}": the business key was used before; ${what} ${when}.`,
+    `Tool "${call.spec.name}": the business key was already used; ${what} ${when}.`,
     { details: { tool: call.spec.name, ...deleted }, effect: "none" },
   );
 }
@@ -180,7 +180,7 @@ function forgotten(
 function cycle(call: Call): ToolwrightError {
   return new ToolwrightError(
     "TOOL_CALL_CYCLE",
-    `Tool "${call.spec.name}" would wait for itself: the call that holds the same business key is around it, or waits for it.`,
+    `Tool "${call.spec.name}" would wait for itself: an enclosing call, or a call that waits for it, holds the same business key.`,
     { details: { tool: call.spec.name }, effect: "none" },
   );
 }

@@ -1,4 +1,4 @@
-/** Runs the tool itself. From here on something may happen outside, so ownership is checked one last time. */
+/** Runs the tool itself. From here on there may be an external effect, so ownership is checked one last time. */
 import type { ToolContext } from "../../definition/context.ts";
 import type { ApprovalRow } from "../../store/tables/approvals.ts";
 import { systemClock } from "../../util/clock.ts";
@@ -16,7 +16,7 @@ import { Try } from "../try.ts";
 export const execute: Policy = async (call) => {
   const attempt = call.currentTry ?? new Try(call);
   try {
-    // The call around this one may have ended while this one waited for its turn.
+    // The enclosing call may have ended while this one waited.
     if (call.scope.ofTry?.isOver === true) return aborted(call.signal);
     const output = await withToolContext(call, (ctx) => enter(call, ctx), attempt);
     const { innerPending } = call;
@@ -34,7 +34,7 @@ export const execute: Policy = async (call) => {
   }
 };
 
-/** Control flow of the loop around the call is no failure of the tool. */
+/** Control flow of the enclosing loop is not a failure of the tool. */
 async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unknown): Promise<Result> {
   const { innerPending } = call;
   if (innerPending !== undefined) return pendingInside(call, innerPending);
@@ -50,7 +50,7 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
     const mark = call.isReentry ? (call.row?.waitsFor ?? undefined) : undefined;
     await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });
   }
-  // Functions other than execute may have looked at the key; the tool has not read it yet.
+  // The author's other functions may have read the key; `execute` has not.
   if (!call.executed) call.keyRead = false;
   call.executed = true;
   call.tries += 1;
@@ -63,7 +63,7 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   return output;
 }
 
-/** A snapshot that fails never fails the tool. */
+/** A failed snapshot never fails the call. */
 async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
   try {
     await ctx.durabilitySnapshot(call.spec.name, call.toolCallId ?? call.key);
@@ -73,8 +73,8 @@ async function snapshot(call: Call, ctx: ToolContext<object>): Promise<void> {
 }
 
 /**
- * An inner call that waits makes this one wait, even if the tool swallowed the error. Calls made beside it are given time
- * to end: their requests are shown together with the first, and the next pass finds their outcomes.
+ * If an inner call waits for approval, this one waits too, even if the tool caught the error. Parallel inner calls get time to
+ * end, so that all requests appear together and the next pass finds the outcomes.
  */
 async function pendingInside(call: Call, approval: ApprovalRow): Promise<Result> {
   await innerCallsEnd(call);
@@ -91,7 +91,7 @@ async function innerCallsEnd(call: Call): Promise<void> {
   }
 }
 
-/** @throws TOOL_OUTPUT_INVALID where the value cannot be looked at, such as a revoked proxy: the tool ran all the same */
+/** @throws TOOL_OUTPUT_INVALID if the value cannot be read, such as a revoked proxy: the tool did run */
 function assertReadable(call: Call, value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   try {
@@ -111,13 +111,13 @@ async function lastOf(call: Call, items: AsyncIterable<unknown>): Promise<unknow
   for await (const item of items) {
     last = item;
     call.onYield?.(item);
-    tellProgress(call, item);
+    emitProgress(call, item);
   }
   return last;
 }
 
-/** A yield that cannot be looked at is not shown; as the last one it is judged like any other output. */
-function tellProgress(call: Call, item: unknown): void {
+/** A yield that cannot be read is not emitted. As the last one, it is validated like any other output. */
+function emitProgress(call: Call, item: unknown): void {
   try {
     const data = storableOutput(call.spec, call.args, item, call.host.store.secret);
     emit(call, { type: "call-progress", message: "", data });

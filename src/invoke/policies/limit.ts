@@ -1,6 +1,6 @@
 /**
- * Budgets of the run and of the tool. Counts are taken in the transaction that begins the call, so that parallel calls
- * cannot overshoot; sizes and costs are reserved by estimate before and settled after. What is refused consumes nothing.
+ * The limits of the run and of the tool. Counts are spent in the transaction that begins the call, so that parallel calls
+ * cannot exceed them. Sizes and costs are reserved by estimate and settled at the end. A refused call spends nothing.
  */
 import { ToolwrightError } from "../../errors.ts";
 import {
@@ -28,8 +28,8 @@ export const limit: Policy = (call, next) => {
 async function limited(call: Call, limits: Limits, next: () => Promise<Result>): Promise<Result> {
   const { budgets } = call.host;
   const { budgetId } = call.scope;
-  // Given back when the outcome is stored: what it says about a breaker counts for the next in the queue.
-  call.cleanups.push(() => budgets.freePlace(call));
+  // Freed after the outcome is stored: the next call in the queue must see the state of the breaker.
+  call.cleanups.push(() => budgets.freeSlot(call));
   const spending = limits.maxCostUsd === undefined ? undefined : new Spending(call);
   call.spending = spending;
   const beginMs = new Once(() => budgets.takeUnrecordedMs(budgetId));
@@ -46,7 +46,7 @@ async function limited(call: Call, limits: Limits, next: () => Promise<Result>):
   }
 }
 
-/** Something that is handed out once, however often the transaction that stores it is run. */
+/** A value that is taken once, however often the transaction that stores it runs. */
 class Once {
   readonly #take: () => number;
   value: number | undefined;
@@ -60,7 +60,7 @@ class Once {
   }
 }
 
-/** The stricter of the runtime's and the run's limits counts. */
+/** For each limit, the stricter of the runtime's and the run's. */
 export function limitsOf(call: Call): Limits | undefined {
   const { limits: ofRuntime } = call.host;
   const { limits: ofRun } = call.scope.root;
@@ -71,10 +71,10 @@ export function limitsOf(call: Call): Limits | undefined {
   );
 }
 
-/** What refuses the call comes first: it must not wait for what it would not get. */
+/** Checks that can refuse the call come first: a call must not wait for a slot and then be refused. */
 function* takeBudgets(call: Call, limits: Limits, activeMs: Once): Transaction<void> {
   if (limits.maxWallClockMs !== undefined) yield* takeTime(call, limits.maxWallClockMs, activeMs);
-  // Every other entry counts, also that of a call whose process was killed in it: it has used what it has used.
+  // Every other entry counts, even if the process was killed in it.
   if (!call.isReentry) {
     yield* takeCount(call, "maxToolCalls", "calls", limits.maxToolCalls);
     yield* takeCount(call, "maxExecutionsPerRun", `tool:${call.spec.name}`, call.spec.maxExecutionsPerRun);
@@ -83,16 +83,16 @@ function* takeBudgets(call: Call, limits: Limits, activeMs: Once): Transaction<v
   yield* takeAmount(call, "maxTotalOutputBytes", limits.maxTotalOutputBytes, maxOutputBytes);
   yield* takeAmount(call, "maxCostUsd", limits.maxCostUsd, Infinity);
   if (limits.maxParallelTools !== undefined && !isInsideRun(call)) {
-    yield* takePlace(call, limits.maxParallelTools);
+    yield* takeSlot(call, limits.maxParallelTools);
   }
 }
 
-/** A call that is made inside another one of the same run uses its place. */
+/** A call inside another call of the same run shares its slot. */
 function isInsideRun(call: Call): boolean {
   return [...callsAround(call)].some(({ scope }) => scope.budgetId === call.scope.budgetId);
 }
 
-/** Stores the time up to now with the intent: a process that dies after it has used that much. */
+/** Stores the active time with the intent, so that it counts even if the process dies. */
 function* takeTime(call: Call, max: number, activeMs: Once): Transaction<void> {
   const { host, scope } = call;
   const { used } = yield* readUsage(scope.budgetId, "maxWallClockMs");
@@ -112,8 +112,8 @@ function* takeCount(call: Call, limitName: string, name: string, max: number | u
 }
 
 /**
- * Nobody knows beforehand how much a call will use. It reserves the most that this tool has used in this run, or, the
- * first time, `unknown`; while others hold reservations that might not leave enough, it waits for them to settle.
+ * The usage of a call is not known in advance. It reserves the most that this tool has used in this run, or `unknown` the
+ * first time. While the reservations of others may not leave enough, it waits for them.
  */
 function* takeAmount(
   call: Call,
@@ -133,19 +133,19 @@ function* takeAmount(
   yield* reserve(runId, name, { callKey: call.key, ownerId: call.host.ownerId, amount: estimate });
 }
 
-/** In the store for all processes, and in memory for a queue in order. */
-function* takePlace(call: Call, max: number): Transaction<void> {
+/** In the store for all processes, and in memory for an ordered queue. */
+function* takeSlot(call: Call, max: number): Transaction<void> {
   const runId = call.scope.budgetId;
   yield* readUsage(runId, "maxParallelTools");
   const others = othersOf(call, yield* readReservations(runId, "maxParallelTools"));
-  if (!call.mustNotWait && !call.host.budgets.tryTakePlace(call, max)) {
-    throw new MustWait({ what: "place", max });
+  if (!call.mustNotWait && !call.host.budgets.tryTakeSlot(call, max)) {
+    throw new MustWait({ what: "slot", max });
   }
   if (others.length >= max) mustWait(call, others);
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-/** What the calls around this one hold, they hold for it as well. */
+/** The reservations of other calls. A call shares those of its enclosing calls. */
 function othersOf(call: Call, held: readonly Reservation[]): readonly Reservation[] {
   const own = keysAround(call);
   return held.filter(({ callKey }) => !own.has(callKey));
@@ -180,7 +180,7 @@ export function exceeded(call: Call, name: string, max: number): Refused {
     refuse(
       new ToolwrightError(
         "TOOL_LIMIT_EXCEEDED",
-        `${whose} has used up its budget ${name} of ${max}; "${call.spec.name}" was not run.`,
+        `${whose} exceeded its limit: ${name} is ${max}. "${call.spec.name}" was not run.`,
         {
           details: { tool: call.spec.name, limit: name, max },
           effect: "none",

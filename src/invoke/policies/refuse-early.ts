@@ -1,6 +1,6 @@
 /**
- * Whether the budgets of the run or of the tool would refuse a call now. Reads only: what is spent is decided in the
- * transaction that begins the call.
+ * Whether the limits of the run or of the tool would refuse a call now. Only reads: the transaction that begins the call
+ * decides and spends.
  */
 import { peekUsage } from "../../store/tables/usage.ts";
 import type { Transaction } from "../../store/store.ts";

@@ -1,10 +1,10 @@
 /**
- * Tries again, where that is safe: what must not happen twice is tried again only if the error says that nothing
- * happened, or if the tool read the key that makes a repetition harmless.
+ * Retries a failed try if that is safe. An unrepeatable effect is retried only if the error says `effect: "none"`, or if the
+ * tool has read its idempotency key.
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
-import { inTime } from "../ask-author.ts";
+import { withTimeLimit } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
@@ -25,13 +25,13 @@ async function tryAgain(call: Call, maxRetries: number, next: () => Promise<Resu
   for (let retries = 0; ; retries += 1) {
     const result = await next();
     if (result.kind !== "error") return result;
-    call.harmless &&= result.error.effect === "none";
+    call.noEffectSoFar &&= result.error.effect === "none";
     if (retries >= maxRetries || !(await mayRetry(call, result.error, retries + 1))) return result;
     // Another call may have opened the breaker while this one was waiting.
     if ((await refusalOfBreaker(call)) !== undefined) return result;
     const waitMs = waitOf(call, result.error, retries);
     if (waitMs > LONGEST_WAIT_MS || waitMs >= (wallLeft(call) ?? Infinity)) return result;
-    // Cut off while it waited: the last error is not an outcome then.
+    // Aborted during the wait: the last error is not the outcome then.
     if (!(await waitBeforeRetry(call, result.error, waitMs))) return aborted(call.signal);
     if ((await refusalOfBreaker(call)) !== undefined) return result;
   }
@@ -45,19 +45,19 @@ async function mayRetry(call: Call, error: ToolwrightError, attempt: number): Pr
   const { shouldRetry } = spec.retry;
   if (shouldRetry === undefined) return true;
   try {
-    return await inTime(call, shouldRetry(originalOf(error), attempt));
+    return await withTimeLimit(call, shouldRetry(originalOf(error), attempt));
   } catch {
-    // A predicate that fails has not said yes.
+    // If the predicate throws, do not retry (fail closed).
     return false;
   }
 }
 
-/** A key that was read makes a repetition harmless, unless the author says that nobody out there honours it. */
+/** The service deduplicates by a key that the tool has read, unless the author says that it does not. */
 function isKeyed({ keyRead, spec }: Call): boolean {
   return keyRead && spec.options.acceptsIdempotencyKey !== false;
 }
 
-/** The author's predicate sees what the author's tool threw. */
+/** The author's predicate receives the error that the tool threw. */
 function originalOf(error: ToolwrightError): Error {
   return error.code === "TOOL_EXECUTION_FAILED" && error.cause instanceof Error ? error.cause : error;
 }
@@ -65,11 +65,11 @@ function originalOf(error: ToolwrightError): Error {
 function waitOf(call: Call, error: ToolwrightError, retries: number): number {
   const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
   const now = call.host.clock.now();
-  const asked = retryAfterMs(error.cause ?? error, now) ?? retryAfterMs(error.details, now);
-  return asked ?? Math.min(backoffMs * 2 ** retries * (1 + Math.random() * JITTER), maxBackoffMs);
+  const requested = retryAfterMs(error.cause ?? error, now) ?? retryAfterMs(error.details, now);
+  return requested ?? Math.min(backoffMs * 2 ** retries * (1 + Math.random() * JITTER), maxBackoffMs);
 }
 
-/** Answers whether the call may go on. */
+/** Returns `false` if the call was aborted. */
 async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: number): Promise<boolean> {
   emit(call, { type: "call-retried", tries: call.tries, waitMs, errorCode: error.code });
   if (waitMs === 0) return call.signal?.aborted !== true;
@@ -77,7 +77,7 @@ async function waitBeforeRetry(call: Call, error: ToolwrightError, waitMs: numbe
     await call.host.clock.sleep(waitMs, call.signal);
     return true;
   } catch {
-    // The only reason to end a wait early is the abort.
+    // Only an abort ends the wait early.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Bounds one try, by the tool's own timeout, by the run's time budget and by the abort of its run. What a try delivers
- * after that is recorded as late and never used.
+ * Ends a try at the tool's timeout, at the run's time limit, or when its run is aborted. A result that the try delivers after
+ * that is stored as late and never returned.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { endExecution, recordLate } from "../../store/tables/write-calls.ts";
@@ -36,7 +36,7 @@ function limitOf(call: Call): TimeLimit | undefined {
   return timeoutMs === undefined ? undefined : { ms: timeoutMs, result: () => timedOut(call, timeoutMs) };
 }
 
-/** What the run's time budget leaves this call, with all its tries. */
+/** The time that the run's limit leaves for this call and all its tries. */
 export function wallLeft(call: Call): number | undefined {
   const { wallDeadlineMs, host } = call;
   return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.monotonic());
@@ -57,7 +57,7 @@ async function race(
   if (limit !== undefined) {
     call.host.clock.sleep(limit.ms, over.signal).then(
       () => interrupted.resolve(limit.result()),
-      // The try was faster.
+      // The try ended first.
       () => undefined,
     );
   }
@@ -70,8 +70,8 @@ async function race(
   over.abort();
   call.signal?.removeEventListener("abort", onAbort);
   if (isLate) {
-    // Noted before the signal fires: a try that obeys it at once may still have done something.
-    call.cutInside = call.tries > triesBefore;
+    // Set before the signal fires: a try that stops at once may still have had an effect.
+    call.interruptedInExecute = call.tries > triesBefore;
     attempt.stop(result.kind === "cut" || result.kind === "error" ? result.error : undefined);
     watchLate(call, work);
   }
@@ -79,8 +79,8 @@ async function race(
 }
 
 /**
- * A try that was cut off is still at work until it settles. What it brings then still tells whether the effect happened,
- * and until then nothing may be decided about its call.
+ * An interrupted try runs until it settles. Its late result still shows whether the effect happened, and until then its call
+ * cannot be resolved.
  */
 function watchLate(call: Call, work: Promise<Result>): void {
   call.unsettledTries += 1;
@@ -109,7 +109,7 @@ async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<voi
     await host.store.transaction(write, "normal");
     if (late !== undefined) emit(call, { type: "call-late", effect: late.effect });
   } catch {
-    host.unsettled.add(`late ${inFlightName(call.key, scope.attempt)}`, write);
+    host.failedWrites.add(`late ${inFlightName(call.key, scope.attempt)}`, write);
   }
 }
 
@@ -118,7 +118,7 @@ function describeLate(
   result: Result,
 ): { readonly effect: "none" | "happened" | null; readonly json: string } | undefined {
   if (result.kind === "error") {
-    const effect = result.error.effect === "none" && call.harmless ? "none" : null;
+    const effect = result.error.effect === "none" && call.noEffectSoFar ? "none" : null;
     return { effect, json: encodeError(result.error, call) };
   }
   if (result.kind !== "success") return undefined;
@@ -128,7 +128,7 @@ function describeLate(
       json: encode(storableOutput(call.spec, call.args, result.output, call.host.store.secret)),
     };
   } catch {
-    // It cannot be stored, whatever the reason; that it happened can.
+    // The output cannot be stored, but the fact that it happened can.
     return { effect: "happened", json: encode(undefined) };
   }
 }
@@ -138,9 +138,9 @@ function timedOut(call: Call, timeoutMs: number): Result {
 }
 
 /**
- * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK: the loop continues, so the
- * model reads what it reads after a timeout of ours. Unlike one of ours it may also be the end of the loop, which must be
- * able to resume: the call stays in doubt, and an equal one finds out what became of it.
+ * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK. The loop continues, so the model
+ * reads the same error as for our own timeout. It may also end the loop, which must be able to resume: the call stays in
+ * doubt, and the next equal call resolves it.
  */
 function timedOutOutside(call: Call, elapsedMs: number): Result | undefined {
   const { signal, scope, madeBy } = call;
@@ -163,7 +163,7 @@ export function wallClockSpent(call: Call): Result {
     kind: "error",
     error: new ToolwrightError(
       "TOOL_LIMIT_EXCEEDED",
-      `The run's time budget (maxWallClockMs) ended while "${call.spec.name}" was running.`,
+      `The run reached its time limit (maxWallClockMs) while "${call.spec.name}" was running.`,
       { details: { tool: call.spec.name, limit: "maxWallClockMs" } },
     ),
   };

@@ -1,6 +1,6 @@
 /**
- * Parses the input before anything else looks at it, and the output before anybody gets it. Bad input is answered in
- * words that a model can act on; nothing was run, and no budget or breaker is touched.
+ * Parses the input before any other stage uses it, and the output before the caller receives it. An invalid input is an error
+ * that a model can act on: nothing was run, and no limit or breaker is affected.
  */
 import { z } from "zod";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
@@ -16,7 +16,7 @@ import { hidesInput, storableInput } from "../storable.ts";
 
 export const validate: Policy = async (call, next) => {
   try {
-    // Awaited only where there is something to wait for: most schemas are synchronous.
+    // Awaited only if it is a promise: most schemas are synchronous.
     const preparing = prepareInput(call);
     if (preparing instanceof Promise) await preparing;
   } catch (error) {
@@ -26,12 +26,12 @@ export const validate: Policy = async (call, next) => {
   return result.kind === "success" && result.fromCache !== true ? checkOutput(call, result.output) : result;
 };
 
-/** Parses the arguments that would be run: those a person approved where they were edited. */
+/** Parses the arguments that would run: those that an approver edited, or those that were sent. */
 export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);
   call.sent = sent;
-  // Until it is known to fit, all of an input that has something to hide is hidden.
+  // Until the input is known to be valid, all of it is hidden if the tool redacts anything.
   call.inputJson = encode(storableInput(spec, sent, call.host.store.secret, undefined));
   if (holdsMark(hidesInput(spec) ? encode(args) : call.inputJson)) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
@@ -52,8 +52,8 @@ function takeInput(call: Call, parsed: Parsed): unknown {
 
 type Parsed = { success: true; data: unknown } | { success: false; error: z.ZodError };
 
-// Schemas that have parsed something synchronously. A first parse is asynchronous: a synchronous try at a schema with
-// asynchronous refinements would ask them twice.
+// Schemas that have parsed a value synchronously. The first parse is asynchronous: a synchronous attempt at a schema with
+// asynchronous refinements would run them twice.
 const synchronous = new WeakSet<z.ZodType>();
 
 function parse(schema: z.ZodType, value: unknown): Parsed | Promise<Parsed> {
@@ -61,7 +61,7 @@ function parse(schema: z.ZodType, value: unknown): Parsed | Promise<Parsed> {
     try {
       return schema.safeParse(value);
     } catch (error) {
-      // Asynchronous after all, in a branch that no earlier value took.
+      // Asynchronous in a branch that no earlier value took.
       if (!(error instanceof z.core.$ZodAsyncError)) throw error;
       synchronous.delete(schema);
     }
@@ -77,7 +77,7 @@ function toParsed(payload: z.core.ParsePayload): Parsed {
   return { success: false, error: new z.ZodError(issues) };
 }
 
-/** What is wrong with a value, in the words that a caller would read, without a call. */
+/** The error that a call with this value would return, without making a call. */
 export async function findInputError(
   spec: Call["spec"],
   value: unknown,
@@ -123,16 +123,16 @@ function asInputError(call: Pick<Call, "spec">, error: unknown): ToolwrightError
   );
 }
 
-/** The effect has happened, so a bad output is an error that no retry may answer. */
+/** The effect has happened, so an invalid output is an error that is never retried. */
 function checkOutput(call: Call, returned: unknown): Result | Promise<Result> {
   const output = call.hostLoop === undefined ? returned : call.hostLoop.pack(returned);
-  // An object of the loop around the call is not what the schema describes.
+  // The schema does not describe objects of the enclosing loop.
   if (!HostValue.is(output) && call.spec.outputSchema !== undefined) return checkSchema(call, output);
   try {
     const accepted = accept(call, encode(output));
     return HostValue.is(output) ? { kind: "success", output } : accepted;
   } catch (error) {
-    // Whatever it is: reading the output may run code of the tool's author.
+    // Any error: reading the output may run code of the tool's author.
     return refuse(outputError(call, `the output: ${messageOf(error)}`, error));
   }
 }
@@ -147,13 +147,13 @@ async function checkSchema(call: Call, output: unknown): Promise<Result> {
   }
 }
 
-/** What a caller gets now is what a replay would give: the decoded stored form. */
+/** The live caller gets the decoded stored form, as a replay does. */
 function accept(call: Call, outputJson: string): Result {
   call.outputJson = outputJson;
   return { kind: "success", output: decode(outputJson) };
 }
 
-/** The stored form of what the tool, a reconciliation or a person brought. @throws TOOL_OUTPUT_INVALID */
+/** The stored form of an output from the tool, from `reconcile` or from an approver. @throws TOOL_OUTPUT_INVALID */
 export async function parseOutput(call: Call, output: unknown): Promise<string> {
   const { outputSchema } = call.spec;
   try {
@@ -174,16 +174,16 @@ function encodeIfPossible(output: unknown): string | undefined {
   try {
     return encode(output);
   } catch {
-    // The error that is being reported says so.
+    // The validation error is reported in any case.
     return undefined;
   }
 }
 
 function outputError({ spec }: Call, problem: string, cause?: unknown): ToolwrightError {
-  return badOutput(spec, `its output is not what it promises: ${problem}`, cause);
+  return badOutput(spec, `its output is invalid: ${problem}`, cause);
 }
 
-/** The tool ran. What that means for the next step depends on whether it has an effect. */
+/** The tool ran. The hint depends on whether it has an external effect. */
 export function badOutput(spec: ToolSpec, what: string, cause?: unknown): ToolwrightError {
   return new ToolwrightError("TOOL_OUTPUT_INVALID", `Tool "${spec.name}" ran, but ${what}.`, {
     details: { tool: spec.name },
@@ -194,4 +194,4 @@ export function badOutput(spec: ToolSpec, what: string, cause?: unknown): Toolwr
 }
 
 const PURE_HINT =
-  "The tool changes nothing, so nothing has to be undone. Call it with other arguments, or continue without its result.";
+  "The tool has no external effect, so there is nothing to undo. Call it with other arguments, or continue without its result.";

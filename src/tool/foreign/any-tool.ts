@@ -1,4 +1,4 @@
-/** An object of any maker: a schema under one of the usual names, and one of the usual methods. */
+/** Reads a foreign tool of unknown type: a schema under a common name, and one of the common methods. */
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { isGenerator, SDK_PARTS, type SdkParts } from "../../definition/tool-spec.ts";
 import { type Checked, type ForeignSchema, checkedBy, readSchema } from "./foreign-schema.ts";
@@ -20,7 +20,7 @@ export function readAnyTool(value: object, name: string, shown?: JsonSchema): Fo
   refuseWhatRunsElsewhere(value, name);
   const method = methodOf(value, name);
   return {
-    // Looked up at each call and called on its owner: such objects use `this`.
+    // Looked up at each call and called as a method: such objects use `this`.
     run: (args, ctx) =>
       (value as Record<string, (...list: unknown[]) => unknown>)[method]?.(args, sdkOptions(ctx)),
     ...schemaOf(value, name, shown),
@@ -31,7 +31,7 @@ export function readAnyTool(value: object, name: string, shown?: JsonSchema): Fo
   };
 }
 
-/** What the AI SDK passes to a tool beside its input. Other makers find a signal in it. */
+/** The options that the AI SDK passes to a tool. Other foreign tools read a signal in it. */
 export function sdkOptions(ctx: ForeignContext): object {
   const { signal, toolCallId = "", messages = [], context, experimental_sandbox } = ctx;
   return { signal, abortSignal: signal, toolCallId, messages, context, experimental_sandbox };
@@ -55,7 +55,7 @@ function methodOf(value: object, name: string): (typeof METHODS)[number] {
 function schemaOf(value: object, name: string, shown: JsonSchema | undefined): ForeignSchema {
   const field = SCHEMAS.find((candidate) => (read(value, candidate) ?? undefined) !== undefined);
   const found = readSchema(field === undefined ? undefined : read(value, field), name, field, shown);
-  // The tools of the Anthropic SDK carry a JSON Schema and the parser that counts.
+  // Tools of the Anthropic SDK have a JSON Schema and a parser. The parser decides.
   return field === "input_schema" && has(value, "parse") ? parsedBy(value, found) : found;
 }
 
@@ -63,13 +63,13 @@ function parsedBy(value: object, { schema, jsonSchema }: ForeignSchema): Foreign
   const parse = read(value, "parse") as (content: unknown) => unknown;
   const check = async (content: unknown): Promise<{ value: unknown }> => {
     const parsed = await parse.call(value, content);
-    // A tool that was made from a JSON Schema returns what it was given: then the JSON Schema is all there is to check.
+    // The parser of a tool with a plain JSON Schema returns its input unchanged, so validate with the JSON Schema.
     return { value: parsed === content ? await schema.parseAsync(content) : parsed };
   };
   return { schema: checkedBy((content) => withIssues(check(content))), jsonSchema };
 }
 
-/** An error that lists what is wrong is as good as a list. */
+/** The issues of an error count like returned issues. */
 async function withIssues(check: Promise<{ value: unknown }>): Promise<Checked> {
   try {
     return await check;
@@ -85,13 +85,13 @@ function refuseWhatRunsElsewhere(value: object, name: string): void {
     const id = readText(value, "id") ?? name;
     refuseTool(
       name,
-      `"${id}" runs at the model's provider and cannot be called from here. Give it to the AI SDK as it is.`,
+      `"${id}" runs at the model's provider and cannot be called from here. Pass it to the AI SDK directly.`,
     );
   }
   if (has(value, "asTool", "resolveToolApproval")) {
     refuseTool(
       name,
-      "it is a copy of an agent. Use agent.asTool({ … }), and change the tool that it returns.",
+      "it is a copy of an agent. Use agent.asTool({ … }), and modify the tool that it returns.",
     );
   }
 }

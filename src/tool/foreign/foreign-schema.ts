@@ -1,6 +1,6 @@
 /**
- * Schemas of other makers. Whatever a schema checks or transforms by itself counts here too; the JSON Schema is what models
- * are shown. A schema that cannot be used in full is refused by name: nothing is left unchecked.
+ * Converts schemas of other libraries. Their own checks and transforms still apply; models read the JSON Schema. A schema that
+ * cannot be applied in full is refused: nothing stays unchecked.
  */
 import { z } from "zod";
 import { isZod } from "../../definition/check-options.ts";
@@ -9,11 +9,11 @@ import { refuseTool } from "./foreign-tool.ts";
 
 export interface ForeignSchema {
   readonly schema: z.ZodType;
-  /** `undefined` where it can be made from the schema. */
+  /** `undefined` if it can be created from the schema. */
   readonly jsonSchema: JsonSchema | undefined;
 }
 
-/** What a check of a schema's own says. */
+/** The result of a schema's own check. */
 export type Checked =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
@@ -48,7 +48,7 @@ export function readSchema(
   return readJsonSchema(found, tool, field);
 }
 
-/** @param check throws or returns issues where the value does not fit */
+/** @param check throws or returns issues if the value is invalid */
 export function checkedBy(check: Check): z.ZodType {
   return z.unknown().transform(async (value, context) => {
     const checked = await check(value);
@@ -62,7 +62,7 @@ export function checkedBy(check: Check): z.ZodType {
 
 const SDK_SCHEMA = Symbol.for("vercel.ai.schema");
 
-/** As the AI SDK does: where a schema has a `validate` of its own, that decides; else the JSON Schema is checked. */
+/** As in the AI SDK: the schema's own `validate` decides; without one, the JSON Schema does. */
 function readSdkSchema(
   found: Fields,
   tool: string,
@@ -75,7 +75,7 @@ function readSdkSchema(
     return refuseSchema(
       tool,
       field,
-      "has a JSON Schema that is a promise. Await it before you make the schema.",
+      "has a JSON Schema that is a promise. Await it before you create the schema.",
     );
   }
   if (typeof validate !== "function") return readJsonSchema(given, tool, field);
@@ -89,7 +89,7 @@ function sdkResult(result: unknown): Checked {
   return { issues: issuesIn(error) };
 }
 
-/** Issues that an error carries, or the error itself. */
+/** The issues of an error, or the error itself. */
 function issuesIn(error: unknown): Issue[] {
   const { issues, cause, message } = isObject(error) ? error : {};
   const listed = [issues, cause, isObject(cause) ? cause["issues"] : undefined].find(Array.isArray);
@@ -146,8 +146,8 @@ function wayOut(vendor: unknown): string {
 }
 
 /**
- * By the interface that Standard Schema has for it, or by the method that ArkType had before.
- * @returns a text where it cannot be done: why, as far as it is known
+ * By the interface of Standard Schema, or by the older method of ArkType.
+ * @returns a text with the reason, if it cannot be converted
  */
 function convertStandard(found: Fields, standard: Fields): JsonSchema | string {
   let reason = "";
@@ -171,7 +171,7 @@ function convertStandard(found: Fields, standard: Fields): JsonSchema | string {
   return reason;
 }
 
-/** The last way leaves out checks of Valibot that JSON Schema cannot express. They are made all the same. */
+/** The last option omits checks of Valibot that JSON Schema cannot express. They still run. */
 const TARGETS = [
   { target: "draft-2020-12" },
   { target: "draft-07" },
@@ -201,7 +201,7 @@ function readJsonSchema(found: unknown, tool: string, field: string): ForeignSch
   }
 }
 
-/** JSON Schema is plain data: an object with methods is a schema of a library that is not known here. */
+/** JSON Schema is plain data: an object with methods is a schema of an unknown library. */
 function isJsonSchema(found: unknown): found is JsonSchema {
   if (typeof found !== "object" || found === null || Array.isArray(found)) return false;
   const prototype: unknown = Object.getPrototypeOf(found);

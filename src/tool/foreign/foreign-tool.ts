@@ -1,4 +1,4 @@
-/** A tool of another maker as we take it, and what can be read of any of them. */
+/** The common form of foreign tools, and helpers to read them. */
 import { policyNames } from "../../definition/check-options.ts";
 import type { ToolPolicies } from "../../definition/tool-options.ts";
 import type { SdkParts } from "../../definition/tool-spec.ts";
@@ -9,17 +9,17 @@ export type AnyPolicies = ToolPolicies<never, never, never>;
 
 export interface ForeignTool extends ForeignSchema {
   readonly run: (args: unknown, ctx: ForeignContext) => unknown;
-  /** What it says about policies, in our words. */
+  /** Its policies, as our options. */
   readonly policies: AnyPolicies;
   /** Whether it parses its input itself. */
   readonly parsesInput: boolean;
   /** Whether its function yields preliminary results. */
   readonly yields?: boolean;
-  /** What the AI SDK reads from it beside all that. */
+  /** Further fields that the AI SDK reads. */
   readonly sdk?: SdkParts;
 }
 
-/** What a foreign tool can be handed of our context. The last ones are there where its own maker's loop makes the call. */
+/** The part of our context that foreign tools can use. The last fields are set if the tool's own loop makes the call. */
 export interface ForeignContext {
   readonly signal: AbortSignal;
   readonly toolCallId?: string | undefined;

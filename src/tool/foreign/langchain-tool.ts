@@ -1,6 +1,6 @@
 /**
- * LangChain's tools: `tool()`, `DynamicStructuredTool`, `DynamicTool`, and whatever else is a runnable with a schema. They
- * parse their input themselves, so they are handed what was sent.
+ * LangChain tools: `tool()`, `DynamicStructuredTool`, `DynamicTool`, and any other runnable with a schema. They parse their
+ * input themselves, so they receive it as it was sent.
  */
 import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
@@ -28,7 +28,7 @@ export function readLangChainTool(value: LangChainTool, name: string): ForeignTo
     run: (args, ctx) => run(value, name, args, ctx),
     ...schemaOf(value, name),
     policies: {
-      // In both words: after this call the loop is over.
+      // LangChain's `returnDirect` means the same: after this call the loop ends.
       ...(read(value, "returnDirect") === true ? { terminal: true } : {}),
       ...readPolicies(value),
     },
@@ -40,27 +40,27 @@ async function run(tool: LangChainTool, name: string, args: unknown, ctx: Foreig
   if (typeof args === "object" && args !== null && "type" in args && args.type === "tool_call") {
     throw new ToolwrightError(
       "TOOL_INPUT_INVALID",
-      // LangChain would run the arguments inside, which nobody has validated or approved.
+      // LangChain would run the nested arguments, which were neither validated nor approved.
       `Tool "${name}" cannot take an argument "type" that is "tool_call": LangChain reads it as another call.`,
       { details: { tool: name }, effect: "none" },
     );
   }
-  // A copy: what is stored must not change if the tool changes its arguments.
+  // A copy, so that a tool which modifies its arguments does not change the stored ones.
   const input = structuredClone(args);
   const loop = ctx.runnableConfig as LoopConfig | undefined;
   if (loop?.toolCall === undefined) return plainOutput(await tool.invoke(input, configOf(ctx)));
-  // In a loop of LangChain the whole message is the output: content, artifact and status.
+  // In a LangChain loop the whole message is the output: content, artifact and status.
   const call = { ...loop.toolCall, name, args: input, type: "tool_call" };
   return ownFailure(await tool.invoke(call, configOf(ctx)));
 }
 
-/** A tool that says itself that it failed has not answered. */
+/** A tool message with an error status is a failure. */
 function ownFailure(output: unknown): unknown {
   const isFailure = isToolMessage(output) && readText(output, "status") === "error";
   return isFailure ? plainOutput(output) : output;
 }
 
-/** The configuration of the loop around it, where there is one. The call itself is passed as the input. */
+/** The configuration of the enclosing loop, if any. The call itself is passed as the input. */
 function configOf({ signal, toolCallId, runnableConfig }: ForeignContext): object {
   const { toolCall: _call, runId: _id, runName: _name, ...config } = { ...(runnableConfig as LoopConfig) };
   return { ...config, signal, ...(toolCallId === undefined ? {} : { toolCallId }) };
@@ -72,7 +72,7 @@ interface LoopConfig {
   readonly runName?: unknown;
 }
 
-/** A tool may answer with a whole message. What it says is the output. */
+/** A tool may return a whole message. Its content is the output. */
 function plainOutput(output: unknown): unknown {
   if (!isToolMessage(output)) return output;
   const content = read(output, "content");
@@ -101,7 +101,7 @@ interface Zod3 {
   readonly shape?: Readonly<Record<string, Zod3>>;
 }
 
-/** The one schema, in Zod 3, of every tool of LangChain's that takes a text. */
+/** The Zod 3 schema of every LangChain tool that takes a string. */
 function isTextSchema(found: unknown): boolean {
   const schema = (found as Zod3 | undefined)?._def?.schema;
   const { input, ...others } = schema?.shape ?? {};

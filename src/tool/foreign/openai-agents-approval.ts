@@ -1,7 +1,7 @@
 /**
- * Whether the OpenAI Agents SDK would pause for this call. Its own runner is asked, since only it knows what it hands to
- * a conditional `needsApproval`: the input after the tool's own parsing. A guardrail stops the call where it would run.
- * Whatever goes wrong is thrown, and a throw means that a person is asked.
+ * Whether the OpenAI Agents SDK would pause for this call. Uses the SDK's own runner, since only it knows the input of a
+ * conditional `needsApproval`: the one that the tool has parsed. A guardrail stops the call before it would run. Any error is
+ * thrown, and then the call needs approval (fail closed).
  */
 import type { FunctionTool } from "@openai/agents";
 import { refusePlanted } from "../../sandbox/files/code-folders.ts";
@@ -46,7 +46,7 @@ export async function asksForApproval(
       },
     },
   });
-  // A context of its own: what stands approved in that of the loop is no decision.
+  // A separate context: an approval in the context of the loop does not count.
   const context = new RunContext((runContext as { context?: unknown } | undefined)?.context);
   const { interruptions } = await new Runner({ tracingDisabled: true }).run(agent, "", { context });
   if (interruptions.length > 0) return true;

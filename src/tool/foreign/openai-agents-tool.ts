@@ -1,6 +1,6 @@
 /**
- * Function tools of the OpenAI Agents SDK. They take their input as JSON text, after a run context that only their own
- * loop has. What that SDK enforces outside the tool, and would be lost here, is refused.
+ * Function tools of the OpenAI Agents SDK. They take a run context, which only their own loop has, and the input as JSON text.
+ * Tools with options that only that SDK's runner enforces are refused.
  */
 import { ToolwrightError } from "../../errors.ts";
 import {
@@ -31,7 +31,7 @@ export function isOpenAIAgentsTool(value: object): value is OpenAIAgentsTool {
   );
 }
 
-/** @param policy what the program says beyond the tool */
+/** @param policy policies that override those of the tool */
 export function readOpenAIAgentsTool(
   value: OpenAIAgentsTool,
   name: string,
@@ -57,7 +57,7 @@ export function readOpenAIAgentsTool(
 async function run(tool: OpenAIAgentsTool, args: unknown, ctx: ForeignContext): Promise<unknown> {
   const isEnabled = read(tool, "isEnabled");
   if (typeof isEnabled === "function" && (await isEnabled.call(tool, ctx.runContext)) === false) {
-    throw new ToolwrightError("TOOL_NOT_FOUND", `Tool "${tool.name}" is switched off here (isEnabled).`, {
+    throw new ToolwrightError("TOOL_NOT_FOUND", `Tool "${tool.name}" is disabled here (isEnabled).`, {
       details: { tool: tool.name },
       effect: "none",
     });
@@ -78,7 +78,7 @@ function refuseWhatIsLost(value: OpenAIAgentsTool, name: string, policy: AnyPoli
     if (Array.isArray(list) && list.length > 0) {
       refuseTool(
         name,
-        `it has ${guardrails}, which only the runner of OpenAI Agents enforces. Check inside the tool, or leave it to that runner.`,
+        `it has ${guardrails}, which only the OpenAI Agents runner enforces. Check inside the tool, or use that runner.`,
         { field: guardrails },
       );
     }
@@ -102,7 +102,7 @@ const ELSEWHERE = {
   apply_patch: "a patch tool of OpenAI Agents cannot be called with arguments. Use edit of toolwright.",
 } as const;
 
-/** Things beside function tools that stand in the same lists. @throws TOOL_DEFINITION_INVALID, in words */
+/** Refuses other objects that may appear in the same lists. @throws TOOL_DEFINITION_INVALID */
 export function refuseOtherOpenAIAgentsThing(value: object, name: string): void {
   const type = readText(value, "type");
   if (type !== undefined && Object.hasOwn(ELSEWHERE, type) && !has(value, "execute")) {

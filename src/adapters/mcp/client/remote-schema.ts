@@ -5,7 +5,7 @@
  */
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { TookTooLong, withinTime } from "../../../util/within-time.ts";
+import { TimedOut, withinTime } from "../../../util/within-time.ts";
 import type { RemoteTool } from "./mcp-client.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
@@ -26,7 +26,7 @@ export function toZod(schema: RemoteTool["inputSchema"]): z.ZodType {
       for (const { message } of issues) ctx.issues.push({ code: "custom", message, input: value });
       return parsed.data;
     } catch (error) {
-      if (!(error instanceof TookTooLong)) throw error;
+      if (!(error instanceof TimedOut)) throw error;
       const message = "validation against the patterns of the server's schema timed out";
       ctx.issues.push({ code: "custom", message, input: value });
       return z.NEVER;

@@ -1,22 +1,21 @@
-/** A person decides about an interrupted call: it happened, run it again, or give up. */
+/** The approval request about an interrupted call (`kind: "replay"`): it happened, run it again, or give up. */
 import { type ApprovalRow, approvalOfCall } from "../../store/tables/approvals.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
-import { redeemGuard } from "../approvals/redeem.ts";
-import { requestApproval } from "../approvals/request.ts";
+import { redeemGuard, requestApproval } from "../approvals/request.ts";
 import { addGuard, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
 import { refusalOfLimits } from "../policies/refuse-early.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { questionAbout } from "./describe-interrupted.ts";
 
-/** The latest question about this call, if its answer still counts or is still open. */
-export async function openQuestion(call: Call): Promise<ApprovalRow | undefined> {
+/** The latest replay request of this call, if it is pending or its resolution is not used yet. */
+export async function openReplayRequest(call: Call): Promise<ApprovalRow | undefined> {
   const latest = await latestRequest(call);
   if (latest?.kind !== "replay" || latest.redeemedAtMs !== null) return undefined;
   return latest.status === "expired" || latest.status === "void" ? undefined : latest;
 }
 
-export async function askPerson(call: Call, row: CallRow): Promise<Result> {
+export async function requestReplayApproval(call: Call, row: CallRow): Promise<Result> {
   await prepareInput(call);
   const previous = await latestRequest(call);
   const refusal = await refusalOfLimits(call);
@@ -24,10 +23,10 @@ export async function askPerson(call: Call, row: CallRow): Promise<Result> {
   return { kind: "pending", approval };
 }
 
-/** The call is going to run on this answer, which counts once. */
-export function runOnAnswer(call: Call, approval: ApprovalRow): void {
+/** The call runs on this resolution, which counts once. */
+export function runOnResolution(call: Call, approval: ApprovalRow): void {
   call.approvedBefore = true;
-  // An approval that it was run on before stays: it says with which arguments.
+  // An approval that it ran on before stays: it shows with which arguments.
   call.approvalId ??= approval.id;
   addGuard(call, "replay", () => redeemGuard(call, approval));
 }

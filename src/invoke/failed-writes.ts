@@ -1,6 +1,6 @@
 /**
- * What could not be committed: outcomes of calls, and releases of what this runtime holds. The process lives on, so no
- * other process may take these over; they are kept here and written as soon as the store answers again.
+ * Writes that could not be committed: outcomes of calls, and releases of claims and leases. The process is alive, so no other
+ * process may take over; this class retries them until the store answers again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store, Transaction } from "../store/store.ts";
@@ -8,7 +8,7 @@ import type { Store, Transaction } from "../store/store.ts";
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-export class Unsettled {
+export class FailedWrites {
   readonly #store: Store;
   readonly #writes = new Map<string, () => Transaction<unknown>>();
   #settling: Promise<void> | undefined;
@@ -22,7 +22,7 @@ export class Unsettled {
     return this.#writes.has(name);
   }
 
-  /** @param write must be safe to repeat: the failed commit may have been made */
+  /** @param write must be safe to repeat: the failed commit may have succeeded */
   add(name: string, write: () => Transaction<unknown>): void {
     this.#writes.set(name, write);
     void this.#settleInTime();
@@ -32,7 +32,7 @@ export class Unsettled {
     return this.#writes.size === 0;
   }
 
-  /** Tries each write once. What fails again stays. @param store where the runtime has closed its own */
+  /** Tries each write once. A write that fails again stays. @param store replaces the runtime's own, if that is closed */
   settle(store: Store = this.#store): Promise<void> {
     if (this.#writes.size === 0) return Promise.resolve();
     this.#settling ??= this.#settleAll(store).finally(() => {
@@ -46,14 +46,14 @@ export class Unsettled {
       try {
         await store.transaction(write, "normal");
       } catch {
-        // The store still fails. A later heartbeat tries again.
+        // The store still fails. The next heartbeat tries again.
         continue;
       }
       if (this.#writes.get(name) === write) this.#writes.delete(name);
     }
   }
 
-  /** Does not wait for the next heartbeat, which is far away for others that wait for these calls. */
+  /** Retries before the next heartbeat, since other processes may wait for these calls. */
   async #settleInTime(): Promise<void> {
     if (this.#isWaiting) return;
     this.#isWaiting = true;

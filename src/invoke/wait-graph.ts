@@ -1,23 +1,23 @@
 /**
- * The calls of this runtime that have not ended, and which of them wait for which. A call holds things while it runs (a
- * place, a budget, a cached answer, a business key), and the calls inside it wait for things that other calls hold. Where
- * such waits would form a circle, one of them gives way, so that none waits for itself.
+ * The calls of this runtime that are in flight, and which of them wait for which. A call holds resources while it runs (a
+ * slot, a budget, a shared result, a business key), and calls inside it wait for resources of other calls. If waits would
+ * form a cycle, one of them gives way, so that there is no deadlock.
  */
 import { type Call, callsAround } from "./call.ts";
 
-/** In the order in which they give way: sharing an answer costs least to give up. `call` cannot: it would repeat an effect. */
-const KINDS = ["answer", "place", "budget", "call"] as const;
+/** In the order in which they give way, the cheapest first. `call` never does: that would repeat an effect. */
+const KINDS = ["result", "slot", "budget", "call"] as const;
 
 export interface Wait {
   readonly kind: (typeof KINDS)[number];
   readonly waiter: Call;
-  /** The calls that hold what it waits for, as far as they are in this runtime. */
+  /** The calls of this runtime that hold the resource. */
   holders(): Iterable<Call>;
-  /** Lets the waiter continue without it. */
+  /** Lets the waiter continue without the resource. */
   readonly giveWay?: () => void;
 }
 
-export class CallsAtWork {
+export class WaitGraph {
   readonly #byKey = new Map<string, readonly Call[]>();
   readonly #waits = new Set<Wait>();
 
@@ -36,13 +36,13 @@ export class CallsAtWork {
     return this.#byKey.get(key) ?? NONE;
   }
 
-  /** Begins a wait. Answers `false` where it would never end, and none of the waits that keep it from ending can give way. */
+  /** Begins a wait. Returns `false` if it would be a deadlock in which no wait can give way. */
   wait(wait: Wait): boolean {
     this.#waits.add(wait);
     for (;;) {
-      const circle = this.#circleOf(wait);
-      if (circle === undefined) return true;
-      const weakest = circle
+      const cycle = this.#cycleOf(wait);
+      if (cycle === undefined) return true;
+      const weakest = cycle
         .filter(({ giveWay }) => giveWay !== undefined)
         .toSorted((one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind))[0];
       this.#waits.delete(weakest ?? wait);
@@ -57,8 +57,8 @@ export class CallsAtWork {
     this.#waits.delete(wait);
   }
 
-  /** The waits through which this one waits for its own waiter, or for a call around it. */
-  #circleOf(wait: Wait): Wait[] | undefined {
+  /** The waits through which this one waits for its own waiter, or for an enclosing call of it. */
+  #cycleOf(wait: Wait): Wait[] | undefined {
     const goals = new Set([wait.waiter, ...callsAround(wait.waiter)]);
     const seen = new Set<Call>();
     for (const holder of wait.holders()) {
@@ -68,7 +68,7 @@ export class CallsAtWork {
     return undefined;
   }
 
-  /** A call ends when those inside it have ended, so what they wait for, it waits for. */
+  /** A call waits for its inner calls to end, so it also waits for everything that they wait for. */
   #pathFrom(call: Call, goals: ReadonlySet<Call>, seen: Set<Call>): Wait[] | undefined {
     if (goals.has(call)) return [];
     if (seen.has(call)) return undefined;

@@ -1,8 +1,8 @@
-/** Lets tasks that share a key happen one after the other, in the order they were asked for. Others are never held up. */
-export class Turns {
+/** Runs tasks that share a key one after another, in the order of the calls. Tasks with other keys never wait. */
+export class KeyedQueue {
   readonly #tails = new Map<string, Promise<void>>();
 
-  async take<T>(key: string, task: () => Promise<T>): Promise<T> {
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key);
     const { promise: done, resolve } = Promise.withResolvers<void>();
     this.#tails.set(key, done);
