@@ -13,7 +13,7 @@ describe("sums", () => {
 });
 `;
 
-it("test --json prints what came of each test, and nothing that the tests print", async () => {
+it("test --json prints the result of each test, and no output of the tests", async () => {
   const folder = createFolder({ "a.test.ts": TESTS, "b.test.ts": `throw new Error("cannot load");` });
   const { code, json, stderr } = await toolwright(folder, ["test", "--json"]);
   expect(json()).toMatchObject({
