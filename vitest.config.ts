@@ -23,8 +23,8 @@ export default defineConfig({
   },
   test: {
     globalSetup: ["test/postgres/global-setup.ts"],
-    // On two cores the default is one worker, and most tests wait for processes and servers.
-    maxWorkers: 2,
+    // On two cores the default is one worker. Many tests wait for leases, processes and servers, so three keep both cores busy.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 120_000,
     projects: [
