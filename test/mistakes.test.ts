@@ -64,7 +64,7 @@ const MISTAKES: Mistake[] = [
     "an option that does not exist",
     () => defineTool({ ...base, colour: 1 } as never),
     DEFINITION,
-    'unknown option "colour". It takes name, description, schema, ',
+    'unknown option "colour". Known options: name, description, schema, ',
   ],
   [
     "a text in place of a boolean",
@@ -94,7 +94,7 @@ const MISTAKES: Mistake[] = [
     "bare fields as the schema",
     () => defineTool({ ...base, schema: { q: z.string() } as never }),
     DEFINITION,
-    "Put z.object( … ) around its fields",
+    "Wrap its fields in z.object({ … })",
   ],
   [
     "a schema that accepts nothing",
@@ -155,7 +155,7 @@ const MISTAKES: Mistake[] = [
     "tools that were not awaited",
     () => createSmartAgent({ model, tools: Promise.resolve([look]) } as never),
     OPTION,
-    "tools must be a list of tools, an object of tools by name, or a registry, not a promise (await it first)",
+    "tools must be an array of tools, an object of tools by name, or a registry, not a promise (await it first)",
   ],
   [
     "one tool that was not awaited",
@@ -176,7 +176,7 @@ const MISTAKES: Mistake[] = [
     () => runtime().call("look" as never, { q: "" }),
     DEFINITION,
     'runtime.call: the first argument must be a tool, not "look"',
-    "Pass a tool made by defineTool",
+    "Pass a tool from defineTool",
   ],
   [
     "the run id in place of the options",
@@ -188,7 +188,7 @@ const MISTAKES: Mistake[] = [
     "a number as the run id",
     () => runtime().call(look, { q: "" }, { runId: 7 } as never),
     OPTION,
-    "runId must be a text that is not empty, not 7",
+    "runId must be a non-empty string, not 7",
   ],
   [
     "a misspelt run id",
@@ -320,7 +320,7 @@ const MISTAKES: Mistake[] = [
     "tools in place of a registry",
     () => registerToolsAsCLI(new Command(), { tools: [look] } as never),
     OPTION,
-    'unknown option "tools". It takes registry, runtime.',
+    'unknown option "tools". Known options: registry, runtime.',
   ],
   [
     "a schema of a workflow that is none",
@@ -350,19 +350,19 @@ const MISTAKES: Mistake[] = [
     "a number that is a text",
     () => nextToolSeq({ seq: "5" }),
     OPTION,
-    'nextToolSeq: seq must be a whole number of at least 0, not "5"',
+    'nextToolSeq: seq must be an integer of at least 0, not "5"',
   ],
   [
     "a run id that is a number, for a key",
     () => getToolIdempotencyKey({ runId: 5 } as never),
     OPTION,
-    "getToolIdempotencyKey: runId must be a text, not 5",
+    "getToolIdempotencyKey: runId must be a string, not 5",
   ],
   [
     "an approval outside any run",
     () => defineTool({ ...base, needsApproval: true }).execute({ q: "" }),
     "TOOL_APPROVAL_REQUIRED",
-    "needs a person's approval, and it was called outside any run",
+    "needs approval, but it was called outside any run",
     "Call the tool inside a run",
   ],
 ];

@@ -318,8 +318,8 @@ describe("names", () => {
     [{ aliases: { nope: "-n" } }, /cli\.aliases names "nope", which is not a field/],
     [{ aliases: { depth: "d" } }, /cli\.aliases\.depth must be a dash and a letter such as "-d", not "d"/],
     [{ aliases: { depth: "-h" } }, /cli\.aliases\.depth is "-h", which is already in use/],
-    [{ positionals: { name: "x" } }, /cli\.positionals must be a list of fields, or \{ name, parse \}/],
-    [{ positionals: [7] }, /cli\.positionals must be a list of fields/],
+    [{ positionals: { name: "x" } }, /cli\.positionals must be an array of fields, or \{ name, parse \}/],
+    [{ positionals: [7] }, /cli\.positionals must be an array of fields/],
     [{ aliases: { depth: 7 } }, /cli\.aliases must be an object such as/],
   ])("refuses a definition that cannot be, %j", (cli, message) => {
     const define = () =>

@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("at a terminal", () => {
       ["Run it?", "e\r"],
       ["arguments> ", `${clear}{"euros":7}\r`],
     ]);
-    expect(screen).toMatch(/The edited arguments do not fit "pay"[^]*Invalid JSON/);
+    expect(screen).toMatch(/The edited arguments are not valid for "pay"[^]*Invalid JSON/);
     expect(code).toBe(0);
     expect(paid(folder)).toMatch(/^7 Bo \S+\n$/);
   });

@@ -2,6 +2,7 @@
  * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
  * without one, and a clock that stands still. Only `openStores` knows which database it is.
  */
+import { isCallEnd, isCallStart } from "../../src/store/tables/write-calls.ts";
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
 import { onTestFinished } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
@@ -225,12 +226,14 @@ export function boundStore(store: Store, most = 2_000): Store {
   return watchStore(store, { onStatement: step, onRead: step });
 }
 
-/** Whether the statement is the one that puts an outcome on record. */
+/** Whether the statement stores the outcome of a call that has an intent. */
 export function isFinish(sql: string): boolean {
-  return sql.includes("key_read = ?11");
+  return isCallEnd({ kind: "change", sql, parameters: [] });
 }
 
-/** Whether the statement is the one that puts an intent on record. */
+/** Whether the statement stores an intent. */
 export function isIntent(sql: string): boolean {
-  return sql.startsWith("INSERT INTO toolwright_calls") || sql.includes("SET status = 'started'");
+  return (
+    sql.startsWith("INSERT INTO toolwright_calls") || isCallStart({ kind: "change", sql, parameters: [] })
+  );
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createRuntime, defineTool, type RuntimeEvent, ToolwrightError } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, watchStore } from "./harness.ts";
+import { createWorld, watchStore, isFinish } from "./harness.ts";
 import { createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -16,8 +16,7 @@ async function failingOnce(world: Awaited<ReturnType<typeof createWorld>>) {
   let fails = true;
   return watchStore(await world.open(), {
     onCommit(statements) {
-      if (!fails || !statements.some((sql) => sql.startsWith("UPDATE toolwright_calls SET status = ?5")))
-        return;
+      if (!fails || !statements.some(isFinish)) return;
       fails = false;
       throw new ToolwrightError("TOOL_STORE_FAILED", "the disk is full");
     },

@@ -2,7 +2,7 @@
 import { defineTool, type Store, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, until, watchStore, type World } from "./harness.ts";
+import { createWorld, until, watchStore, type World, isFinish } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -18,12 +18,11 @@ async function fillingStore(world: World, isFull: (sql: string) => boolean): Pro
 }
 
 const isIntent = (sql: string): boolean => sql.includes("INSERT INTO toolwright_calls");
-const isOutcome = (sql: string): boolean => sql.startsWith("UPDATE toolwright_calls SET status = ?5");
 
 describe("a bare call that meets a full disk", () => {
   it.each([
     ["before it began is made when it is called again", isIntent, 3],
-    ["when its outcome was to be written is found when it is called again", isOutcome, 2],
+    ["when its outcome was to be written is found when it is called again", isFinish, 2],
   ])("%s, and the equal calls before it are not forgotten", async (_name, matches, effectsAfter) => {
     const world = await createWorld();
     let isFull = false;
@@ -49,7 +48,7 @@ describe("an outcome that could not be committed in a process that lives on", ()
   it("is written when the store is back, and another process gets it", async () => {
     const world = await createWorld();
     let isFull = true;
-    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const store = await fillingStore(world, (sql) => isFull && isFinish(sql));
     const { charge, effects } = createBlindCharge();
     const runtime = await world.runtime({ store });
     await expect(runtime.call(charge, args, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
@@ -93,7 +92,7 @@ describe("an outcome that could not be committed in a process that lives on", ()
   it("holds no reservation once it is settled", async () => {
     const world = await createWorld();
     let isFull = true;
-    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const store = await fillingStore(world, (sql) => isFull && isFinish(sql));
     const { charge } = createBlindCharge();
     const runtime = await world.runtime({ store, limits: { maxParallelTools: 1 } });
     await expect(runtime.call(charge, args, task)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
@@ -118,7 +117,7 @@ describe("a call inside a call that could not be recorded", () => {
   it("settles for the tool, keeps the outer call from ending, and the next call of both finds the effect", async () => {
     const world = await createWorld();
     let isFull = false;
-    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const store = await fillingStore(world, (sql) => isFull && isFinish(sql));
     const { charge, effects } = createBlindCharge({}, () => {
       isFull = true;
     });
@@ -134,7 +133,7 @@ describe("a call inside a call that could not be recorded", () => {
   it("lets another process go on with both", async () => {
     const world = await createWorld();
     let isFull = false;
-    const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));
+    const store = await fillingStore(world, (sql) => isFull && isFinish(sql));
     const { charge, effects } = createCharge({ acceptsIdempotencyKey: true }, () => {
       isFull = true;
     });

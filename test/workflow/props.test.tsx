@@ -199,7 +199,7 @@ describe("a task", () => {
       hint: expect.stringContaining('add an agent: <Task id="t" agent={…}>') as string,
     });
     expect((await run(() => Promise.reject(new Error("Gone.")))).error).toMatchObject({
-      hint: "Fix what the message names, then resume the run.",
+      hint: "Fix the problem that the message names, then resume the run.",
     });
   });
 });
