@@ -53,7 +53,7 @@ it("waits with exit code 3, is decided in other processes, and resumes", async (
   });
   const again = await toolwright(folder, ["deny", second?.id ?? ""]);
   expect(again.code).toBe(1);
-  expect(again.stderr).toContain('is "approved" already');
+  expect(again.stderr).toContain('is already "approved"');
 
   const done = await toolwright(folder, ["resume", "q", "--json"]);
   expect(done.json()).toMatchObject({ status: "finished", output: { paid: 7 } });
