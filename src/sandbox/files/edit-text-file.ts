@@ -85,7 +85,7 @@ function isUnchanged(before: BigIntStats, now: BigIntStats | undefined): boolean
 function changedMeanwhile(shown: string): Error {
   return fileError(
     "TOOL_PATCH_FAILED",
-    `Failed to apply patch: ${shown} was changed by somebody else meanwhile.`,
+    `Failed to apply patch: ${shown} was changed by another process in the meantime.`,
     {
       retryable: true,
     },
