@@ -1,7 +1,7 @@
 /**
- * Finds what git would run or obey because a configuration names it: the hooks folder, included files, and programs
- * of filters, drivers, aliases and the like. It only names paths; the caller keeps those in the root. It must never
- * follow them.
+ * Finds what git would run or obey because a configuration names it: the hooks folder, included files, and programs of
+ * filters, drivers, aliases and the like. It reads configuration files, including those that they include, and
+ * otherwise only names paths. The caller keeps those in the root.
  */
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";

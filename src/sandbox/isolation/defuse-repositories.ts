@@ -1,5 +1,5 @@
 /**
- * Disarms a repository that a command created: `git init` is allowed, but the `git status` of an outer repository
+ * Defuses a repository that a command created: `git init` is allowed, but the `git status` of an outer repository
  * looks into an inner one. Settings known to be harmless stay, the others become comments, and hooks lose their
  * execute permission. Only links are deleted, and nothing is renamed. It must never write through a link.
  */
@@ -23,7 +23,7 @@ import { formatGitConfig, parseGitConfig, type ConfigEntry } from "../files/git-
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
 
 /**
- * Returns the names of the disarmed settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
+ * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
  */
 export function defuseRepository(root: string, gitDir: string, mode: "look" | "change"): string[] {
   const folder = openFolderBelow(root, gitDir);

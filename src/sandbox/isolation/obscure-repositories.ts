@@ -1,6 +1,6 @@
 /**
  * Finds repositories below folders whose names are not valid UTF-8. Such a name has no text form, so nothing below it
- * can be mounted. Changes that a command made there are disarmed after the command instead. It must never follow a
+ * can be mounted. Changes that a command made there are defused after the command instead. It must never follow a
  * link.
  */
 import { closeSync, constants, lstatSync, openSync, readdirSync } from "node:fs";

@@ -58,7 +58,7 @@ function filterFor(arch: SeccompArchitecture, options: SeccompOptions): Buffer {
   return remember(filters, JSON.stringify(options), () => buildSeccompFilter(arch, options));
 }
 
-/** Perl parses the script for every command, so comments are removed. */
+/** Perl parses the script with each command, so comments are removed. */
 const COMMENT = /^ *#.*\n/gm;
 
 function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
