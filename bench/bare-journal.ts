@@ -1,4 +1,4 @@
-/** The least that a durable call can cost: one row, written before and updated after, each in its own transaction. */
+/** The minimum cost of a durable call: one row, written before and updated after, each in its own transaction. */
 import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 
@@ -7,7 +7,7 @@ export interface BareJournal {
   close(): void;
 }
 
-/** @param full whether the intent survives a loss of power */
+/** @param full Whether the intent survives a power loss. */
 export function openBareJournal(path: string, full: boolean): BareJournal {
   const database = new DatabaseSync(path);
   database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");

@@ -1,6 +1,6 @@
 /**
- * Numbers, never assertions: `npm run bench` prints a table and, last, one line of JSON. Ratios are within one run;
- * absolute times say more about the machine. `npm run bench -- growth` runs one section.
+ * Prints numbers and never asserts: `npm run bench` prints a table and, last, one line of JSON. Ratios compare rows
+ * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section.
  */
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
 import { benchGrowth } from "./growth.ts";
@@ -16,9 +16,9 @@ export interface Row {
   readonly what: string;
   readonly value: number;
   readonly unit: "µs" | "ms" | "MB" | "bytes";
-  /** Against the base of its section. */
+  /** Ratio to the base of its section. */
   readonly ratio?: number;
-  /** What the ratio, or the value where there is no ratio, should not exceed. */
+  /** The limit for the ratio, or for the value if there is no ratio. */
   readonly target?: number;
 }
 

@@ -27,7 +27,7 @@ export function benchGrowth(): Promise<Row[]> {
     for (const total of STEPS) {
       const from = made;
       const started = performance.now();
-      // As agents do: many tasks of a hundred calls each.
+      // Like agents: many tasks of a hundred calls each.
       for (let first = from; first < total; first += 100) {
         await runtime.run({ runId: "growth", nodeId: `task ${first}` }, async () => {
           for (let index = first; index < first + 100; index += 1) await step.execute({ index });

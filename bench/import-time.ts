@@ -1,4 +1,4 @@
-/** What importing the root costs, against importing `zod` alone, each in a fresh process. */
+/** The cost of importing the package root, against importing `zod` alone, each in a fresh process. */
 import { execFileSync } from "node:child_process";
 import type { Row } from "./bench.ts";
 import { median } from "./measure.ts";

@@ -1,11 +1,13 @@
-/** Times work in small rounds that take turns, so that what disturbs the machine disturbs all alike. Medians count. */
+/**
+ * Times work in small alternating rounds, so that noise on the machine affects all contenders alike. Reports medians.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Contender {
   readonly name: string;
-  /** Does `count` operations. `from` counts on, so that no two operations of a contender are alike. */
+  /** Runs `count` operations. `from` keeps increasing, so that no two operations of a contender are the same. */
   round(from: number, count: number): Promise<void> | void;
 }
 
@@ -17,7 +19,7 @@ export async function compare(
   const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round += 1) {
     for (const [index] of contenders.entries()) {
-      // Another one is first each time: a garbage collection that comes once a round must not always hit the same one.
+      // Rotate the order: a garbage collection once per round must not always hit the same contender.
       const contender = contenders[(index + round) % contenders.length] as Contender;
       const started = performance.now();
       await contender.round(round * options.count, options.count);

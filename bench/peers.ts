@@ -1,4 +1,4 @@
-/** Other makers' packages, installed in a folder of their own when they are first compared with. */
+/** Packages by other vendors, installed in a separate folder when a comparison first needs them. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "peers");
 
-/** `undefined` where it cannot be installed, for example offline. */
+/** `undefined` if it cannot be installed, for example offline. */
 export function loadPeer(name: string): unknown {
   if (!existsSync(join(FOLDER, "node_modules", name))) {
     const options = { cwd: FOLDER, stdio: "ignore" } as const;
@@ -15,7 +15,7 @@ export function loadPeer(name: string): unknown {
   try {
     return createRequire(join(FOLDER, "package.json"))(name) as unknown;
   } catch {
-    // Without it the other rows are still worth something.
+    // The other rows are still useful without it.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What one call costs: against the bare journal at the same commit level, and in the AI SDK's loop. */
+/** The cost of one call: against the bare journal at the same commit level, and in the AI SDK's loop. */
 import { generateText, isStepCount } from "ai";
 import { join } from "node:path";
 import { createRuntime, defineTool } from "toolwright";
@@ -77,7 +77,7 @@ export function benchPerCall(): Promise<Row[]> {
   });
 }
 
-/** A turn with many calls, in the AI SDK's own loop, with and without a record. */
+/** A turn with many calls, in the AI SDK's own loop, with and without logging. */
 export function benchAiSdk(): Promise<Row[]> {
   return inFolder(async (folder) => {
     const runtime = createRuntime({ store: join(folder, "sdk.db") });
@@ -108,7 +108,7 @@ export function benchAiSdk(): Promise<Row[]> {
     const us = (name: string): number => times.get(name) ?? Number.NaN;
     return [
       row("AI SDK loop, 64 calls a turn, no record", us("plain"), us("plain")),
-      row("AI SDK loop, 64 calls a turn, on record", us("ours"), us("plain")),
+      row("AI SDK loop, 64 calls a turn, logged", us("ours"), us("plain")),
     ];
   });
 }

@@ -1,4 +1,4 @@
-/** The same calls on a real PostgreSQL server with a pool: one after the other, and 64 at once. */
+/** The same calls on a real PostgreSQL server with a pool: sequentially, and 64 at once. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { createRuntime, defineTool } from "toolwright";

@@ -1,4 +1,4 @@
-/** What it takes to look at a store that holds many runs, beyond the start of the command itself. */
+/** The cost of listing a store that holds many runs, without the start of the command itself. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -25,7 +25,7 @@ export function benchPs(): Promise<Row[]> {
   });
 }
 
-/** One real run, and as many copies of its rows. */
+/** One real run, and many copies of its rows. */
 async function createRuns(store: string): Promise<void> {
   const { Workflow, Task, smithers, outputs } = createSmithers({ n: z.number() }, { dbPath: store });
   const workflow = smithers(() =>

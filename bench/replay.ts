@@ -1,4 +1,4 @@
-/** A resume: how long it takes to hand back what is on record. */
+/** How long a resume takes to replay what is logged. */
 import { join } from "node:path";
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";

@@ -9,7 +9,7 @@ import { unshare } from "../src/sandbox/tiers/unshare.ts";
 import type { Row } from "./bench.ts";
 import { compare } from "./measure.ts";
 
-/** What a command may cost, in plain spawns. */
+/** The limit for a command, as a multiple of a plain spawn. */
 const TARGETS: readonly (readonly [Tier, number])[] = [
   [bwrap, 5],
   [unshare, 8],

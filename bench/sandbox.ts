@@ -1,4 +1,4 @@
-/** What confinement costs, each against the plain way of doing the same. */
+/** The cost of confinement, each against the same work without it. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ async function benchFlood(rootDir: string): Promise<Row[]> {
   ];
 }
 
-/** A patch in the middle of a file, at ten times the size: the ratio is what linear time gives. */
+/** A patch in the middle of a file, at ten times the size. The ratio is per megabyte, so linear time gives 1. */
 async function benchPatch(rootDir: string, inside: Inside): Promise<Row[]> {
   const rows: Row[] = [];
   let base = 0;

@@ -1,4 +1,6 @@
-/** What a call costs under the smart agent: with little and with much behind it, in one wide turn, and beside other loops. */
+/**
+ * The cost of a call in the smart agent: with short and long histories, in one wide turn, and against other loops.
+ */
 import { generateText, isStepCount } from "ai";
 import { join } from "node:path";
 import { createRuntime, createSmartAgent, defineTool, type AgentInput, type AgentMessage } from "toolwright";
@@ -21,7 +23,7 @@ const callOf = (index: number) => ({
   input: JSON.stringify({ index }),
 });
 
-/** Calls so often, then answers. Says nothing about what it is asked, so that only the loop is measured. */
+/** Makes a fixed number of calls, then answers. It ignores its input, so that only the loop is measured. */
 function modelOf(answers: number, calls: number, onAsked: (asked: number) => void = () => undefined) {
   let asked = 0;
   return {
@@ -82,7 +84,9 @@ export function benchSmartAgent(): Promise<Row[]> {
 
 const CALLS = 200;
 
-/** From the first request to the last: what an invoke itself costs, which looks at its input once, is another row. */
+/**
+ * Measured from the first request to the last. A separate row measures the invoke itself, which reads its input once.
+ */
 async function withHistory(folder: string): Promise<Row[]> {
   const rows: Row[] = [];
   let base = 0;
@@ -111,7 +115,7 @@ async function withHistory(folder: string): Promise<Row[]> {
   return rows;
 }
 
-/** One invoke that goes on and on. */
+/** One long invoke. */
 async function longRun(folder: string): Promise<Row[]> {
   const TURNS = 10_000;
   await using runtime = createRuntime({ store: join(folder, "long.db") });
@@ -136,7 +140,9 @@ async function longRun(folder: string): Promise<Row[]> {
   ];
 }
 
-/** One run of many invokes, each with the state of the one before and one call. It hands in all that was said. */
+/**
+ * One run of many invokes, each with the state of the previous one and one call. It passes in the whole conversation.
+ */
 async function longChat(folder: string): Promise<Row[]> {
   await using runtime = createRuntime({ store: join(folder, "chat.db") });
   const rows: Row[] = [];
@@ -181,7 +187,7 @@ async function wideTurn(folder: string): Promise<Row[]> {
   ];
 }
 
-/** One call after the other, in loops that do nothing else. Only ours are on record. */
+/** Sequential calls in loops that do nothing else. Only ours are logged. */
 async function sideBySide(folder: string): Promise<Row[]> {
   await using runtime = createRuntime({ store: join(folder, "side.db") });
   const plain = {
@@ -197,7 +203,7 @@ async function sideBySide(folder: string): Promise<Row[]> {
         prompt: "Go.",
         stopWhen: isStepCount(CALLS + 2),
       }),
-    "smart agent, on record": () =>
+    "smart agent, logged": () =>
       createSmartAgent({ model: modelOf(CALLS, 1), tools: [step], runtime }).invoke({
         messages: [{ role: "user", content: "Go." }],
       }),

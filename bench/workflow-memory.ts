@@ -1,4 +1,4 @@
-/** A program of its own, since memory is a matter of the whole process: runs so many tasks, prints the most that it used. */
+/** A separate program, because memory is measured per process: runs a number of tasks and prints the peak memory. */
 import { manyTasks } from "./workflow.ts";
 import { runWorkflow } from "toolwright";
 

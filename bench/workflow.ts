@@ -1,4 +1,4 @@
-/** What a task costs: against the bare journal, as their number grows, and when they are found on record. */
+/** The cost of a task: against the bare journal, as the number of tasks grows, and when its result is replayed. */
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** The most memory that a process needs for so many tasks. */
+/** The peak memory of a process that runs this many tasks. */
 function memoryOf(count: number, folder: string): number {
   const program = fileURLToPath(new URL("./workflow-memory.ts", import.meta.url));
   const { stdout, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-/** `runWorkflow` for those who write in Effect. A run that cannot be run fails with a ToolwrightError. */
+/** `runWorkflow` as an Effect. If the workflow cannot be run, the Effect fails with a ToolwrightError. */
 import { Effect } from "effect";
 import { ToolwrightError } from "./errors.ts";
 import { messageOf } from "./invoke/error-record.ts";
@@ -10,14 +10,17 @@ import {
   type WorkflowResult,
 } from "./workflow/run-workflow.ts";
 
-/** Each time the Effect is run, it is another run, unless `runId` says which. Interrupted, it leaves a run that resumes. */
+/**
+ * Each execution of the Effect starts a new run, unless `runId` names one. If interrupted, it leaves a run that can
+ * be resumed.
+ */
 export function runWorkflow<S extends Schemas>(
   workflow: WorkflowDefinition<S>,
   options: RunWorkflowOptions = {},
 ): Effect.Effect<WorkflowResult, ToolwrightError> {
   return Effect.suspend(() => {
     const interrupted = new AbortController();
-    // What is not a signal is refused by the run itself, by name.
+    // The run itself rejects a value that is not a signal, by option name.
     const { signal } = options;
     const run = runAsPromise(workflow, {
       ...options,
@@ -28,7 +31,7 @@ export function runWorkflow<S extends Schemas>(
             ? AbortSignal.any([signal, interrupted.signal])
             : signal,
     });
-    // The fiber ends when the run has put on record how it stands, not before.
+    // The fiber ends only after the run has stored its state.
     const stop = Effect.promise(async () => {
       interrupted.abort(new Error("the fiber was interrupted"));
       await run.catch(() => undefined);

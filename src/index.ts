@@ -1,4 +1,4 @@
-/** Toolwright: tools that are defined once, on record at every call, and whose side effects happen once. */
+/** Toolwright: define a tool once, log every call of it, and run its side effects once. */
 
 export { ERROR_CODES, ToolwrightError } from "./errors.ts";
 export type { Effect, ErrorCode, ModelError, ToolwrightErrorOptions } from "./errors.ts";

@@ -1,7 +1,7 @@
 /**
- * Carries a restore out, in the sandbox with the root writable: an agent may exchange folders for links meanwhile.
- * Deletes first, since a file may stand where the snapshot has a folder. It must never remove a folder that still holds
- * something, nor the root itself. To run it twice does no harm.
+ * Performs a restore, in the sandbox with the root writable, because an agent may replace folders with links at the
+ * same time. It deletes first, because a file may be where the snapshot has a folder. It must never remove a folder
+ * that is not empty, nor the root itself. Running it twice does no harm.
  */
 import { lstatSync, type Stats } from "node:fs";
 import { quoted } from "../terminal/terminal-text.ts";
@@ -12,7 +12,7 @@ import type { PrivateGitDir } from "./private-git-dir.ts";
 import { joinNul } from "./run-git.ts";
 
 export interface AppliedRestore extends RestorePlan {
-  /** The snapshot's entries, and where its objects were verified. */
+  /** The snapshot's entries, and the folder with its verified objects. */
   readonly index: string;
   readonly objects: string;
 }
@@ -26,13 +26,13 @@ export async function applyRestore(
   if (deletions.length > 0) {
     await shell("rm", `${at} exec xargs -0 rm -f --`, { input: joinNul(deletions) });
     const folders = foldersOf(deletions, Buffer.from(scope[0] ?? "").toString("latin1"));
-    // It fails for those that still hold something.
+    // `rmdir` fails for folders that are not empty.
     const remove = `${at} xargs -0 rmdir -- 2>/dev/null; true`;
     if (folders.length > 0) await shell("rmdir", remove, { input: joinNul(folders) });
   }
   if (writes.length === 0) return;
   const modes = writes.map((path) => fileAt(top, path)?.mode);
-  // With -f, a link in the place of a folder is replaced and not followed. No hook belongs to this command.
+  // With -f, a link in place of a folder is replaced and not followed. This command has no hooks.
   await git(["checkout-index", "-f", "-z", "--stdin"], {
     input: joinNul(writes),
     env: { GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: objects },
@@ -43,7 +43,7 @@ export async function applyRestore(
   }
 }
 
-/** Git knows only who may execute; a file that was closed to others has to stay so. */
+/** Git stores only the executable bit. A file that was closed to others has to stay closed. */
 function readersOf(
   top: string,
   writes: readonly string[],
@@ -65,7 +65,7 @@ function fileAt(top: string, path: string): Stats | undefined {
     const stats = lstatSync(placeOf(top, path), { throwIfNoEntry: false });
     return stats?.isFile() === true ? stats : undefined;
   } catch {
-    return undefined; // Below something that is no folder.
+    return undefined; // A parent is not a folder.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The options of the functions for snapshots. One of them turns the sandbox off. */
+/** The options of the snapshot functions. `isolation` can turn the sandbox off. */
 import { aFullText, anInteger, anIsolation, aSignal, aStore, aText } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Refuses a restore that would have to delete what it must leave alone: a file of the snapshot whose place is taken
- * by a folder with ignored files or with another repository, or a folder whose place is taken by an ignored file.
+ * Refuses a restore that would have to delete something it must leave alone. Either the snapshot has a file where
+ * there is now a folder with ignored files or another repository, or it has a folder where there is now an ignored
+ * file.
  */
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { ToolwrightError, type ErrorCode } from "../errors.ts";
@@ -31,7 +32,7 @@ export function checkRestore(top: string, { writes, deletions }: RestorePlan): v
   }
 }
 
-/** Whether everything below a folder is to be deleted anyway. */
+/** Whether everything below a folder will be deleted anyway. */
 function isGoing(top: string, folder: string, going: ReadonlySet<string>): boolean {
   return readdirSync(placeOf(top, folder), { withFileTypes: true, encoding: "buffer" }).every((entry) => {
     const path = `${folder}/${entry.name.toString("latin1")}`;
@@ -47,7 +48,7 @@ function statsOf(top: string, path: string): Stats | undefined {
   try {
     return lstatSync(placeOf(top, path), { throwIfNoEntry: false });
   } catch {
-    return undefined; // Below a file that is to be deleted, or that was refused already.
+    return undefined; // Below a file that will be deleted or was already refused.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the repository whose work tree holds a folder, from the layout of its files. It must never follow a link in the
- * root, nor ask a configuration in the root where the work tree is: an agent may have written both.
+ * Finds the repository whose work tree contains a folder, from the layout of its files. It must never follow a link
+ * in the root, nor use a configuration in the root to find the work tree: an agent may have written both.
  */
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -11,17 +11,17 @@ import { findGit, type GitProgram } from "./git-program.ts";
 
 export interface Repository {
   readonly program: GitProgram;
-  /** The real path of the root, and of the work tree that holds it. */
+  /** The real paths of the root and of the work tree that contains it. */
   readonly root: string;
   readonly top: string;
-  /** The root within the work tree as a pathspec: a list of one path, or empty where both are the same. */
+  /** The root within the work tree as a pathspec: a list of one path, or empty if both are the same. */
   readonly scope: readonly string[];
   /** The git folder of this work tree, and the one that all work trees of the repository share. */
   readonly gitDir: string;
   readonly commonDir: string;
 }
 
-/** `undefined` where the folder is in no repository. */
+/** `undefined` if the folder is not in a repository. */
 export function findRepository(rootDir: string): Repository | undefined {
   const root = realRoot(rootDir);
   const found = findGitDir(root);
@@ -32,7 +32,7 @@ export function findRepository(rootDir: string): Repository | undefined {
   return { program, root, top, scope, gitDir, commonDir };
 }
 
-/** What git has to see of the repository beside the root: nothing an agent can write, since it lies outside. */
+/** Paths outside the root that git has to see. An agent cannot write them. */
 export function placesOutside({ root, top, commonDir }: Repository): string[] {
   const places = isInside(commonDir, root) ? [] : [commonDir];
   for (let folder = root; folder !== top;) {
@@ -56,7 +56,7 @@ function realRoot(rootDir: string): string {
     const real = realpathSync.native(resolve(rootDir));
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // The same answer as for a file.
+    // Handled like a file.
   }
   throw unusableRoot(rootDir);
 }
@@ -72,7 +72,7 @@ function findGitDir(root: string): GitFolders | undefined {
     const entry = join(top, ".git");
     const stats = lstatSync(entry, { throwIfNoEntry: false });
     if (stats?.isSymbolicLink() === true) throw untrusted(".git is a link");
-    // An empty `.git` folder is no repository, and git looks further up too.
+    // An empty `.git` folder is not a repository, and git searches further up too.
     if (stats?.isDirectory() === true && exists(join(entry, "HEAD"))) {
       if (exists(join(entry, "commondir"))) throw untrusted(".git/commondir leads to another folder");
       return { top, gitDir: entry, commonDir: entry };
@@ -83,8 +83,8 @@ function findGitDir(root: string): GitFolders | undefined {
 }
 
 /**
- * A linked work tree and a submodule have a file `.git` with one line, `gitdir: <path>`. An agent may have written it, so
- * the folder that it names counts only if that folder names this work tree, which an agent cannot make it do.
+ * A linked work tree and a submodule have a `.git` file with one line, `gitdir: <path>`. An agent may have written
+ * it, so the folder that it names counts only if that folder names this work tree, which an agent cannot forge.
  */
 function followGitFile(top: string, file: string): GitFolders {
   const target = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? "")?.[1];
@@ -108,7 +108,7 @@ function followGitFile(top: string, file: string): GitFolders {
   };
 }
 
-/** `git worktree` writes the way back into a file, `git submodule` into the configuration. */
+/** `git worktree` stores the path of the work tree in a file, `git submodule` in the configuration. */
 function workTreeOf(gitDir: string): string | undefined {
   const linked = readSmallFile(join(gitDir, "gitdir"))?.replace(/[\r\n]+$/, "");
   const named =
@@ -118,7 +118,7 @@ function workTreeOf(gitDir: string): string | undefined {
   try {
     return named === undefined ? undefined : realpathSync.native(resolve(gitDir, named));
   } catch {
-    return undefined; // It names a folder that is gone.
+    return undefined; // The named folder is gone.
   }
 }
 
@@ -133,11 +133,11 @@ function untrusted(why: string): ToolwrightError {
 
 function readSmallFile(file: string): string | undefined {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  // To open a pipe would wait for ever.
+  // Opening a pipe would block indefinitely.
   return stats?.isFile() === true && stats.size <= 65_536 ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Also as a link that leads nowhere: HEAD was one in old repositories. */
+/** Also true for a dangling link: HEAD was one in old repositories. */
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Which git is run and what it inherits: a program outside the root, and an environment built from nothing. It must
- * never pass on a GIT_* variable of this process, nor find a program that an agent could have written.
+ * Chooses the git program and its environment: a program outside the root, and an environment built from scratch. It
+ * must never pass on a GIT_* variable of this process, nor find a program that an agent could have written.
  */
 import { homedir } from "node:os";
 import { ToolwrightError } from "../errors.ts";
@@ -26,7 +26,7 @@ export function findGit(roots: readonly string[], from: NodeJS.ProcessEnv = proc
   return { file, env: { ...FIXED_ENVIRONMENT, PATH: path, ...homeOf(from) } };
 }
 
-/** What every git command gets in front: programs and upkeep off, whatever a config file says. */
+/** Placed before every git command: turns off programs and maintenance, whatever a config file says. */
 export const FIXED_ARGUMENTS: readonly string[] = [
   "--no-pager",
   ...[
@@ -39,7 +39,7 @@ export const FIXED_ARGUMENTS: readonly string[] = [
     "gc.auto=0",
     "maintenance.auto=false",
     "protocol.allow=never",
-    // Git refuses folders of other users because their config may run programs; here nothing in it can.
+    // Git refuses folders of other users because their config may run programs. Here it cannot run any.
     "safe.directory=*",
   ].flatMap((setting) => ["-c", setting]),
 ];
@@ -54,13 +54,13 @@ const FIXED_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_LITERAL_PATHSPECS: "1",
   GIT_TERMINAL_PROMPT: "0",
   GIT_NO_REPLACE_OBJECTS: "1",
-  // A partial clone would fetch what it lacks, by programs that its config names. The list of protocols beats
-  // every `protocol.*.allow` there; "none" is the name of no protocol.
+  // A partial clone would fetch missing objects with programs that its config names. The list of protocols overrides
+  // every `protocol.*.allow`; "none" is not the name of a protocol.
   GIT_NO_LAZY_FETCH: "1",
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** The user's own configuration is found through these; it lies outside the root. */
+/** Git finds the user's own configuration through these variables. It lies outside the root. */
 function homeOf(from: NodeJS.ProcessEnv): Record<string, string> {
   const config = from["XDG_CONFIG_HOME"];
   const home = { HOME: from["HOME"] ?? homedir() };

@@ -1,4 +1,4 @@
-/** What snapshots a repository holds: the refs whose commits the store has. Reads only. */
+/** Lists the snapshots in a repository: the refs whose commits the store has. Reads only. */
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { listSnapshots } from "../store/tables/snapshots.ts";
@@ -23,12 +23,12 @@ export interface GitSnapshot {
 export interface ListGitSnapshotsOptions {
   readonly rootDir: string;
   readonly runId?: string | undefined;
-  /** The runtime's store. Default: the one this process last took a snapshot with, else `toolwright.db`. */
+  /** The runtime's store. Defaults to the one this process last took a snapshot with, else `toolwright.db`. */
   readonly store?: StoreOption | undefined;
   readonly isolation?: IsolationMode | undefined;
 }
 
-/** By run, then by number; empty where the root is in no git work tree. */
+/** Ordered by run, then by number. Empty if the root is not in a git work tree. */
 export async function listGitSnapshots(options: ListGitSnapshotsOptions): Promise<GitSnapshot[]> {
   checkOptions(LIST_SNAPSHOTS, options);
   const { rootDir, runId, store, isolation } = options;

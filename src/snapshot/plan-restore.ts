@@ -1,7 +1,7 @@
 /**
- * What a restore would write and delete: the difference between the present content and the snapshot, within the
- * root. It must never plan to change a file that tools may not change, to delete a file that is ignored now or was when
- * the snapshot was taken, nor to touch another repository inside the work tree. Changes nothing.
+ * Plans what a restore writes and deletes: the difference between the current content and the snapshot, within the
+ * root. It must never plan to change a file that tools may not change, to delete a file that is ignored now or was
+ * ignored at the snapshot, or to touch another repository inside the work tree. It changes nothing itself.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,19 +11,19 @@ import { isLeftAlone } from "./protected-names.ts";
 import { joinNul, splitNul } from "./run-git.ts";
 import type { IsUnkept } from "./unkept-files.ts";
 
-/** Paths from the top of the work tree, as Latin-1 of their bytes. */
+/** Paths from the top of the work tree, as the Latin-1 form of their bytes. */
 export interface RestorePlan {
   readonly writes: readonly string[];
   readonly deletions: readonly string[];
-  /** What differs, and is protected. */
+  /** Protected files that differ from the snapshot. */
   readonly leftAlone: readonly string[];
 }
 
 export interface RestoreRequest {
   readonly snapshot: string;
-  /** Where its objects were verified. */
+  /** The folder with its verified objects. */
   readonly objects: string;
-  /** Gets the snapshot's entries. */
+  /** Receives the snapshot's entries. */
   readonly index: string;
   readonly isUnkept: IsUnkept;
 }
@@ -56,7 +56,7 @@ export async function planRestore(
   };
 }
 
-/** The mode of an entry that stands for another repository. */
+/** The mode of an entry that represents another repository. */
 const GITLINK = "160000";
 
 /** Mode and id of each path of an index, within the root. Each part is `<mode> <id> <stage>`, a tab and the path. */
@@ -74,7 +74,9 @@ async function listIndex(
   );
 }
 
-/** Asks the snapshot's own `.gitignore` files, in a folder that holds nothing else: the present ones may be gone. */
+/**
+ * Evaluates the snapshot's own `.gitignore` files in an otherwise empty folder, because the current ones may be gone.
+ */
 async function ignoredAtSnapshot(
   { reading: { git }, folder }: PrivateGitDir,
   { index, ...objects }: Readonly<Record<string, string>> & { readonly index: string },
@@ -87,7 +89,7 @@ async function ignoredAtSnapshot(
   const tracked = splitNul(await git(["ls-files", "-z", "--cached"], { cwd, env }));
   const rules = tracked.filter((path) => path === ".gitignore" || path.endsWith("/.gitignore"));
   await git(["checkout-index", "-z", "--stdin"], { cwd, env, input: joinNul(rules) });
-  // This command takes no literal paths; "./" keeps a colon at the start of a name from being read as magic.
+  // This command does not accept literal paths. "./" keeps a leading colon from being parsed as pathspec magic.
   const output = await git(["check-ignore", "-z", "--no-index", "--stdin"], {
     cwd,
     env: { ...env, GIT_LITERAL_PATHSPECS: "0" },

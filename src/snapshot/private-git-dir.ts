@@ -1,9 +1,10 @@
 /**
- * A folder of our own for the time of one operation, which is also the root of the sandbox in which the work tree is
- * read. Its git folder shares the refs of the repository and nothing else, so that no config, hook, attribute or index
- * of the repository is read by a command that could act on it. New objects stay here until they are stored.
+ * A private folder for one operation, which is also the root of the sandbox in which the work tree is read. Its git
+ * folder shares only the refs of the repository, so that no command reads a config, hook, attribute or index that it
+ * could act on. New objects stay here until they are stored.
  *
- * Links lead from here into the repository. Only git in the sandbox may follow them: an agent can exchange their targets.
+ * Links lead from here into the repository. Only git in the sandbox may follow them: an agent can replace their
+ * targets.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,11 +20,11 @@ import { readUserIgnores } from "./user-ignores.ts";
 export interface PrivateGitDir extends Disposable {
   readonly folder: string;
   readonly index: string;
-  /** Where new objects are put. */
+  /** Where new objects are written. */
   readonly objects: string;
   /** The commit of HEAD, or `undefined` before the first one. */
   readonly head: string | undefined;
-  /** The root is read-only here: git reads the work tree, and writes into this folder alone. */
+  /** The root is read-only: git reads the work tree and writes only to this folder. */
   readonly reading: Workplace;
   /** The git folder of the repository is writable, and this folder is read-only. */
   readonly storing: Workplace;
@@ -31,7 +32,7 @@ export interface PrivateGitDir extends Disposable {
   readonly restoring: Workplace;
 }
 
-/** What runs in one kind of sandbox. */
+/** Functions that run in one kind of sandbox. */
 export interface Workplace {
   readonly place: GitPlace;
   readonly git: Git;
@@ -72,14 +73,14 @@ async function open(
   const common = { program, inputs, isolation, signal, cwd: gitDir, env: { GIT_DIR: gitDir } };
   const shown = [root, ...placesOutside(repository)];
   const facts = await readRepository({ ...common, writable: folder, shown }, repository, { own, index });
-  // A linked work tree of a bare repository is one all the same.
+  // A linked work tree of a bare repository is still a work tree.
   if (facts.isBare && commonDir === gitDir) return undefined;
 
   fillGitDir(own, facts);
   writeFileSync(join(own, "excludes"), await readUserIgnores(program, inputs));
   for (const name of ["refs", "packed-refs", "reftable"]) symlinkSync(join(commonDir, name), join(own, name));
   symlinkSync(join(commonDir, "objects"), inside("repository-objects"));
-  // For what needs no ref of the repository, and may not see any.
+  // For commands that need no refs of the repository and must not see any.
   fillGitDir(inside("git-apart"), facts);
   mkdirSync(inside("git-apart/refs"));
 
@@ -109,7 +110,7 @@ async function open(
       shown: [folder],
       cwd: folder,
       env: { ...env, GIT_OBJECT_DIRECTORY: join(commonDir, "objects") },
-      // To stop in the middle would leave locks behind.
+      // Stopping in the middle would leave locks behind.
       signal: undefined,
     }),
     restoring: workplace({
@@ -139,7 +140,10 @@ function fillGitDir(folder: string, { objectFormat, refStorage }: RepositoryFact
   writeFileSync(join(folder, "info", "attributes"), RAW_BYTES);
 }
 
-/** Files are kept byte for byte: no filter, no line ends, no encodings. This file beats every `.gitattributes`. */
+/**
+ * Stores files byte for byte: no filters, no line ending conversion, no encodings. This file overrides every
+ * `.gitattributes`.
+ */
 const RAW_BYTES = "* -text -ident !eol !crlf !filter !working-tree-encoding\n";
 
 function temporaryFolder({ root }: Repository): string {

@@ -1,4 +1,4 @@
-/** Reads the refs that have the names of snapshots. Which of them are snapshots is for the store to say. */
+/** Reads the refs that are named like snapshots. The store decides which of them are snapshots. */
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { seqOf } from "./snapshot-ref.ts";
 
@@ -8,7 +8,7 @@ export interface SnapshotRef {
   readonly commit: string;
 }
 
-/** Those whose name starts with `prefix`, which ends in a slash; by run, then by number. */
+/** Refs whose name starts with `prefix`, which ends in a slash. Ordered by run, then by number. */
 export async function readSnapshotRefs({ reading }: PrivateGitDir, prefix: string): Promise<SnapshotRef[]> {
   const output = await reading.git(["for-each-ref", `--format=${FORMAT}`, prefix]);
   return output

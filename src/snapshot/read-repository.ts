@@ -1,7 +1,7 @@
 /**
- * What a snapshot has to know of a repository before it starts: HEAD, and the few settings that it obeys, about the file
- * system, about what is ignored, and about how objects and refs are stored. It must never take over a setting that names
- * a program. All in the sandbox: any file of the git folder may be a link by now.
+ * Reads what a snapshot needs from a repository: HEAD and the few settings that it obeys, about the file system,
+ * ignored files, and the storage of objects and refs. It must never accept a setting that names a program. Everything
+ * runs in the sandbox, because any file of the git folder may be a link by now.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,15 +14,15 @@ export interface RepositoryFacts {
   readonly isBare: boolean;
   /** The commit of HEAD, or `undefined` before the first one. */
   readonly head: string | undefined;
-  /** `name=value`, to be passed on with `-c`. */
+  /** `name=value`, to be passed with `-c`. */
   readonly passedOn: readonly string[];
   readonly objectFormat: string;
   readonly refStorage: string;
 }
 
 /**
- * Also copies what is read later: the repository's ignore file into the git folder `own`, and the kept index.
- * @param place with the repository's own git folder.
+ * Also copies files for later: the repository's ignore file into the git folder `own`, and the cached index.
+ * @param place With the repository's own git folder.
  */
 export async function readRepository(
   place: GitPlace,
@@ -75,7 +75,7 @@ function parseSetting(part: string): [name: string, value: string] {
   return [part.slice(0, end), Buffer.from(part.slice(end + 1), "latin1").toString("utf8")];
 }
 
-/** The value is written into a config file of ours, so it may be one plain word and nothing more. */
+/** The value is written into a config file of ours, so only a single plain word is accepted. */
 function wordOr(value: string | undefined, otherwise: string): string {
   return value !== undefined && /^[a-z0-9]+$/i.test(value) ? value.toLowerCase() : otherwise;
 }

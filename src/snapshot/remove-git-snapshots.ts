@@ -12,12 +12,12 @@ import { withRepository } from "./with-repository.ts";
 export interface RemoveGitSnapshotsOptions {
   readonly rootDir: string;
   readonly runId: string;
-  /** The runtime's store. Default: the one this process last took a snapshot with, else `toolwright.db`. */
+  /** The runtime's store. Defaults to the one this process last took a snapshot with, else `toolwright.db`. */
   readonly store?: StoreOption | undefined;
   readonly isolation?: IsolationMode | undefined;
 }
 
-/** Counts the snapshots; what restores of this run had put aside goes with them. */
+/** Returns the number of snapshots. Also removes the backups that restores of this run made. */
 export async function removeGitSnapshots(options: RemoveGitSnapshotsOptions): Promise<{ removed: number }> {
   checkOptions(REMOVE_SNAPSHOTS, options);
   const { rootDir, runId, store, isolation } = options;

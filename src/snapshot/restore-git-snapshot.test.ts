@@ -188,7 +188,7 @@ describe("restoreGitSnapshot", () => {
     });
   });
 
-  it("gives a file that only its owner could read to nobody else", async () => {
+  it("does not let other users read a file that only its owner could read", async () => {
     const place = join(repository.root, "key");
     const mode = () => (statSync(place).mode & 0o777).toString(8);
     repository.write("key", "old");

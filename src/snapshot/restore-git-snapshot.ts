@@ -1,6 +1,6 @@
 /**
- * Makes the content of a root equal to a snapshot, without the user's index, HEAD or hooks. What was there before is
- * kept as a commit first, so that nothing is lost by a restore, nor by one that stops in the middle.
+ * Makes the content of a root equal to a snapshot, without the user's index, HEAD or hooks. It first stores the
+ * current content as a commit, so that nothing is lost, even if the restore stops in the middle.
  */
 import { join, relative, resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
@@ -28,7 +28,7 @@ export interface RestoreGitSnapshotOptions {
   readonly rootDir: string;
   readonly runId: string;
   readonly seq: number;
-  /** The runtime's store. Default: the one this process last took a snapshot with, else `toolwright.db`. */
+  /** The runtime's store. Defaults to the one this process last took a snapshot with, else `toolwright.db`. */
   readonly store?: StoreOption | undefined;
   readonly isolation?: IsolationMode | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -37,16 +37,18 @@ export interface RestoreGitSnapshotOptions {
 export interface RestoredGitSnapshot {
   readonly restored: number;
   readonly removed: number;
-  /** Differs from the snapshot and was not changed, because tools may not change it: `toolwright.config.ts`, for example. */
+  /**
+   * Differs from the snapshot but was not changed, because tools may not change it. Example: `toolwright.config.ts`.
+   */
   readonly leftAlone: readonly string[];
-  /** Holds what was there before. */
+  /** The commit with the content before the restore. */
   readonly before: { readonly ref: string; readonly commit: string };
 }
 
 export async function restoreGitSnapshot(options: RestoreGitSnapshotOptions): Promise<RestoredGitSnapshot> {
   checkOptions(RESTORE_SNAPSHOT, options);
   const { rootDir, runId, seq, isolation, signal } = options;
-  snapshotRef(runId, seq); // Refuses a number that is none, before anything is read.
+  snapshotRef(runId, seq); // Rejects an invalid number before anything is read.
   const run = (repository: Repository, own: PrivateGitDir) => restore(repository, own, options);
   const restored = await withRepository({ rootDir, isolation, signal, run });
   if (restored === undefined) throw noRepository(rootDir);
@@ -74,7 +76,7 @@ async function restore(
   checkRestore(repository.top, plan);
 
   const before = `${runRefs(runId)}before-restore`;
-  // One after the other, so that a second try does not lose what the first one found.
+  // Chained, so that a second attempt does not lose what the first one stored.
   const parents = [await resolveRef(own, before), own.head];
   const note = { runId, label: `Before the restore of snapshot ${seq}`, takenAtMs: Date.now() };
   const { commit } = await writeCommit(repository, own, { ref: before, parents, note });

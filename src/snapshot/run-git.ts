@@ -1,7 +1,7 @@
 /**
- * Runs git, and the few programs that a snapshot needs beside it, in the sandbox: bytes in, bytes out. An agent may
- * exchange any file or folder while git reads it, so git sees what the agent's own commands see, and no more. It turns
- * every failure into a `ToolwrightError`.
+ * Runs git, and the few other programs that a snapshot needs, in the sandbox: bytes in, bytes out. An agent may
+ * replace any file or folder while git reads it, so git sees only what the agent's own commands see. Every failure
+ * becomes a `ToolwrightError`.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
 
 export interface GitPlace {
   readonly program: GitProgram;
-  /** The root of the sandbox: the one folder that can be written. */
+  /** The root of the sandbox: the only writable folder. */
   readonly writable: string;
-  /** Shown read-only beside it. */
+  /** Also visible, read-only. */
   readonly shown: readonly string[];
-  /** A folder of ours for what is written to the standard input. */
+  /** A folder of ours for standard input data. */
   readonly inputs: string;
   readonly cwd: string;
-  /** Over the program's own environment. */
+  /** Overrides the program's own environment. */
   readonly env: Readonly<Record<string, string>>;
   /** `name=value`, each passed with `-c`. */
   readonly settings?: readonly string[] | undefined;
@@ -32,18 +32,18 @@ export interface GitPlace {
 
 export interface GitOptions {
   readonly input?: Buffer | string | undefined;
-  /** The same from a file that is shown. */
+  /** The same, from a file that is visible in the sandbox. */
   readonly inputFile?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Where git works, if not in its place. */
+  /** The working directory of git, if it differs from the default. */
   readonly cwd?: string | undefined;
-  /** Exit codes that are an answer and not a failure. */
+  /** Exit codes that are a result rather than a failure. */
   readonly accept?: readonly number[] | undefined;
 }
 
 export type Git = (args: readonly string[], options?: GitOptions) => Promise<Buffer>;
 
-/** Runs `script` with `/bin/sh`, in the same place. `name` is what errors call it. */
+/** Runs `script` with `/bin/sh`, in the same sandbox. Errors refer to it as `name`. */
 export type Shell = (name: string, script: string, options?: GitOptions) => Promise<Buffer>;
 
 export function createGit(place: GitPlace): Git {
@@ -86,7 +86,7 @@ export function createShell(place: GitPlace): Shell {
   };
 }
 
-/** Output of `-z` commands. Latin-1 keeps every byte, and file names need not be UTF-8. */
+/** Splits the output of `-z` commands. Latin-1 preserves every byte, and file names need not be UTF-8. */
 export function splitNul(output: Buffer): string[] {
   const parts = output.toString("latin1").split("\0");
   parts.pop();
@@ -103,7 +103,7 @@ const WORDS_LIMIT = 1_000;
 /** Lists of paths: two million of them. */
 const OUTPUT_LIMIT = 256 * 1_048_576;
 
-/** A command in the sandbox gets nothing on its standard input, so it opens a file. */
+/** A command in the sandbox has no standard input, so it opens a file instead. */
 function keep({ inputs }: GitPlace, input: Buffer | string): string {
   const file = join(inputs, crypto.randomUUID());
   writeFileSync(file, input);

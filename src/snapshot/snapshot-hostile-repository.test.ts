@@ -17,7 +17,7 @@ afterEach(() => {
   repository[Symbol.dispose]();
 });
 
-/** Everything that this folder does to a repository. */
+/** Runs every snapshot operation on a repository. */
 const everything = async (rootDir = repository.root) => {
   await takeGitSnapshot({ store: repository.store, rootDir, name: "run", seq: 1, label: "one" });
   repository.write("a.txt", "later\n");
@@ -34,12 +34,12 @@ const everything = async (rootDir = repository.root) => {
   await removeGitSnapshots({ rootDir, runId: "run" });
   return taken;
 };
-/** A failing git is welcome: only what it runs counts. */
+/** Git may fail: only the programs that it runs matter. */
 const userGit = (...args: string[]) => {
   try {
     repository.git(args);
   } catch {
-    // As above.
+    // Git may fail.
   }
 };
 
@@ -120,7 +120,7 @@ describe("a repository that an agent has written to", () => {
       repository.write(`${name}/.gitattributes`, "* filter=evil\n");
       repository.write(`${name}/a.txt`, "changed\n");
     }
-    // A submodule's own word on how closely it is looked at.
+    // A submodule's own setting for how closely git inspects it.
     repository.git(["config", "-f", ".gitmodules", "submodule.module.ignore", "none"]);
     await everything();
     expect(repository.trapped()).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The commit message of a snapshot: a line for people, then the note as JSON. Lists read the note from the store: a
- * message is as easy to forge as a ref.
+ * The commit message of a snapshot: a line for people, then the note as JSON. Lists read the note from the store,
+ * because a message is as easy to forge as a ref.
  */
 export interface SnapshotNote {
   readonly runId: string;
@@ -16,13 +16,13 @@ export function formatMessage({ runId, label, takenAtMs, toolUseId }: SnapshotNo
   return `${subject === "" ? "Snapshot" : subject}\n\n${MARK}${note}\n`;
 }
 
-/** `undefined` for a text that is no note. */
+/** `undefined` if the text is not a note. */
 export function parseNote(json: string): SnapshotNote | undefined {
   try {
     const note: unknown = JSON.parse(json);
     return isNote(note) ? note : undefined;
   } catch {
-    return undefined; // A damaged row is passed over, like a ref that nobody took.
+    return undefined; // A damaged row is skipped, like a ref that is not a snapshot.
   }
 }
 

@@ -1,13 +1,13 @@
 /**
- * The names of the refs: `refs/toolwright/<run>/<seq>`. Two run ids never share a name, also where the file system
- * does not tell cases apart, and every run id gives one that git takes.
+ * The names of the refs: `refs/toolwright/<run>/<seq>`. Two run ids never share a name, even on a case-insensitive
+ * file system, and every run id results in a valid ref name.
  */
 import { hash } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 
 export const SNAPSHOT_REFS = "refs/toolwright/";
 
-/** With a slash at the end. */
+/** Ends in a slash. */
 export function runRefs(runId: string): string {
   return `${SNAPSHOT_REFS}${escapeRunId(runId)}/`;
 }
@@ -23,23 +23,23 @@ export function snapshotRef(runId: string, seq: number): string {
   return `${runRefs(runId)}${seq}`;
 }
 
-/** The sequence number of a ref, or `undefined` for refs that are no snapshot. */
+/** The sequence number of a ref, or `undefined` if the ref is not a snapshot. */
 export function seqOf(ref: string): number | undefined {
   const text = /^refs\/toolwright\/[^/]+\/(0|[1-9][0-9]*)$/.exec(ref)?.[1];
   const seq = Number(text);
   return text !== undefined && Number.isSafeInteger(seq) ? seq : undefined;
 }
 
-/** A file name holds 255 bytes, and git adds ".lock". */
+/** A file name has at most 255 bytes, and git adds ".lock". */
 const LONGEST = 200;
 
 function escapeRunId(runId: string): string {
-  // By UTF-16 unit, since UTF-8 would give all lone surrogates one form.
+  // By UTF-16 unit, because UTF-8 would encode all lone surrogates the same way.
   const escaped = runId.replaceAll(/[^a-z0-9_-]/g, (unit) => {
     const code = unit.charCodeAt(0);
     return code < 0x80 ? `%${hex(code, 2)}` : `%u${hex(code, 4)}`;
   });
-  // "%%" stands in no escaped text, so neither of these can be the name of another run.
+  // "%%" never occurs in escaped text, so neither of these can be the name of another run.
   if (escaped === "") return "%%";
   if (escaped.length <= LONGEST) return escaped;
   return `${escaped.slice(0, 100)}%%${hash("sha256", JSON.stringify(runId), "hex")}`;

@@ -1,21 +1,21 @@
 /**
- * Which store knows the snapshots of a repository. A program that has a runtime open need not name it again; every other
- * one does, since a ref alone proves nothing.
+ * Finds the store that has the snapshots of a repository. A process that took a snapshot need not name the store
+ * again. Every other process does, because a ref alone proves nothing.
  */
 import { existsSync } from "node:fs";
 import { ToolwrightError } from "../errors.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 
-// The runtimes of a process and the functions that restore share nothing else. By git folder.
+// By git folder. The runtimes of a process and the functions that restore share nothing else.
 const lastStores = new Map<string, StoreOption>();
 
-/** SQLite by its path, so that the runtime may be closed before a snapshot is restored. */
+/** SQLite stores are remembered by path, so that the runtime may be closed before a snapshot is restored. */
 export function rememberStore(gitDir: string, store: StoreOption): void {
   lastStores.set(gitDir, store);
 }
 
-/** Opens the store that `option` names, and closes it again unless it was open. */
+/** Opens the store that `option` names, and closes it again unless it was already open. */
 export async function withSnapshotStore<T>(
   gitDir: string,
   option: StoreOption | undefined,

@@ -1,4 +1,4 @@
-/** Work trees that are not the plain one: each is taken, changed beyond recognition and restored. */
+/** Unusual work trees: each is snapshotted, changed beyond recognition and restored. */
 import {
   chmodSync,
   linkSync,

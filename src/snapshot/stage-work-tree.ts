@@ -1,6 +1,6 @@
 /**
- * Reads the present content of the root into an index of ours. Starts from HEAD, which says what is tracked although it
- * is ignored; outside the root HEAD's content stays. It must never use `git add` or `git status`: those start git in
+ * Stages the current content of the root in an index of ours. Starts from HEAD, which tells which ignored files are
+ * tracked. Outside the root, HEAD's content stays. It must never use `git add` or `git status`: those start git in
  * submodules, under the submodules' own config.
  */
 import { readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { gitCommand, joinNul, splitNul } from "./run-git.ts";
 import type { IsUnkept } from "./unkept-files.ts";
 
 export interface StageRequest {
-  /** Of the index that the last snapshot kept. */
+  /** The hash of the index that the last snapshot cached. */
   readonly indexHash: string | undefined;
   readonly isUnkept: IsUnkept;
 }
@@ -29,7 +29,7 @@ export async function stageWorkTree(
       return await stage(repository, own, isUnkept);
     } catch (error) {
       if (ToolwrightError.is(error) && FINAL.has(error.code)) throw error;
-      // A file changed while it was read: once more, from nothing.
+      // A file changed while it was read: try once more from scratch.
       rmSync(own.index, { force: true });
     }
   }
@@ -44,23 +44,23 @@ async function stage(repository: Repository, own: PrivateGitDir, isUnkept: IsUnk
   const { gone, changed } = parseChanges(found.changes, isUnkept);
   const untracked = found.others.filter((path) => !isUnkept(path));
   const files = untracked.filter((path) => !path.endsWith("/"));
-  // First what is gone: a file may have become a folder, or a folder a link.
+  // Removals first: a file may have become a folder, or a folder a link.
   if (gone.length > 0) await git(["update-index", "-z", "--force-remove", "--stdin"], input(gone));
   const add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
   if (changed.length + files.length > 0) await git(add, input([...changed, ...files]));
-  // Another repository inside is kept as the id of its commit. One without a commit cannot be, and git refuses it.
+  // A nested repository is stored as the id of its commit. Git refuses one without a commit.
   for (const path of untracked.filter((one) => one.endsWith("/"))) {
     await git(add, { ...input([path.slice(0, -1)]), accept: [0, 128] });
   }
 }
 
-/** What of the work tree is not as HEAD has it. */
+/** How the work tree differs from HEAD. */
 async function compare(
   { scope }: Repository,
   { reading: { place, shell }, head, folder }: PrivateGitDir,
 ): Promise<{ readonly changes: readonly string[]; readonly others: readonly string[] }> {
   const [changes, others] = ["changes", "others"].map((name) => join(folder, name)) as [string, string];
-  // With -m, entries equal to HEAD's keep what the index knows of their files; -i leaves the files alone.
+  // With -m, entries equal to HEAD's keep their cached file information. With -i, the files are left alone.
   const start = head === undefined ? ["read-tree", "--empty"] : ["read-tree", "-m", "-i", head];
   const list = ["ls-files", "-z", "--others", "--exclude-standard", "--", ...scope];
   await shell(
@@ -74,7 +74,7 @@ async function compare(
   return { changes: splitNul(readFileSync(changes)), others: splitNul(readFileSync(others)) };
 }
 
-/** "dirty": only the commit of a submodule is compared, by a look at its HEAD. */
+/** "dirty": compares only the commit of a submodule, by reading its HEAD. */
 const DIFF_FILES = [
   "diff-files",
   "-z",

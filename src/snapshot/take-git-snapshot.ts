@@ -1,6 +1,7 @@
 /**
- * Keeps the content of a root as a commit under `refs/toolwright/<run>/<seq>`, and its id in the store. It must never
- * touch the user's index, HEAD, branches, reflogs, hooks or config, nor run a program that the repository names.
+ * Stores the content of a root as a commit under `refs/toolwright/<run>/<seq>`, and its id in the store. It must
+ * never touch the user's index, HEAD, branches, reflogs, hooks or config, nor run a program that the repository
+ * names.
  */
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import { listSnapshots, readIndexHash, saveSnapshot } from "../store/tables/snapshots.ts";
@@ -15,20 +16,20 @@ import { writeCommit } from "./write-commit.ts";
 
 export interface TakeGitSnapshotOptions {
   readonly store: Store;
-  /** By which it can be opened again, where there is one. */
+  /** The path or address for opening the store again, if there is one. */
   readonly storePath?: string | undefined;
   readonly rootDir: string;
-  /** What the snapshots are listed under: the run; for another task or attempt also those. */
+  /** The name that the snapshots are listed under: the run, plus the task and attempt if it is not the first. */
   readonly name: string;
-  /** Retention deletes the snapshot with this run. The name by default. */
+  /** Retention deletes the snapshot with this run. Defaults to `name`. */
   readonly runId?: string | undefined;
-  /** A snapshot of the same number is replaced. */
+  /** A snapshot with the same number is replaced. */
   readonly seq: number;
   readonly label: string;
   readonly toolUseId?: string | undefined;
   readonly takenAtMs?: number | undefined;
   readonly isolation?: IsolationMode | undefined;
-  /** Files of stores, which no snapshot holds. */
+  /** Files of stores, which no snapshot contains. */
   readonly storeFiles?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -38,7 +39,7 @@ export interface GitSnapshotRef {
   readonly commit: string;
 }
 
-/** `undefined` where the root is in no git work tree. */
+/** `undefined` if the root is not in a git work tree. */
 export async function takeGitSnapshot(options: TakeGitSnapshotOptions): Promise<GitSnapshotRef | undefined> {
   const { store, rootDir, name, seq, label, toolUseId, isolation, signal } = options;
   const ref = snapshotRef(name, seq);

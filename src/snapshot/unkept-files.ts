@@ -1,16 +1,16 @@
 /**
- * What no snapshot may hold although it lies in the root: the files of stores. The sandbox hides them from an agent, and
- * an agent can read every object of the repository.
+ * Files in the root that no snapshot may contain: the files of stores. The sandbox hides them from an agent, but an
+ * agent can read every object of the repository.
  */
 import { basename } from "node:path";
 import { hasDatabaseName, isStoreFile } from "../sandbox/files/store-file.ts";
 import { toRealPaths } from "../sandbox/process/real-paths.ts";
 import type { Repository } from "./find-repository.ts";
 
-/** Takes a path from the top of the work tree, as Latin-1 of its bytes. */
+/** Takes a path from the top of the work tree, as the Latin-1 form of its bytes. */
 export type IsUnkept = (path: string) => boolean;
 
-/** @param storeFiles the files of this runtime's store. */
+/** @param storeFiles The files of this runtime's store. */
 export function createIsUnkept({ top, root }: Repository, storeFiles: readonly string[]): IsUnkept {
   const named = new Set(
     toRealPaths(storeFiles, [root, root]).flatMap((path) =>
@@ -20,10 +20,10 @@ export function createIsUnkept({ top, root }: Repository, storeFiles: readonly s
   return (path) => {
     if (OF_ANY_RUNTIME.test(path)) return true;
     const file = `${top}/${Buffer.from(path, "latin1").toString("utf8")}`;
-    // A store of another runtime may have any name; its content tells.
+    // A store of another runtime may have any name, so check the content.
     return named.has(file) || (hasDatabaseName(basename(file)) && isStoreFile(file));
   };
 }
 
-/** By the names that they have unless a program chose others. */
+/** The default names. */
 const OF_ANY_RUNTIME = /(?:^|\/)(?:\.toolwright(?:\/|$)|toolwright\.db(?:-wal|-shm|-journal)?$)/i;

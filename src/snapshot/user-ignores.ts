@@ -1,5 +1,5 @@
 /**
- * The content of the user's own ignore file, which the sandbox does not show. Git runs on the host for this, in an empty
+ * Reads the user's own ignore file, which the sandbox does not show. Git runs on the host for this, in an empty
  * folder of ours: it reads the user's configuration and nothing that an agent can write.
  */
 import { execFile } from "node:child_process";
@@ -16,11 +16,11 @@ export async function readUserIgnores(program: GitProgram, folder: string): Prom
     env: { ...env, GIT_DIR: folder },
     encoding: "utf8",
     timeout: 10_000,
-  }).catch(() => ({ stdout: "" })); // Exit code 1 means that none is named.
+  }).catch(() => ({ stdout: "" })); // Exit code 1 means that none is configured.
   const home = program.env["XDG_CONFIG_HOME"] ?? join(program.env["HOME"] ?? "/", ".config");
   const file = stdout.replace(/\0$/, "") || join(home, "git", "ignore");
   try {
-    // To open a pipe would wait for ever.
+    // Opening a pipe would block indefinitely.
     return statSync(file).isFile() ? readFileSync(file) : Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0); // Most users have none.

@@ -1,14 +1,14 @@
 /**
- * Copies the objects of a snapshot into a folder of ours, by way of a pack, so that each gets the id of its content.
- * Git itself does not compare: an agent that rewrites an object file, or adds a pack with a false index, could give the
- * commit of the store any content. What was changed is missing from the copy, and the restore is refused.
+ * Copies the objects of a snapshot into a folder of ours through a pack, so that each gets the id of its content. Git
+ * itself does not compare: an agent that rewrites an object file, or adds a pack with a false index, could give the
+ * stored commit any content. Changed objects are missing from the copy, and the restore is refused.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 
-/** Returns the folder, to be used instead of the repository's own. */
+/** Returns the folder to use instead of the repository's own. */
 export async function verifySnapshot(own: PrivateGitDir, commit: string): Promise<string> {
   const {
     reading: { git },

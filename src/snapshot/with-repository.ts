@@ -1,13 +1,13 @@
 /**
- * The frame of every operation: finds the repository, waits for its turn, and has a private git folder for the time
- * being. The turn is taken before anything is awaited, so that operations happen in the order of their calls.
+ * Wraps every snapshot operation: finds the repository, waits in its queue, and opens a private git folder for the
+ * duration. It enters the queue before the first await, so that operations run in the order of their calls.
  */
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
 import { KeyedQueue } from "../util/keyed-queue.ts";
 import { findRepository, type Repository } from "./find-repository.ts";
 import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 
-// A repository is shared by the whole process, so its queue has to be too.
+// The whole process shares a repository, so it has to share its queue too.
 const queue = new KeyedQueue();
 
 export interface RepositoryTask<T> {
@@ -17,7 +17,7 @@ export interface RepositoryTask<T> {
   readonly run: (repository: Repository, own: PrivateGitDir) => Promise<T>;
 }
 
-/** `undefined` where the root is in no work tree. */
+/** `undefined` if the root is not in a work tree. */
 export async function withRepository<T>(task: RepositoryTask<T>): Promise<T | undefined> {
   const { rootDir, signal, isolation = "auto", run } = task;
   const repository = findRepository(rootDir);

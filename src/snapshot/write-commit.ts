@@ -1,6 +1,6 @@
 /**
- * Writes what is staged as a commit, and stores it in the repository with a ref that holds it. Author and committer are
- * always Toolwright: the user's name stands only under what the user did.
+ * Writes the staged content as a commit, and stores it in the repository with a ref. Author and committer are always
+ * Toolwright, because the user's name belongs only on the user's own commits.
  */
 import { join } from "node:path";
 import { quoted } from "../terminal/terminal-text.ts";
@@ -12,7 +12,7 @@ import { formatMessage, type SnapshotNote } from "./snapshot-message.ts";
 
 export interface CommitRequest {
   readonly ref: string;
-  /** The first that is there. */
+  /** Candidates: the first that exists becomes the parent. */
   readonly parents: readonly (string | undefined)[];
   readonly note: SnapshotNote;
 }
@@ -35,7 +35,7 @@ export async function writeCommit(
     env: { ...IDENTITY, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
   });
   const [commit = "", name = "", count = ""] = output.toString().trim().split("\n");
-  // A pack is taken apart, and each object named, by git: a half written one cannot come of it.
+  // Git unpacks the pack and computes the id of each object, so no half-written object can result.
   const unpack = Number(count) > KEEP_PACKED ? ["index-pack", "--stdin"] : ["unpack-objects", "-q"];
   const inputFile = `${pack}-${name}.pack`;
   const indexHash = describeIndex(index);
@@ -51,10 +51,10 @@ export async function writeCommit(
   return { commit, indexHash };
 }
 
-/** Above this, as many files would slow the repository down. */
+/** Above this number, loose objects would slow the repository down. */
 const KEEP_PACKED = 1_000;
 
-/** Prints the id of the commit, the name of the pack with all new objects, and how many those are. */
+/** Prints the id of the commit, the name of the pack with all new objects, and their number. */
 function commitScript(
   { reading: { place }, objects, folder }: PrivateGitDir,
   parents: readonly (string | undefined)[],

@@ -1,6 +1,6 @@
 /**
- * Which folders may be a sandbox root. Must never accept one that holds a home, where keys and shell profiles lie, or a
- * folder of the system.
+ * Decides which folders may be a sandbox root. It must never accept a folder that contains a home, with its keys and
+ * shell profiles, or a system folder.
  */
 import { realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { refuseSystemRoot } from "../isolation/system-root.ts";
 
-/** Returns the real path of a root that may be used, else throws `TOOL_OPTION_INVALID`. */
+/** Returns the real path of a valid root, or throws `TOOL_OPTION_INVALID`. */
 export function checkRoot(rootDir: string): string {
   try {
     const realPath = realpathSync.native(resolve(rootDir));
@@ -20,11 +20,11 @@ export function checkRoot(rootDir: string): string {
   }
 }
 
-/** The second half of the check, for callers that know the real path already. */
+/** The second half of the check, for callers that already have the real path. */
 export function refuseBroadRoot(realPath: string): void {
   if (realPath === "/") throw rootRefused("is the whole file system");
   refuseSystemRoot(realPath);
-  // `$HOME` may be set to anything at any time, so it is asked anew; the account's home is a fact of the process.
+  // `$HOME` may change at any time, so it is read again. The account's home is fixed for the process.
   const home = homedir();
   for (const candidate of [home, realPathOrSame(home), ...ACCOUNT_HOMES]) {
     if (candidate === realPath) throw rootRefused("is a home folder");
@@ -63,7 +63,7 @@ function realPathOrSame(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // A home that does not exist holds nothing; its spelling is still compared.
+    // A home that does not exist contains nothing, but its spelling is still compared.
     return path;
   }
 }

@@ -1,36 +1,36 @@
 /**
- * The code that this process runs or may load later, by its real place: Toolwright itself with its dependencies, the
- * program that was started, and Node. A tool that could change it would run in the agent's own process. It must never be
- * computed after a tool has run that could have changed where a package is found.
+ * The code that this process runs or may load later, by real path: Toolwright with its dependencies, the started
+ * program, and Node. A tool that could change it would run code in the agent's own process. It must never be computed
+ * after a tool ran that could have changed where a package is found.
  */
 import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isInside } from "../isolation/is-inside.ts";
 
-/** Files and folders. Those that lie inside a root are read-only for every tool. */
+/** Files and folders. All tools treat those inside a root as read-only. */
 export function codePaths(): readonly string[] {
   return [...(found ??= findCodePaths()), ...added];
 }
 
-/** Adds a file that this process runs for somebody, such as the workflow that the command line was asked to run. */
+/** Adds a file that this process runs, such as the workflow that the command line was asked to run. */
 export function addCodePath(file: string): void {
   added.push(real(file));
 }
 
-/** Those of them that lie in a root. A folder that is the root itself, or holds it, cannot be closed. */
+/** The code paths inside a root. A folder that is or contains the root cannot be closed. */
 export function codePathsIn(realRoot: string): string[] {
   return codePaths().filter((path) => path !== realRoot && isInside(path, realRoot));
 }
 
 /**
- * Whether a package that Toolwright may import was not installed when the first tool ran. What is found under its name later
- * may be the work of a tool, and must not be loaded into this process.
+ * Whether a package that Toolwright may import was not installed when the first tool ran. A package that appears
+ * under its name later may come from a tool, and must not be loaded into this process.
  */
 export function mayBePlanted(name: string): boolean {
   return found !== undefined && missing.has(name);
 }
 
-/** To be called before a package is imported that may be missing. */
+/** Call it before importing a package that may be missing. */
 export function refusePlanted(name: string): void {
   if (!mayBePlanted(name)) return;
   throw new Error(
@@ -45,7 +45,7 @@ const added: string[] = [];
 function findCodePaths(): string[] {
   const paths = new Set<string>();
   const own = packageFolder(import.meta.dirname);
-  // The folder that holds this very file, `dist` or `src`: the package itself may be the root.
+  // The folder that contains this file, `dist` or `src`: the package itself may be the root.
   if (own !== undefined) {
     const top = import.meta.dirname.slice(own.length + 1).split("/")[0];
     for (const name of [top, "package.json", "dist", "sql", "templates"]) {
@@ -65,7 +65,7 @@ function findCodePaths(): string[] {
   return [...paths];
 }
 
-/** The nearest folder above with a package.json, by its real path. */
+/** The real path of the nearest parent with a package.json. */
 function packageFolder(from: string): string | undefined {
   for (let folder = real(from); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "package.json"))) return folder;
@@ -73,7 +73,7 @@ function packageFolder(from: string): string | undefined {
   }
 }
 
-/** The package, and whatever it may import, with what that may import. */
+/** The package and all its direct and indirect dependencies. */
 function dependencyFolders(own: string): Set<string> {
   const folders = new Set<string>([own]);
   const pending = [own];
@@ -99,11 +99,11 @@ function dependenciesOf(folder: string): string[] {
       return typeof names === "object" && names !== null ? Object.keys(names) : [];
     });
   } catch {
-    return []; // Without a manifest it names nothing.
+    return []; // Without a manifest it has no dependencies.
   }
 }
 
-/** As Node looks for it: in every `node_modules` upwards. */
+/** Resolves like Node: searches `node_modules` in every parent. */
 function findPackage(from: string, name: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
@@ -113,7 +113,7 @@ function findPackage(from: string, name: string): string | undefined {
   }
 }
 
-/** `node_modules/.bin` with a `toolwright` that is ours: a person's `npx toolwright` starts from there. */
+/** `node_modules/.bin` folders with a `toolwright` program: a user's `npx toolwright` starts from there. */
 function programFolders(own: string): string[] {
   const places = [own, process.cwd()];
   const folders: string[] = [];
@@ -131,7 +131,7 @@ function hasProgram(bin: string): boolean {
   try {
     return readdirSync(bin).includes("toolwright");
   } catch {
-    return false; // There is no such folder.
+    return false; // The folder does not exist.
   }
 }
 

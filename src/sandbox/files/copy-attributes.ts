@@ -1,7 +1,7 @@
 /**
- * Gives a new file the extended attributes and the access list of the one that it replaces. Node has no call for them, so
- * `cp` does it, by descriptors. It must never fail a write: where there is no such program or no such attributes, nothing
- * is lost that could be kept.
+ * Copies the extended attributes and the access list of a replaced file to the new one. Node has no call for them, so
+ * `cp` does it, by descriptors. It must never fail a write: without `cp` or without such attributes, nothing is
+ * copied.
  */
 import { spawn } from "node:child_process";
 import { closeSync, constants, existsSync, openSync } from "node:fs";
@@ -18,7 +18,7 @@ export async function copyAttributes(
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | from.strategy.fileFlags;
     source = openSync(`${from.directory.base}/${from.name}`, flags);
   } catch {
-    return; // It may be written and not read, or is gone.
+    return; // Writable but not readable, or gone.
   }
   try {
     await run(cp, source, to);
@@ -27,7 +27,7 @@ export async function copyAttributes(
   }
 }
 
-/** Not from PATH, where an agent may have put another. */
+/** Not from PATH, where an agent may have put another one. */
 const COPY_PROGRAMS = ["/usr/bin/cp", "/bin/cp"];
 const ARGUMENTS = ["--attributes-only", "--preserve=mode,xattr", "--", "/proc/self/fd/3", "/proc/self/fd/4"];
 

@@ -1,11 +1,11 @@
 /**
- * Bytes to text and back without loss. Must never replace a byte by U+FFFD: an edit would then change what it did
- * not touch.
+ * Converts bytes to text and back without loss. It must never replace a byte by U+FFFD: an edit would then change
+ * text that it did not touch.
  */
 import { isUtf8 } from "node:buffer";
 import { fileError } from "./file-error.ts";
 
-/** A byte order mark stays in the text, so that writing it back keeps it. */
+/** A byte order mark stays in the text, so that writing it back preserves it. */
 export function decodeText(bytes: Buffer, shown: string): string {
   if (!isUtf8(bytes)) throw fileError("TOOL_NOT_TEXT", `The file is not UTF-8 text: ${shown}.`);
   return bytes.toString("utf8");

@@ -60,7 +60,7 @@ describe("editTextFile", () => {
     expect(textOf("f")).toBe("c\n");
   });
 
-  it("does not write over a change that somebody else made meanwhile", async () => {
+  it("does not overwrite a change that another process made in the meantime", async () => {
     writeFileSync(join(root, "f"), "a\n");
     // The edit reads in its first turn and waits for the disk, then this comes.
     const pending = edit("f", "@@ -1 +1 @@\n-a\n+b\n");

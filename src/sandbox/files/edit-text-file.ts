@@ -1,6 +1,6 @@
 /**
- * The `edit` tool's work on the disk: read, patch, replace. Must never write over a change that somebody else made
- * in between, and must never create, rename or delete a file.
+ * Implements the `edit` tool on the disk: read, patch, replace. It must never overwrite a change that another process
+ * made in the meantime, and must never create, rename or delete a file.
  */
 import { lstatSync, fstatSync, type BigIntStats } from "node:fs";
 import { applyPatch } from "../patch/apply-patch.ts";
@@ -66,7 +66,7 @@ async function editInPlace(walked: Walked<unknown>, patch: string, maxBytes: num
   });
 }
 
-/** What a header may call the file: the path that was asked for, or the one that it led to. */
+/** The names that a header may use for the file: the requested path or the resolved one. */
 function namesOf({ relativePath, realPath, realRoot }: Walked<unknown>): string[] {
   return [relativePath, realPath.slice(realRoot.length + 1), realPath];
 }
@@ -85,7 +85,7 @@ function isUnchanged(before: BigIntStats, now: BigIntStats | undefined): boolean
 function changedMeanwhile(shown: string): Error {
   return fileError(
     "TOOL_PATCH_FAILED",
-    `Failed to apply patch: ${shown} was changed by somebody else meanwhile.`,
+    `Failed to apply patch: ${shown} was changed by another process in the meantime.`,
     {
       retryable: true,
     },

@@ -1,10 +1,10 @@
 /**
- * The words for everything the operating system refuses. Must never show the path that a system call was given:
- * that one is a descriptor of this process and means nothing to a model.
+ * Maps errors of the operating system to error codes and messages. It must never show the path of the system call,
+ * which contains a descriptor of this process and means nothing to a model.
  */
 import { ToolwrightError, type ErrorCode, type ToolwrightErrorOptions } from "../../errors.ts";
 
-/** A refusal before anything was changed, which is what `effect: "none"` promises to the log. */
+/** A refusal before any change, as `effect: "none"` tells the log. */
 export function fileError(
   code: ErrorCode,
   message: string,
@@ -13,13 +13,13 @@ export function fileError(
   return new ToolwrightError(code, message, { effect: "none", ...options });
 }
 
-/** Turns what `node:fs` threw into one of our codes; `shown` is the path as `showPath` wrote it. */
+/** Converts an error of `node:fs` to one of our codes. `shown` is the path as formatted by `showPath`. */
 export function toFileError(error: unknown, shown: string): unknown {
   if (ToolwrightError.is(error)) return error;
   const errno = errnoOf(error);
   if (errno === undefined) return error;
   const [code, words, retryable] = WORDS[errno] ?? OTHER;
-  // No `cause`: its message holds the descriptor's path.
+  // No `cause`: its message contains the descriptor's path.
   return fileError(code, `${words}: ${shown}.`, { details: { errno }, retryable });
 }
 
@@ -28,7 +28,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Quoted and escaped, since a name may hold line breaks, and cut, since it may fill a page. */
+/** Quotes and escapes a path, which may contain line breaks, and truncates it, because it may fill a page. */
 export function showPath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }
@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   ENAMETOOLONG: INVALID,
   EILSEQ: INVALID,
   EINVAL: INVALID,
-  // Only a link that appeared after the walk had passed is met here.
+  // Only a link that appeared after the walk had passed leads here.
   ELOOP: ["TOOL_PATH_ESCAPE", "A link took the place of a part of the path"],
   EMFILE: TOO_MANY_OPEN,
   ENFILE: TOO_MANY_OPEN,

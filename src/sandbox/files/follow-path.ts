@@ -1,5 +1,5 @@
 /**
- * The steps of a walk: names, links and `..`, from the root to the last name. Must never give the kernel more than
+ * The steps of a walk: names, links and `..`, from the root to the last name. It must never give the kernel more than
  * one name at a time, and must never go above the root.
  */
 import { closeSync } from "node:fs";
@@ -11,34 +11,37 @@ import type { Directory, PathStrategy } from "./path-strategy.ts";
 export interface WalkRequest<Leaf> {
   readonly rootDir: string;
   readonly path: string;
-  /** Looks at the last name without following it. */
+  /** Inspects the last name without following it. */
   readonly leaf: (directory: Directory, name: string, strategy: PathStrategy) => Leaf | typeof LINK;
-  /** When given, missing folders are made. It sees the file's place before the first one is, and may throw. */
+  /**
+   * If given, missing folders are created. It receives the file's location before the first is created, and may
+   * throw.
+   */
   readonly beforeCreate?: ((place: FileLocation) => void) | undefined;
   readonly strategy?: PathStrategy | undefined;
 }
 
-/** The place of a file, with all links resolved. */
+/** The location of a file, with all links resolved. */
 export interface FileLocation {
   readonly realRoot: string;
   readonly realPath: string;
-  /** The folder that holds it; undefined while that has yet to be made. */
+  /** The parent folder, or undefined while it has yet to be created. */
   readonly directory: Directory | undefined;
-  /** The folders that were passed, the root first. */
+  /** The folders of the walk, the root first. */
   readonly folders: readonly Directory[];
 }
 
-/** A folder that the walk made, and where. */
+/** A folder that the walk created, with its parent. */
 export interface CreatedFolder {
   readonly parent: Directory;
   readonly name: string;
 }
 
-/** What a walk has in hand. The one who started it closes `open`, whatever happens. */
+/** The state of a walk. The function that starts the walk always closes `open`. */
 export interface Trail {
   readonly root: RootPaths;
   readonly strategy: PathStrategy;
-  /** The folders from the root to the present one. */
+  /** The folders from the root to the current one. */
   readonly open: [Directory, ...Directory[]];
   /** The real names of the folders in `open`, without the root. */
   readonly names: string[];
@@ -51,7 +54,7 @@ export interface Found<Leaf> {
   readonly leaf: Leaf;
 }
 
-/** As many as Linux itself follows. */
+/** The same limit as Linux. */
 const MAX_LINKS = 40;
 
 export function followPath<Leaf>(request: WalkRequest<Leaf>, parsed: ParsedPath, trail: Trail): Found<Leaf> {
@@ -63,11 +66,11 @@ export function followPath<Leaf>(request: WalkRequest<Leaf>, parsed: ParsedPath,
     if (++links > MAX_LINKS) {
       throw fileError("TOOL_PATH_INVALID", `The path goes through too many links: ${parsed.shown}.`);
     }
-    // A folder that was made a moment ago holds no links, unless somebody is at work in it.
+    // A folder that was just created contains no links, unless another process works in it.
     if (trail.created.length > 0) throw escapes(request.path);
     const target = readLink(currentOf(trail), name);
     if (target === undefined) {
-      // Somebody put something else in the link's place: look again, which counts as one more link.
+      // The link was replaced in the meantime. Try again, which counts as one more link.
       pending.push(name);
     } else if (target.startsWith("/")) {
       const parts = partsBelowRoot(target, trail.root);
@@ -122,14 +125,14 @@ function leaveFolder(trail: Trail): void {
   if (left !== undefined) closeSync(left.descriptor);
 }
 
-/** Makes all folders of `rest` but its last name, which is the file's. */
+/** Creates all folders of `rest` except its last name, which is the file's. */
 function createFolders(
   request: WalkRequest<unknown>,
   parsed: ParsedPath,
   trail: Trail,
   rest: readonly string[],
 ): void {
-  // What a link spells behind a missing folder leads nowhere, as for the kernel.
+  // As for the kernel, `..` after a missing folder leads nowhere.
   if (request.beforeCreate === undefined || rest.includes("..")) {
     throw fileError("TOOL_FILE_NOT_FOUND", `File not found: ${parsed.shown}.`);
   }
@@ -143,12 +146,12 @@ function createFolders(
   for (const name of names.slice(0, -1)) {
     const parent = currentOf(trail);
     if (makeFolder(parent, name)) trail.created.push({ parent, name });
-    // Opened without following, since it may have been swapped between the two calls.
+    // Opened without following links, because it may have been swapped between the two calls.
     enterFolder(trail, name, trail.strategy.openChild(parent, name));
   }
 }
 
-/** A relative link may step out of the root, when it comes straight back by the root's own names. */
+/** A relative link may leave the root if it comes straight back through the root's own names. */
 function reenter(root: RootPaths, pending: readonly string[], path: string): string[] {
   const rest = [...pending];
   const next = (): string | undefined => {
@@ -164,7 +167,7 @@ function reenter(root: RootPaths, pending: readonly string[], path: string): str
   return rest;
 }
 
-/** `..` is kept and leaves a folder then: behind a link it does not mean what it spells. */
+/** Keeps `..`, which the walk resolves: after a link it does not lead where it is spelled. */
 function partsBelowRoot(target: string, root: RootPaths): string[] | undefined {
   const below = relativeToRoot(target.replaceAll(/\/(?:\.?\/)+/g, "/"), root);
   return below === undefined ? undefined : partsOf(below);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatGitConfig, parseGitConfig, UNREADABLE } from "./git-config.ts";
 
-/** What git itself makes of the text. */
+/** How git itself parses the text. */
 function readByGit(text: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), "git-config-"));
   try {

@@ -1,18 +1,18 @@
 /**
- * Reads git's configuration format. It must never miss an entry that git would obey: what it cannot read it reports as an
- * entry of its own, so that a caller who allows known entries only refuses it.
+ * Parses git's configuration format. It must never miss an entry that git would obey. It reports text that it cannot
+ * parse as an entry of its own, so a caller with an allow-list refuses it.
  */
 
 export interface ConfigEntry {
-  /** In lower case but for the subsection: `core.hookspath`, `remote.Origin.url`. */
+  /** Lower case except for the subsection: `core.hookspath`, `remote.Origin.url`. */
   readonly name: string;
   /** Undefined for a name without `=`, which git reads as true. */
   readonly value: string | undefined;
 }
 
 /**
- * Reads character by character, as git does: where a comment ends, and whether a backslash joins two lines, depends on
- * what came before. A backslash at the end of a comment joins nothing.
+ * Reads character by character, like git: where a comment ends, and whether a backslash joins two lines, depends on
+ * the text before. A backslash at the end of a comment joins nothing.
  */
 export function parseGitConfig(text: string): ConfigEntry[] {
   const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
@@ -30,7 +30,7 @@ export function parseGitConfig(text: string): ConfigEntry[] {
     const header = match(HEADER);
     if (header !== null) {
       const [, name = "", subsection] = header;
-      // The old form `[section.sub]` folds the case of both.
+      // The old form `[section.sub]` ignores the case of both parts.
       section =
         subsection === undefined
           ? name.toLowerCase()
@@ -60,10 +60,10 @@ const HEADER = /\[\s*([^\s"\]]*)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]/y;
 const KEY = /([A-Za-z][A-Za-z0-9-]*)[^\S\n]*/y;
 const LINE = /[^\n]+/y;
 
-/** The name of what could not be read. */
+/** The name of an entry that could not be parsed. */
 export const UNREADABLE = "?";
 
-/** Writes entries so that git reads exactly them. */
+/** Formats entries so that git reads exactly these. */
 export function formatGitConfig(entries: readonly ConfigEntry[]): string {
   let text = "";
   let open = "";
@@ -90,7 +90,7 @@ function escapeValue(value: string): string {
     .replaceAll("\t", String.raw`\t`);
 }
 
-/** From behind the `=` to the end of the line, or of the last one that a backslash joins to it. */
+/** Reads from after the `=` to the end of the line, including lines that a backslash joins to it. */
 function readValue(source: string, start: number): { readonly value: string; readonly end: number } {
   let value = "";
   let kept = 0;

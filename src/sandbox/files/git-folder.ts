@@ -1,14 +1,15 @@
 /**
- * Whether a folder is, or would become, what git takes for a repository. Git finds one by its content, under any name, so
- * plain files in a folder are enough to make it run a program.
+ * Whether git treats a folder as a repository, or would after a change. Git recognises one by its content, under any
+ * name, so plain files in a folder are enough to make git run a program.
  */
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { foldName, isGitObeyedName } from "./protected-names.ts";
 
 /**
- * Whether a file at `below` in `folder` would be obeyed by git: a part that git runs or reads settings from, in a folder that
- * is a repository with it; or the last part that makes a folder with such settings a repository.
+ * Whether git would obey a file at `below` in `folder`. This holds for a part that git runs or reads settings from,
+ * if the folder is then a repository. It also holds for the last part that turns a folder with such settings into a
+ * repository.
  */
 export function completesRepository(folder: string, below: string): boolean {
   const [first = ""] = below.split("/");
@@ -27,7 +28,10 @@ function isRepository(has: (part: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** The folders from which git takes settings in a work tree, whatever its `.git` is; the last may be shared with others. */
+/**
+ * The folders that git takes settings from in a work tree, whatever its `.git` is. The last may be shared with
+ * others.
+ */
 export function settingsFoldersOf(workTree: string): string[] {
   const path = join(workTree, ".git");
   const own = targetOfGitFile(path) ?? realOrSame(path);
@@ -35,7 +39,7 @@ export function settingsFoldersOf(workTree: string): string[] {
   return common === undefined ? [own] : [own, common];
 }
 
-/** Where a file `.git` sends git. Read as git reads it: a zero byte ends it, line breaks at its very end are no part of it. */
+/** The target of a `.git` file, parsed as git does: a NUL byte ends it, and trailing line breaks are ignored. */
 export function targetOfGitFile(path: string): string | undefined {
   const text = readPointer(path);
   return text.startsWith(GIT_FILE) && text.length > GIT_FILE.length
@@ -43,32 +47,32 @@ export function targetOfGitFile(path: string): string | undefined {
     : undefined;
 }
 
-/** Where a git folder keeps what it shares with others. */
+/** The folder that a git folder shares with others. */
 export function commonFolderOf(gitFolder: string): string | undefined {
   const target = readPointer(join(gitFolder, "commondir"));
   return target === "" ? undefined : placeOf(target, gitFolder);
 }
 
-/** As the kernel finds it: `..` behind a link leads elsewhere than it spells. */
+/** Resolves like the kernel: `..` after a link does not lead where it is spelled. */
 function placeOf(target: string, base: string): string {
   const path = isAbsolute(target) ? target : `${base}/${target}`;
   return realOrSame(path) === path ? resolve(path) : realOrSame(path);
 }
 
 const GIT_FILE = "gitdir: ";
-/** As much as git itself reads. */
+/** The same limit as git. */
 const MAX_POINTER_BYTES = 1_048_576;
 
-/** Through links, as git does. */
+/** Follows links, like git. */
 function readPointer(path: string): string {
   try {
     const stat = statSync(path);
-    // Files of the kernel have no size, and some of them never end.
+    // Files of the kernel report no size, and some of them never end.
     if (!stat.isFile() || stat.size === 0 || stat.size > MAX_POINTER_BYTES) return "";
     const text = readFileSync(path, "utf8").replace(/[\r\n]+$/, "");
     return text.split("\0", 1)[0] ?? "";
   } catch {
-    return ""; // Not there.
+    return ""; // Does not exist.
   }
 }
 
@@ -76,7 +80,7 @@ function realOrSame(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // Not there.
+    return path; // Does not exist.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What git would run or obey because a configuration names it: the folder of hooks, files that are included, programs of
- * filters, drivers, aliases and the like. It must never follow what it finds out of the files it was asked about: it only
- * names paths; the caller keeps those that lie in the root.
+ * Finds what git would run or obey because a configuration names it: the hooks folder, included files, and programs of
+ * filters, drivers, aliases and the like. It reads configuration files, including those that they include, and
+ * otherwise only names paths. The caller keeps those in the root.
  */
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -9,24 +9,27 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
 
 export interface GitGuards {
-  /** Folders of hooks and files of settings. Missing ones have to be made before a command could make them. */
+  /** Hooks folders and settings files. Missing ones have to be created before a command could create them. */
   readonly folders: readonly string[];
   readonly settings: readonly string[];
-  /** Files that are named in commands, as far as they exist. */
+  /** Existing files that are named in commands. */
   readonly programs: readonly string[];
-  /** Programs in the work tree that a command line names and that are not there: git would run whatever appears. */
+  /**
+   * Programs in the work tree that a command line names but that do not exist. Git would run any file that appears
+   * there.
+   */
   readonly missingPrograms: readonly string[];
   readonly hasWorktreeConfig: boolean;
 }
 
 export interface GitPlace {
-  /** The folder that holds `config`. */
+  /** The folder that contains `config`. */
   readonly gitDir: string;
-  /** What relative paths in commands are relative to. */
+  /** The folder that relative paths in commands refer to. */
   readonly workTree: string;
 }
 
-/** The settings of one repository and those of the user and the machine, which hold in it too. */
+/** The settings of one repository, and those of the user and the machine, which apply to it too. */
 export function readGitGuards(place: GitPlace): GitGuards {
   const own = readSettings([join(place.gitDir, "config"), join(place.gitDir, "config.worktree")]);
   const shared = readSettings(sharedConfigFiles());
@@ -39,7 +42,7 @@ export function readGitGuards(place: GitPlace): GitGuards {
     if (value === undefined || value === "" || IGNORED.test(name)) continue;
     if (name === "core.hookspath") {
       const folder = absolute(value, place.workTree);
-      // Husky's hooks in `_` do nothing but run the files of the same names in the folder above.
+      // Husky's hooks in `_` only run the files of the same names in the parent folder.
       folders.add(folder);
       if (basename(folder) === "_") folders.add(dirname(folder));
       continue;
@@ -50,7 +53,7 @@ export function readGitGuards(place: GitPlace): GitGuards {
         if (isFile(path)) programs.add(path);
       }
       const path = absolute(word, place.workTree);
-      // Those of the user and the machine hold in every folder: nothing is made there for them.
+      // Settings of the user and the machine apply to every folder, so nothing is created for them.
       if (isOwn.has(entry) && COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path))
         missing.add(path);
     }
@@ -67,7 +70,7 @@ export function readGitGuards(place: GitPlace): GitGuards {
   };
 }
 
-/** Addresses and names, not paths of programs; `core.worktree` names the whole work tree. */
+/** Addresses and names, not program paths. `core.worktree` names the whole work tree. */
 const IGNORED =
   /^(?:core\.(?:worktree|bare|filemode|repositoryformatversion)|remote\..*(?<!\.(?:uploadpack|receivepack))|branch\..*|url\..*|submodule\..*\.(?:url|path|branch|active)|user\..*|safe\..*|extensions\..*)$/;
 
@@ -75,14 +78,17 @@ const IGNORED =
 const COMMAND_LINES =
   /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack))$/s;
 
-/** A path: git looks words without a slash up in PATH, and an option, a place holder or an address is none. */
+/**
+ * Whether a word is a path. Git looks up words without a slash in PATH. An option, a placeholder or an address is not
+ * a path.
+ */
 function isProgramPath(word: string): boolean {
   return word.includes("/") && !/^-|%|:\/\/|[*?$\s"'`;|&()<>=\\]/.test(word);
 }
 
 interface Settings {
   readonly entries: readonly { readonly entry: ConfigEntry; readonly file: string }[];
-  /** Files that are included, whether they are there or not. */
+  /** Included files, whether they exist or not. */
   readonly included: readonly string[];
 }
 
@@ -99,7 +105,7 @@ function readSettings(files: readonly string[]): Settings {
     for (const entry of readEntries(file)) {
       entries.push({ entry, file });
       if (!/^include(?:if\..*)?\.path$/s.test(entry.name) || entry.value === undefined) continue;
-      // Whatever its condition is: it may hold later.
+      // Ignores the condition, because it may become true later.
       const path = absolute(entry.value, dirname(file));
       included.push(path);
       pending.push(path);
@@ -111,7 +117,7 @@ function readSettings(files: readonly string[]): Settings {
 const MAX_CONFIG_BYTES = 4_194_304;
 const known = new Map<string, { readonly stamp: string; readonly entries: readonly ConfigEntry[] }>();
 
-/** Parsed again only when the file has changed: it is asked for by every call. */
+/** Parses a file again only if it has changed, because every call needs it. */
 function readEntries(file: string): readonly ConfigEntry[] {
   try {
     const { ino, size, ctimeNs, mtimeNs } = statSync(file, { bigint: true });
@@ -121,11 +127,11 @@ function readEntries(file: string): readonly ConfigEntry[] {
     if (before?.stamp === stamp) return before.entries;
     const entries = parseGitConfig(readFileSync(file, "utf8"));
     if (known.size > 1_000) known.clear();
-    // Within the clock's tick a second change would leave the same stamp.
+    // A second change within one clock tick would leave the same stamp.
     if (Date.now() - Number(ctimeNs / 1_000_000n) > SETTLED_MS) known.set(file, { stamp, entries });
     return entries;
   } catch {
-    return []; // Not there, not readable, or a folder: git has nothing to obey either.
+    return []; // Missing, not readable, or a folder: git has nothing to obey either.
   }
 }
 
@@ -147,8 +153,8 @@ function absolute(path: string, base: string): string {
 }
 
 /**
- * The words of a command line, without its quotes, and each quoted part as a whole; an alias begins with `!`. The common ways
- * to name the work tree stand for it.
+ * Splits a command line into words without quotes, plus each quoted part as a whole. An alias begins with `!`. Common
+ * expressions for the work tree are replaced by its path.
  */
 function wordsOf(value: string, workTree: string): string[] {
   const line = value.replaceAll(WORK_TREE, () => workTree);
@@ -170,7 +176,7 @@ function isNothing(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
-    return false; // Below something that is no folder.
+    return false; // A parent is not a folder.
   }
 }
 
@@ -179,6 +185,6 @@ function isFile(path: string): boolean {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat?.isFile() === true || stat?.isSymbolicLink() === true;
   } catch {
-    return false; // Below something that is no folder.
+    return false; // A parent is not a folder.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Opens and reads one regular file. Must never wait for a FIFO or a device, and must never trust the size that the
- * system tells: files grow, and those of /proc claim to be empty.
+ * Opens and reads one regular file. It must never block on a FIFO or a device, and must never trust the reported
+ * size: files grow, and those of /proc claim to be empty.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { errnoOf, fileError } from "./file-error.ts";
@@ -9,7 +9,7 @@ import type { Directory, PathStrategy } from "./path-strategy.ts";
 
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** The descriptor of whatever has that name, unless it is a link. */
+/** Opens the entry with that name, unless it is a link. */
 export function openLeaf(directory: Directory, name: string, strategy: PathStrategy): number | typeof LINK {
   try {
     return openSync(`${directory.base}/${name}`, READ_FLAGS | strategy.fileFlags);
@@ -19,7 +19,7 @@ export function openLeaf(directory: Directory, name: string, strategy: PathStrat
   }
 }
 
-/** Runs `use` on a descriptor that is known to be a regular file, and closes it at the end. */
+/** Runs `use` on a descriptor that is verified to be a regular file, and closes it at the end. */
 export async function withRegularFile<T>(
   descriptor: number,
   shown: string,
@@ -39,7 +39,9 @@ export function notAFile(shown: string, stats: Stats): Error {
   return fileError("TOOL_NOT_A_FILE", `The path is ${what}, not a regular file: ${shown}.`);
 }
 
-/** The whole file, or `TOOL_FILE_TOO_LARGE` with `hint`. Never holds more than one byte over the limit. */
+/**
+ * Reads the whole file, or throws `TOOL_FILE_TOO_LARGE` with `hint`. Never holds more than one byte over the limit.
+ */
 export function readWhole(
   descriptor: number,
   stats: Stats,

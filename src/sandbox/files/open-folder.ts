@@ -1,14 +1,12 @@
-/**
- * The three things a walk does to one name inside a folder that it holds open. Must never follow a link.
- */
+/** The three operations of a walk on one name inside an open folder. They must never follow a link. */
 import { mkdirSync, readlinkSync } from "node:fs";
 import { errnoOf } from "./file-error.ts";
 import type { Directory, PathStrategy } from "./path-strategy.ts";
 
-/** The answer of whoever looked at a name and met a symbolic link. */
+/** Returned when a name turns out to be a symbolic link. */
 export const LINK: unique symbol = Symbol("link");
 
-/** Undefined when there is nothing of that name. */
+/** Undefined if the name does not exist. */
 export function openFolder(
   parent: Directory,
   name: string,
@@ -26,7 +24,7 @@ export function openFolder(
   }
 }
 
-/** Undefined when the name is no link. */
+/** Undefined if the name is not a link. */
 export function readLink(directory: Directory, name: string): string | undefined {
   try {
     return readlinkSync(`${directory.base}/${name}`);
@@ -36,7 +34,7 @@ export function readLink(directory: Directory, name: string): string | undefined
   }
 }
 
-/** False when somebody else made it first. */
+/** False if it already exists. */
 export function makeFolder(parent: Directory, name: string): boolean {
   try {
     mkdirSync(`${parent.base}/${name}`);

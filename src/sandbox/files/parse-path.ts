@@ -1,6 +1,6 @@
 /**
- * Turns the path that a model wrote into names below the root, by its spelling alone. Must never touch the disk, and
- * must never expand anything: `~`, `$HOME` and `%2e` are plain names.
+ * Turns the path that a model wrote into names below the root, by its spelling alone. It must never touch the disk
+ * and must never expand anything: `~`, `$HOME` and `%2e` are plain names.
  */
 import { resolve } from "node:path";
 import { fileError, showPath } from "./file-error.ts";
@@ -12,15 +12,15 @@ export interface RootPaths {
 }
 
 export interface ParsedPath {
-  /** Names to walk. A last name `.` stands for "this has to be a folder". */
+  /** Names to walk. A last name of `.` means that the path has to be a folder. */
   readonly parts: string[];
-  /** The spelling below the root, with `.` and `..` collapsed. */
+  /** The path below the root, with `.` and `..` collapsed. */
   readonly relativePath: string;
   /** The same for messages, quoted. */
   readonly shown: string;
 }
 
-/** PATH_MAX and NAME_MAX of Linux, without the NUL that ends them in C. */
+/** PATH_MAX and NAME_MAX of Linux, without the terminating NUL. */
 const MAX_PATH_BYTES = 4095;
 const MAX_NAME_BYTES = 255;
 
@@ -33,7 +33,7 @@ export function parsePath(path: unknown, root: RootPaths): ParsedPath {
   return { parts, relativePath, shown: showPath(relativePath === "" ? "." : relativePath) };
 }
 
-/** The part of an absolute path below the root in either spelling; undefined when it lies outside. */
+/** The part of an absolute path below either spelling of the root, or undefined if the path lies outside. */
 export function relativeToRoot(path: string, root: RootPaths): string | undefined {
   return below(path, root.given) ?? below(path, root.real);
 }
@@ -42,7 +42,7 @@ export function escapes(path: string): Error {
   return fileError("TOOL_PATH_ESCAPE", `The path leads out of the sandbox root: ${showPath(path)}.`);
 }
 
-/** Whether the spelling asks for a folder: it ends in `/`, `.` or `..`. */
+/** Whether the path is spelled as a folder: it ends in `/`, `.` or `..`. */
 export function folderEnding(path: string): boolean {
   return /(?:^|\/)\.{0,2}$/.test(path);
 }

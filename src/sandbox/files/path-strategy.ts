@@ -1,6 +1,6 @@
 /**
- * How a folder is held so that nobody can swap it, per operating system. Must never open anything through a link:
- * links are read and judged by the walk.
+ * How to hold a folder so that it cannot be swapped, per operating system. It must never open anything through a
+ * link: the walk reads and checks links itself.
  */
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from "node:fs";
 import { ToolwrightError } from "../../errors.ts";
@@ -12,9 +12,9 @@ export interface Directory {
 }
 
 export interface PathStrategy {
-  /** Part of the flags of every open of a file. */
+  /** Added to the flags of every file open. */
   readonly fileFlags: number;
-  /** Opens the root, which alone may be reached through links: whoever chose it is trusted. */
+  /** Opens the root, the only path that may contain links, because the caller who chose it is trusted. */
   openRoot(rootDir: string): { directory: Directory; realPath: string };
   openChild(parent: Directory, name: string): Directory;
 }
@@ -29,14 +29,14 @@ export function strategyFor(platform: NodeJS.Platform): PathStrategy {
   );
 }
 
-// Node names neither flag. O_PATH has this value on every architecture that Node is built for.
+// Node defines neither flag. O_PATH has this value on every architecture that Node is built for.
 const O_PATH = 0o10000000;
 const O_NOFOLLOW_ANY = 0x20000000;
 
 const ROOT_FLAGS = O_PATH | constants.O_DIRECTORY;
 const CHILD_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Linux: `/proc/self/fd/N/name` is `openat(N, name)`, so a folder that is swapped after it was opened does no harm. */
+/** Linux: `/proc/self/fd/N/name` is `openat(N, name)`, so swapping a folder after it was opened does no harm. */
 const descriptorStrategy: PathStrategy = {
   fileFlags: constants.O_NOFOLLOW,
   openRoot(rootDir) {
@@ -45,7 +45,7 @@ const descriptorStrategy: PathStrategy = {
     try {
       return { directory: { descriptor, base }, realPath: readlinkSync(base) };
     } catch {
-      // The only link that is always there is missing, so there is no /proc.
+      // /proc always has this link, so /proc is not mounted.
       closeSync(descriptor);
       throw new ToolwrightError(
         "TOOL_SANDBOX_UNAVAILABLE",
@@ -63,11 +63,11 @@ const descriptorStrategy: PathStrategy = {
 };
 
 /**
- * macOS has no path that leads through a descriptor. Each open takes the real path, and the kernel refuses it when any
- * part of it has become a link. `mkdir` and `rename` have no such flag: there a swap in the very moment of the call is
- * left, and what it can do is to make an empty folder elsewhere, since the temporary file is not found there.
+ * macOS has no path that leads through a descriptor. Each open uses the real path, and the kernel refuses it if any
+ * part has become a link. `mkdir` and `rename` have no such flag, so a swap at the moment of the call is possible. It
+ * can only create an empty folder elsewhere, because the temporary file does not exist there.
  *
- * The flag comes in from outside, so that the same steps can be tested where the kernel knows only O_NOFOLLOW.
+ * The flag is a parameter, so that the same steps can be tested where the kernel supports only O_NOFOLLOW.
  */
 export function realPathStrategy(nofollow: number): PathStrategy {
   const open = (path: string): Directory => ({

@@ -1,43 +1,46 @@
 /**
- * The names that no tool may change or make, wherever they lie below the root: one list for the file tools and for commands.
- * Pure. Which further paths are protected because git's configuration names them is in `git-guards.ts`.
+ * The names that no tool may change or create, anywhere below the root. The file tools and commands share this list.
+ * Pure. `git-guards.ts` adds the paths that git's configuration names.
  */
 
-/** Inside a git folder: what holds commands, or leads git to another folder that does. */
+/** Inside a git folder: files that contain commands, or that point git to another folder that does. */
 export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir"] as const;
 
-/** With the list of a rebase, whose commands `git rebase --continue` runs: commands may write it, file tools may not. */
+/**
+ * Adds the todo list of a rebase, whose commands `git rebase --continue` runs. Commands may write it, file tools may
+ * not.
+ */
 const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo"]);
 
-/** Toolwright's own folder: stores and instructions lie in it. */
+/** Toolwright's own folder, which contains stores and instructions. */
 export const OWN_FOLDER = ".toolwright";
 
-/** SQLite's own files beside a database. */
+/** The suffixes of the files that SQLite keeps next to a database. */
 export const STORE_SUFFIXES = ["", "-wal", "-shm", "-journal"] as const;
 
-/** What Toolwright itself would read and obey. `name` is folded. */
+/** Whether Toolwright itself would read and obey the file. `name` is folded. */
 export function isOwnName(name: string): boolean {
   return name === OWN_FOLDER || name.startsWith("toolwright.config.");
 }
 
-/** `name` is folded; it has to lie somewhere in a git folder. */
+/** `name` is folded and has to be inside a git folder. */
 export function isGitObeyedName(name: string): boolean {
   return GIT_OBEYED_NAMES.has(name);
 }
 
-/** Names the store of a runtime has by default. `name` is folded. */
+/** Default names of a runtime's store. `name` is folded. */
 export function isStoreName(name: string): boolean {
   return STORE_SUFFIXES.some((suffix) => name === `toolwright.db${suffix}`);
 }
 
-/** Whether a name could be one of the above; cheaper than folding every name of a large folder. */
+/** Whether a name could be one of the above. Cheaper than folding every name of a large folder. */
 export function maybeProtected(name: string): boolean {
   return SUSPECT.test(name);
 }
 
 const SUSPECT = /git|toolwright|[^\u0020-\u007e]/i;
 
-/** As the most careless of file systems compares names: by case, width and characters that are not seen. */
+/** Folds a name like the most lenient file system: ignores case, width and invisible characters. */
 export function foldName(name: string): string {
   const folded = name
     .replaceAll(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
@@ -53,6 +56,6 @@ export function isProtectedByName(path: readonly string[]): boolean {
   if (names.some((name) => isOwnName(name) || isStoreName(name))) return true;
   const git = names.indexOf(".git");
   if (git === -1) return false;
-  // A file `.git` sends git to a folder of the writer's choice.
+  // A `.git` file points git to any folder that its writer chooses.
   return git === names.length - 1 || names.slice(git + 1).some(isGitObeyedName);
 }

@@ -1,7 +1,7 @@
 /**
- * Which files a tool may not change although they lie inside the root: what git or Toolwright would run or obey, stores, and
- * the code of the running process. The same rules hold for commands (`isolation/protected-paths.ts`). It must never judge by
- * the spelling of the request, only by the place it led to.
+ * Which files inside the root a tool may not change: what git or Toolwright would run or obey, stores, and the code
+ * of the running process. The same rules apply to commands (`isolation/protected-paths.ts`). It must never judge by
+ * the spelling of the request, only by the resolved path.
  */
 import { fstatSync, lstatSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -24,7 +24,7 @@ import { hasDatabaseName, isStoreFile } from "./store-file.ts";
 
 export type IsProtected = (location: FileLocation) => boolean;
 
-/** Before a change. */
+/** Call it before a change. */
 export function refuseProtected(location: FileLocation, isProtected?: IsProtected): void {
   const refused =
     isProtectedByName(namesOf(location)) ||
@@ -39,7 +39,7 @@ export function refuseProtected(location: FileLocation, isProtected?: IsProtecte
   }
 }
 
-/** Before a read: stores, and Toolwright's own folder, in which they may lie. */
+/** Call it before a read. Hides stores and Toolwright's own folder, which may contain them. */
 export function refuseHidden(location: FileLocation, isProtected?: IsProtected): void {
   const isHidden =
     (maybeProtected(location.realPath.slice(location.realRoot.length)) && isOwnPlace(location)) ||
@@ -62,7 +62,7 @@ export function hiddenPath({ realPath, realRoot }: Pick<FileLocation, "realPath"
   );
 }
 
-/** Protects files that a caller names, such as the store's, each with the files that SQLite keeps beside it. */
+/** Protects files that a caller names, such as the store's, each with the files that SQLite keeps next to it. */
 export function protectPaths(paths: readonly string[]): IsProtected {
   const files = paths.flatMap((path) => STORE_SUFFIXES.map((suffix) => resolve(path) + suffix));
   return (location) =>
@@ -75,7 +75,7 @@ function namesOf({ realPath, realRoot }: FileLocation): string[] {
 
 const PROTECTED_FOLDERS = [".git/hooks", OWN_FOLDER];
 
-/** The same folders under another name: a bind mount, a short name, hooks that are a link to elsewhere. */
+/** Detects the same folders under another name: a bind mount, a short name, or hooks that are a link elsewhere. */
 function isProtectedByIdentity({ realPath, realRoot, directory, folders }: FileLocation): boolean {
   const closed = PROTECTED_FOLDERS.map((path) => statOf(`${realRoot}/${path}`));
   if (folders.some((folder) => closed.some((stats) => isSameInode(folder, stats)))) return true;
@@ -88,7 +88,10 @@ function isCode({ realPath, realRoot }: FileLocation): boolean {
   return codePathsIn(realRoot).some((path) => isAtOrBelow(place, foldPath(path)));
 }
 
-/** What a configuration names, in any repository that the file lies in, and the parts of one under another name than `.git`. */
+/**
+ * Paths that a configuration names, in any repository that contains the file, and the parts of a repository under a
+ * name other than `.git`.
+ */
 function isObeyedByGit(location: FileLocation): boolean {
   const { realPath, realRoot } = location;
   const place = foldPath(realPath);
@@ -110,7 +113,7 @@ function namedBySettings(workTree: string): string[] {
   });
 }
 
-/** A store of any runtime, or a file that SQLite keeps beside it. */
+/** A store of any runtime, or a file that SQLite keeps next to it. */
 function isStore({ realPath, directory }: FileLocation): boolean {
   if (directory === undefined) return false;
   const name = basename(realPath);
@@ -118,7 +121,7 @@ function isStore({ realPath, directory }: FileLocation): boolean {
   return isStoreFile(`${directory.base}/${base}`);
 }
 
-/** Whether the location is `file` or lies in it. A hard link of it is another place: writing never changes an inode. */
+/** Whether the location is `file` or inside it. A hard link to it does not count: writing never changes an inode. */
 function isSamePlace({ realPath, directory }: FileLocation, file: string): boolean {
   if (isAtOrBelow(foldPath(realPath), foldPath(file))) return true;
   if (directory === undefined || foldName(basename(realPath)) !== foldName(basename(file))) return false;
@@ -129,7 +132,7 @@ function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Folds each name; most paths are plain. */
+/** Folds each name of the path. */
 function foldPath(path: string): string {
   return path.split("/").map(foldName).join("/");
 }
@@ -138,7 +141,7 @@ function lstatOf(path: string): unknown {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // Below something that is no folder.
+    return undefined; // A parent is not a folder.
   }
 }
 
@@ -146,7 +149,7 @@ function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // What cannot be looked at cannot be the folder that is open here.
+    // A path that cannot be read cannot be the folder that is open here.
     return undefined;
   }
 }
@@ -161,7 +164,7 @@ function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // Not there yet, then its folder may be.
+    // The file does not exist yet, but its folder may.
     return resolve(realPathOrSame(dirname(path)), basename(path));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads some lines of a file of any size. Must never hold more of it than one block and the part that is asked for,
- * and must never block the event loop while it looks for the place.
+ * Reads some lines of a file of any size. It must never hold more than one block plus the requested lines, and must
+ * never block the event loop while it searches for them.
  */
 import { read } from "node:fs";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ import { fileError } from "./file-error.ts";
 export interface LineRange {
   /** Number of the first line, from 1. */
   readonly offset: number;
-  /** How many lines; undefined means all that follow. */
+  /** Number of lines. Undefined means all that follow. */
   readonly limit: number | undefined;
 }
 
@@ -24,7 +24,7 @@ const BLOCK_BYTES = 262_144;
 const NEWLINE = 10;
 const readBlock = promisify(read);
 
-/** Checks what came from a model; undefined when the whole file is meant. */
+/** Validates the model's arguments. Undefined means the whole file. */
 export function toLineRange(offset: unknown, limit: unknown): LineRange | undefined {
   if (offset === undefined && limit === undefined) return undefined;
   const range = { offset: offset ?? 1, limit };
@@ -34,7 +34,7 @@ export function toLineRange(offset: unknown, limit: unknown): LineRange | undefi
   };
 }
 
-/** The lines with their line endings; empty when the file ends before them. */
+/** The lines with their line endings. Empty if the file ends before them. */
 export async function readLines(options: ReadLinesOptions): Promise<Buffer> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   const pieces: Buffer[] = [];
@@ -54,13 +54,13 @@ export async function readLines(options: ReadLinesOptions): Promise<Buffer> {
     toTake -= part.lines;
     taken += part.end - skipped.end;
     if (taken > options.maxBytes) throw partTooLarge(options);
-    // Copied, since the block is filled again.
+    // Copied, because the block is reused.
     pieces.push(Buffer.from(block.subarray(skipped.end, part.end)));
   }
   return Buffer.concat(pieces);
 }
 
-/** Where `count` lines from `start` end, or the block does, and how many line endings lie before that. */
+/** Where `count` lines from `start` end, or the block does, and how many line endings precede that. */
 function passLines(block: Buffer, start: number, end: number, count: number): { end: number; lines: number } {
   let position = start;
   let lines = 0;

@@ -1,6 +1,4 @@
-/**
- * The `read` tool's work on the disk. Must never return part of a file as if it were the whole.
- */
+/** Implements the `read` tool on the disk. It must never return part of a file as if it were the whole. */
 import { closeSync } from "node:fs";
 import { decodeText } from "./decode-text.ts";
 import { toFileError } from "./file-error.ts";
@@ -16,12 +14,12 @@ export interface ReadTextFileOptions {
   /** Relative to the root, or absolute inside it. */
   readonly path: string;
   readonly maxBytes: number;
-  /** First line to return, from 1. With it or with `limit` the file may have any size. */
+  /** First line to return, from 1. With `offset` or `limit` the file may have any size. */
   readonly offset?: number | undefined;
-  /** How many lines to return. */
+  /** Number of lines to return. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Says which further files are not shown, for example those of `protectPaths`. */
+  /** Hides more files, for example those of `protectPaths`. */
   readonly isProtected?: IsProtected | undefined;
   /** For Toolwright itself, which reads its own folder. */
   readonly showOwn?: boolean | undefined;
@@ -39,7 +37,7 @@ export async function readTextFile(options: ReadTextFileOptions): Promise<string
     closeSync(descriptor);
     throw error;
   } finally {
-    // The file itself is open by now, so nothing that happens to the folders matters any more.
+    // The file is open now, so changes to its folders no longer matter.
     walked.close();
   }
   try {

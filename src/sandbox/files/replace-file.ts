@@ -1,9 +1,9 @@
 /**
- * Puts a new file in the place of an old one in a single step. Must never write into an existing inode: whoever reads
- * it meanwhile, or holds a hard link of it outside, would see the change.
+ * Replaces a file atomically. It must never write into an existing inode: a process that reads it, or a hard link to
+ * it outside, would see the change.
  *
- * The data is synced before the rename, so that a power cut leaves the old text or the new one and never an empty
- * file; the folders are synced after it, so that a write which is on record is on the disk as well.
+ * The data is synced before the rename, so a power cut leaves the old or the new text and never an empty file. The
+ * folders are synced after the rename, so a write that is logged is also on the disk.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -29,9 +29,9 @@ import type { Walked } from "./walk.ts";
 export interface Replacement {
   readonly place: Pick<Walked<unknown>, "directory" | "name" | "created" | "strategy" | "shown">;
   readonly bytes: Buffer;
-  /** The file that is replaced, whose mode, owner, access list and extended attributes are kept. */
+  /** The file to replace. Its mode, owner, access list and extended attributes are preserved. */
   readonly existing: Pick<Stats, "mode" | "uid" | "gid"> | undefined;
-  /** Runs right before the rename, in the same turn of the event loop; may throw. */
+  /** Runs right before the rename, in the same turn of the event loop. May throw. */
   readonly beforeRename?: (() => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
   let made = false;
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | place.strategy.fileFlags;
-    // Closed to others until it has the old file's mode.
+    // Not accessible to others until it has the old file's mode.
     const descriptor = openSync(temporary, flags, replacement.existing === undefined ? 0o666 : 0o600);
     made = true;
     try {
@@ -62,14 +62,14 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
 }
 
 async function fill(descriptor: number, { bytes, existing, place }: Replacement): Promise<void> {
-  // Before the bytes: writing them takes away what lends out rights, such as capabilities.
+  // Before the bytes: writing them drops attributes that grant privileges, such as capabilities.
   if (existing !== undefined) await copyAttributes(place, descriptor);
   for (let written = 0; written < bytes.length;) {
     written += writeSync(descriptor, bytes, written, bytes.length - written);
   }
   if (existing !== undefined) {
     keepOwner(descriptor, existing);
-    // Like any write, this drops the bits that lend out the owner's rights.
+    // Like any write, this drops the set-user-id and set-group-id bits.
     fchmodSync(descriptor, existing.mode & 0o777);
   }
   await syncIfSupported(descriptor);
@@ -81,11 +81,11 @@ function keepOwner(descriptor: number, { uid, gid }: Pick<Stats, "uid" | "gid">)
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Only root gives files away. The file then belongs to whoever wrote it, as with any editor that renames.
+    // Only root can change the owner. Otherwise the writing user owns the file, as with any editor that renames.
   }
 }
 
-/** A failure here comes after the change, and says so. */
+/** A failure here comes after the change, and the error says so. */
 async function syncFolders({ directory, created, strategy, shown }: Replacement["place"]): Promise<void> {
   try {
     await syncFolder(directory, strategy);
@@ -107,7 +107,7 @@ async function syncFolder(directory: Directory, strategy: PathStrategy): Promise
       constants.O_RDONLY | constants.O_DIRECTORY | strategy.fileFlags,
     );
   } catch {
-    // A folder that may be written but not read cannot be synced by anybody but root.
+    // Only root can sync a folder that is writable but not readable.
     return;
   }
   try {
@@ -121,7 +121,7 @@ async function syncIfSupported(descriptor: number): Promise<void> {
   try {
     await sync(descriptor);
   } catch (error) {
-    // Some network and user-space file systems have no such call; there is nothing better to do there.
+    // Some network and user-space file systems do not support fsync, and there is no alternative.
     if (errnoOf(error) !== "EINVAL" && errnoOf(error) !== "ENOTSUP") throw error;
   }
 }
@@ -130,6 +130,6 @@ function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The failure that led here is the one to report.
+    // Report the original failure instead.
   }
 }

@@ -1,21 +1,21 @@
 /**
- * Whether a file is the store of a runtime, this one's or another's: an SQLite database with Toolwright's tables. By
- * content, since a store may have any name.
+ * Whether a file is the store of this or another runtime: an SQLite database with Toolwright's tables. Checks the
+ * content, because a store may have any name.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 
 const HEADER = Buffer.from("SQLite format 3\0", "latin1");
-/** Of the first table in the schema, which lies on the first page. */
+/** The prefix of the first table in the schema, which is on the first page. */
 const TABLE = "toolwright_";
 const FIRST_PAGES = 65_536;
 
 export function isStoreContent(bytes: Buffer): boolean {
-  // The first byte tells most files apart, and every file that is read is asked about.
+  // The first byte rules out most files, and every file that is read is checked.
   if (bytes[0] !== HEADER[0] || !bytes.subarray(0, HEADER.length).equals(HEADER)) return false;
   return bytes.subarray(0, FIRST_PAGES).includes(TABLE);
 }
 
-/** Names that databases commonly have; only these are opened by a scan of a whole root. */
+/** Common names of databases. A scan of a whole root opens only these. */
 export function hasDatabaseName(name: string): boolean {
   return /\.(?:db3?|sqlite3?|store)(?:-wal|-shm|-journal)?$|toolwright/i.test(name);
 }
@@ -26,7 +26,7 @@ export function isStoreFile(path: string): boolean {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch {
-    return false; // A link, or not ours to read: then it is not the command's to read either.
+    return false; // A link, or not readable for us and therefore not for the command either.
   }
   try {
     const header = Buffer.alloc(HEADER.length);
@@ -39,7 +39,7 @@ export function isStoreFile(path: string): boolean {
   } finally {
     closeSync(descriptor);
   }
-  // The tables of a young store are in its log alone.
+  // The tables of a new store may be in its log only.
   return readStart(`${path}-wal`).includes(TABLE);
 }
 

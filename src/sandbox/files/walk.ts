@@ -1,6 +1,6 @@
 /**
- * Goes from the root to a file one folder at a time, each held open, so that what was checked is what is used.
- * Must never leave a descriptor open or a folder behind when it fails.
+ * Walks from the root to a file one folder at a time and holds each open, so that the checked file is the one that is
+ * used. It must never leave a descriptor open or a folder behind when it fails.
  */
 import { closeSync, rmdirSync } from "node:fs";
 import { resolve } from "node:path";
@@ -17,18 +17,18 @@ import {
 import { parsePath } from "./parse-path.ts";
 import { strategyFor, type Directory, type PathStrategy } from "./path-strategy.ts";
 
-/** Its folders are open until `close`. */
+/** The folders stay open until `close`. */
 export interface Walked<Leaf> extends FileLocation {
   readonly directory: Directory;
   readonly name: string;
   readonly leaf: Leaf;
-  /** The path as it was asked for, below the root. */
+  /** The requested path, below the root. */
   readonly relativePath: string;
   /** The same for messages, quoted. */
   readonly shown: string;
   readonly created: readonly CreatedFolder[];
   readonly strategy: PathStrategy;
-  /** Closes every folder that was passed; a second call does nothing. */
+  /** Closes every folder of the walk. A second call does nothing. */
   close(): void;
 }
 
@@ -57,13 +57,13 @@ export function walk<Leaf>(request: WalkRequest<Leaf>): Walked<Leaf> {
   }
 }
 
-/** Undoes the making of folders after a failure; to be called before `close`. */
+/** Removes the created folders after a failure. Call it before `close`. */
 export function removeCreated(created: readonly CreatedFolder[]): void {
   for (const { parent, name } of created.toReversed()) {
     try {
       rmdirSync(`${parent.base}/${name}`);
     } catch {
-      // Somebody uses the folder by now, so it stays, and so do those above it.
+      // The folder is in use by now, so it stays, and so do its parents.
       return;
     }
   }
@@ -73,7 +73,7 @@ function openRoot(given: string, strategy: PathStrategy): ReturnType<PathStrateg
   try {
     return strategy.openRoot(given);
   } catch (error) {
-    // Whatever the system says, there is no folder to work in, and it is the caller's option that named it.
+    // Whatever the system error is, there is no folder to work in, and the caller's option named it.
     throw ToolwrightError.is(error) ? error : unusableRoot(given);
   }
 }

@@ -49,7 +49,7 @@ describe("writeTextFile", () => {
   });
 
   it("leaves no temporary file when the rename fails", async () => {
-    // The folder comes into being after the check.
+    // The folder is created after the check.
     const isProtected = (): boolean => {
       if (readdirSync(root).length === 0) mkdirSync(join(root, "f"));
       return false;

@@ -1,6 +1,6 @@
 /**
- * The `write` tool's work on the disk. Must never leave half a file, a temporary file or an empty folder behind when
- * it fails.
+ * Implements the `write` tool on the disk. It must never leave half a file, a temporary file or an empty folder
+ * behind when it fails.
  */
 import { closeSync, constants, lstatSync, openSync, type Stats } from "node:fs";
 import { encodeText } from "./decode-text.ts";
@@ -15,11 +15,11 @@ import { removeCreated, walk, type Walked } from "./walk.ts";
 
 export interface WriteTextFileOptions {
   readonly rootDir: string;
-  /** Relative to the root, or absolute inside it. Missing folders are made. */
+  /** Relative to the root, or absolute inside it. Missing folders are created. */
   readonly path: string;
   readonly content: string;
   readonly maxBytes: number;
-  /** Says which further files are off limits, for example those of `protectPaths`. */
+  /** Protects more files, for example those of `protectPaths`. */
   readonly isProtected?: IsProtected | undefined;
   readonly strategy?: PathStrategy | undefined;
 }
@@ -48,15 +48,15 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
   }
 }
 
-/** What is there now; undefined when nothing is. */
+/** Stats the current entry. Undefined if there is none. */
 export function statLeaf(directory: Directory, name: string): Stats | undefined | typeof LINK {
   const stats = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false });
   return stats?.isSymbolicLink() === true ? LINK : stats;
 }
 
 /**
- * A rename asks nobody whether the old file may be written, so it is asked here: by opening it, since `access` would
- * follow a link and would ask for another user than the one that writes.
+ * A rename does not check whether the old file is writable, so this opens it for writing. `access` would follow a
+ * link and check a different user than the one that writes.
  */
 export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
   if (!stats.isFile()) throw notAFile(place.shown, stats);
@@ -64,7 +64,7 @@ export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
   try {
     closeSync(openSync(`${place.directory.base}/${place.name}`, flags));
   } catch (error) {
-    // A program that is running cannot be written into, but it can be replaced.
+    // A running program cannot be written to, but it can be replaced.
     if (errnoOf(error) !== "ETXTBSY") throw error;
   }
 }

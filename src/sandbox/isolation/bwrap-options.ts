@@ -1,6 +1,6 @@
 /**
- * The options of bubblewrap for one command: the profile in full. Each line is there because of a hole that was
- * found; none may be left out to make a program work. The root is mounted last, and what is guarded in it after it.
+ * Builds the bubblewrap options for one command: the complete profile. Each line closes a hole that was found. Do not
+ * remove one to make a program work. The root is mounted last, followed by the protected paths inside it.
  */
 import { isInside } from "./is-inside.ts";
 import type { HostView } from "./host-view.ts";
@@ -12,25 +12,25 @@ export interface BwrapRequest {
   readonly home: string;
   readonly allowNetwork: boolean;
   readonly view: HostView;
-  /** Outside the root, shown read-only: toolchains, and what the caller names. */
+  /** Outside the root, visible read-only: toolchains and paths that the caller names. */
   readonly readOnly: readonly string[];
   readonly plan: ProtectionPlan;
   readonly hiddenFiles: readonly string[];
   readonly features: BwrapFeatures;
-  /** Where bubblewrap reads the filter from and writes its status to. */
+  /** The descriptor that bubblewrap reads the filter from, and the one that it writes its status to. */
   readonly seccompDescriptor: number;
   readonly statusDescriptor: number;
-  /** Blocks the command until its mounts were looked at. */
+  /** Blocks the command until its mounts have been checked. */
   readonly gateDescriptor: number;
-  /** The number under which bubblewrap gets a descriptor of the plan. */
+  /** The number under which bubblewrap receives a descriptor of the plan. */
   readonly handedOver: (descriptor: number) => number;
 }
 
-/** What the installed version knows. */
+/** Options that the installed version supports. */
 export interface BwrapFeatures {
   readonly disableUserns: boolean;
   readonly size: boolean;
-  /** Takes what is bound by a descriptor instead of a name. */
+  /** Whether it can bind by descriptor instead of by path. */
   readonly bindFd: boolean;
 }
 
@@ -60,7 +60,7 @@ export function bwrapOptions(request: BwrapRequest): string[] {
   ];
 }
 
-/** The descriptors that the options name, in the order in which they are handed over. */
+/** The descriptors that the options refer to, in the order in which they are passed. */
 export function boundDescriptors(
   plan: ProtectionPlan,
   rootReadOnly: boolean,
@@ -105,7 +105,7 @@ function deviceFolders({ view, features }: BwrapRequest): string[] {
   return [
     "--proc",
     "/proc",
-    // The kernel's files, not the new mount's: as root they are the host's to write.
+    // Bind the kernel's files, not those of the new mount: as root, a command could write the host's through them.
     ...view.procReadOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...view.procMasked.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     "--dev",
@@ -116,13 +116,15 @@ function deviceFolders({ view, features }: BwrapRequest): string[] {
   ];
 }
 
-/** Empty, in memory, gone with the command. Sockets of services lie in `/run`: it is there and has nothing in it. */
+/**
+ * Empty, in memory, removed with the command. Services keep their sockets in `/run`, so `/run` exists but is empty.
+ */
 function scratchFolders({ home, plan, view, features }: BwrapRequest): string[] {
   const root = plan.root.path;
   const folders = tmpfs("/tmp", 512 * MEGABYTE, features);
   if (isInside(root, "/var/tmp")) folders.push(...tmpfs("/var/tmp", 512 * MEGABYTE, features));
   else folders.push("--symlink", "/tmp", "/var/tmp");
-  // A home such as `/` or `/usr` is no place to empty: the system lies in it.
+  // Do not mount over a home such as `/` or `/usr`, which contains the system.
   const holdsSystem = ["/proc", "/dev", ...view.folders].some((folder) => isInside(folder, home));
   if (isInside(home, "/tmp")) folders.push("--dir", home);
   else if (!holdsSystem) folders.push(...tmpfs(home, 512 * MEGABYTE, features));
@@ -133,7 +135,7 @@ function tmpfs(path: string, bytes: number, features: BwrapFeatures): string[] {
   return ["--perms", "1777", ...(features.size ? ["--size", `${bytes}`] : []), "--tmpfs", path];
 }
 
-/** One page of memory that cannot be written: cheaper to mount than to mount and then make read-only. */
+/** One page of memory that cannot be written. This is cheaper than a mount followed by a read-only remount. */
 function emptyFolder(path: string, features: BwrapFeatures): string[] {
   return features.size
     ? ["--perms", "0555", "--size", "4096", "--tmpfs", path]
@@ -144,11 +146,11 @@ function mountsOf(protection: Protection, request: BwrapRequest): string[] {
   const { kind, path } = protection;
   if (kind === "hideFile") return ["--ro-bind", "/dev/null", path];
   if (kind === "hideFolder") return emptyFolder(path, request.features);
-  // Nothing can be swapped or changed where nothing can be written.
+  // Nothing can be swapped or changed in a read-only root.
   return request.rootReadOnly ? [] : bind(request, protection, kind === "readOnly");
 }
 
-/** By descriptor where the installed version can. By name, the mounts are compared with the plan all the same. */
+/** Binds by descriptor if the installed version supports it. A bind by path is still compared with the plan. */
 function bind(
   { features, handedOver }: BwrapRequest,
   { path, descriptor }: Pick<Protection, "path" | "descriptor">,

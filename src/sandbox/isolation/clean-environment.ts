@@ -1,6 +1,6 @@
 /**
- * The environment that a command is spawned with: an allow-list of names, and a PATH on which the command cannot
- * have planted anything. It must never start from a copy of `process.env`.
+ * Builds the environment of a command: an allow-list of names, and a PATH where the command cannot have planted
+ * anything. It must never start from a copy of `process.env`.
  */
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
@@ -11,9 +11,9 @@ export const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 export interface CleanEnvironmentOptions {
   /** The host's environment. */
   readonly from: NodeJS.ProcessEnv;
-  /** Both spellings of the sandbox root: PATH entries inside either leave. */
+  /** Both spellings of the sandbox root. PATH entries inside either are removed. */
   readonly roots: readonly string[];
-  /** What the caller names: set as given, PATH included, which is then cleaned too. */
+  /** Variables that the caller names. They are set as given, except PATH, which is cleaned too. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -23,7 +23,7 @@ export function cleanEnvironment({
   extra = {},
 }: CleanEnvironmentOptions): Record<string, string> {
   const clean: Record<string, string> = {};
-  // Each value of `process.env` is fetched from outside, so only those that are wanted are.
+  // Each read of `process.env` calls into native code, so read only the values that are needed.
   for (const name of Object.keys(from)) {
     const value = KEPT.has(name) || name.startsWith("LC_") ? from[name] : undefined;
     if (value !== undefined) clean[name] = value;
@@ -34,7 +34,7 @@ export function cleanEnvironment({
   return clean;
 }
 
-/** PATH without relative entries and without entries inside the root; the system's default when nothing is left. */
+/** PATH without relative entries and without entries inside the root. The system's default if nothing is left. */
 export function cleanPath(path: string | undefined, roots: readonly string[]): string {
   const entries = (path ?? "").split(":").filter((entry) => {
     return isAbsolute(entry) && !roots.some((root) => isInside(resolve(entry), root));

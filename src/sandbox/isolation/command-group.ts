@@ -1,6 +1,7 @@
 /**
- * A control group for one command, where this process may make one: it bounds memory and the number of processes, which
- * no ulimit does for root. Where none can be made there is no bound but time; it must never stop a command from running.
+ * A control group for one command, if this process may create one. It limits memory and the number of processes,
+ * which no ulimit does for root. Without a group only the timeout limits a command. It must never stop a command from
+ * running.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -16,16 +17,16 @@ import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 
 export interface CommandGroup {
-  /** A process joins by writing its id into each. */
+  /** A process joins by writing its id into each of these files. */
   readonly joinFiles: readonly string[];
   close(): void;
 }
 
 export const MAX_PROCESSES = Math.max(1_024, availableParallelism() * 128);
-/** Three quarters of the machine: enough for a build, not enough to end the agent with it. */
+/** Three quarters of the machine: enough for a build, but not enough to kill the agent along with it. */
 export const MAX_MEMORY_BYTES = Math.floor(totalmem() * 0.75);
 
-/** Where groups can be made is found out once, by the first command. */
+/** The first command detects where groups can be created. */
 export function createCommandGroups(): { open(): CommandGroup | undefined } {
   let parents: readonly Parent[] | undefined;
   return {
@@ -54,10 +55,10 @@ const PREFIX = "toolwright-";
 const REMOVE_TRIES = 20;
 const REMOVE_PAUSE_MS = 25;
 
-/** Random, as threads of one process share its id, and the group of an ended command may stay for a moment. */
+/** Random, because threads of one process share its id, and the group of an ended command may exist for a moment. */
 const freshName = (): string => `${PREFIX}${process.pid}-${randomUUID()}`;
 
-/** The groups below which ours can be made, tried by making one. */
+/** The groups under which ours can be created, verified by creating one. */
 function findParents(): Parent[] {
   const lines = readText("/proc/self/cgroup").split("\n");
   const found = lines.flatMap((line): Parent[] => {
@@ -79,7 +80,7 @@ function findParents(): Parent[] {
   });
 }
 
-/** Version 2: our own group, or the one above it, where the controllers are handed down. */
+/** Version 2: our own group or its parent, whichever delegates the controllers. */
 function unifiedParents(path: string): Parent[] {
   const own = join(MOUNT, path);
   const folders = path === "/" ? [own] : [own, dirname(own)];
@@ -99,7 +100,7 @@ function makeGroup(folder: string, limits: Readonly<Record<string, string>>): st
     for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
     return folder;
   } catch {
-    removeSoon(folder, 1); // Read-only, not delegated, or without this controller: the command runs unbounded.
+    removeSoon(folder, 1); // Read-only, not delegated, or without this controller: the command runs without limits.
     return undefined;
   }
 }
@@ -113,7 +114,7 @@ function removeSoon(folder: string, tries: number): void {
   }
 }
 
-/** Groups of processes that were killed before they could tidy up. */
+/** Removes groups of processes that were killed before they could clean up. */
 function removeLeftovers(folder: string): void {
   for (const name of listNames(folder)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
@@ -125,7 +126,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // No such version or controller here.
+    return ""; // This version or controller does not exist here.
   }
 }
 
@@ -133,7 +134,7 @@ function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // Then there are no leftovers of ours.
+    return []; // There are no leftovers of ours.
   }
 }
 
@@ -142,6 +143,6 @@ function isWritable(path: string, mode: number = constants.W_OK): boolean {
     accessSync(path, mode);
     return true;
   } catch {
-    return false; // Absent, or not ours to change.
+    return false; // Missing, or not writable for us.
   }
 }

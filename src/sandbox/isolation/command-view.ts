@@ -1,6 +1,6 @@
 /**
- * What one command sees of the machine beside its root, for the tiers that build a file system for it: the system, the
- * toolchains, and what the caller names, each read-only, and what is masked in these.
+ * What one command sees of the machine besides its root, for the tiers that build a file system: the system, the
+ * toolchains and the paths that the caller names, all read-only, and what is masked in them.
  */
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -12,9 +12,9 @@ import { findToolchains } from "./toolchains.ts";
 export interface CommandView {
   readonly system: HostView;
   readonly home: string;
-  /** Outside the root, shown read-only: toolchains, and what the caller names. */
+  /** Outside the root, visible read-only: toolchains and paths that the caller names. */
   readonly readOnly: readonly string[];
-  /** Files outside and sockets anywhere that have to stay out of reach. */
+  /** Files outside the root, and sockets anywhere, that must stay out of reach. */
   readonly masked: readonly string[];
 }
 
@@ -46,7 +46,8 @@ export function viewFor(request: CommandViewRequest): CommandView {
     system,
     home,
     readOnly: [...toolchains.shown, ...outside],
-    // A network of its own does not cover sockets on paths, and the host's network is no reason to open them.
+    // A network namespace does not cover sockets on paths, and access to the host's network is no reason to expose
+    // them.
     masked: [...toolchains.masked, ...findHostSockets(shown, root), ...hiddenOutside.filter(existsSync)],
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Takes from a repository that a command made what git would run: `git init` is allowed, but a repository inside another is
- * looked into by the outer one's `git status`. Settings that are known to be harmless stay, the others become comments, and
- * hooks lose their right to be run. Nothing is renamed or deleted but links. It must never write through a link.
+ * Defuses a repository that a command created: `git init` is allowed, but the `git status` of an outer repository
+ * looks into an inner one. Settings known to be harmless stay, the others become comments, and hooks lose their
+ * execute permission. Only links are deleted, and nothing is renamed. It must never write through a link.
  */
 import {
   chmodSync,
@@ -22,7 +22,9 @@ import { basename, dirname } from "node:path";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "../files/git-config.ts";
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
 
-/** The names of settings and hooks that were taken, such as `core.fsmonitor`. With `look`, nothing is changed. */
+/**
+ * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
+ */
 export function defuseRepository(root: string, gitDir: string, mode: "look" | "change"): string[] {
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
@@ -42,17 +44,17 @@ export function defuseFolder(base: string, mode: "look" | "change"): string[] {
   ];
 }
 
-/** A command may have taken from the owner the right to list a folder or to replace what is in it. */
+/** A command may have removed the owner's permission to list a folder or to replace its entries. */
 export function openToOwner(base: string): void {
   try {
     const { mode } = statSync(base);
     if ((mode & 0o700) !== 0o700) chmodSync(base, (mode & 0o7777) | 0o700);
   } catch {
-    // Another's, or gone by now.
+    // It belongs to another user, or is gone.
   }
 }
 
-/** What `git init`, `git clone`, `git remote add` and a person's name leave. None of it names a program. */
+/** Settings that `git init`, `git clone`, `git remote add` and a user's name leave. None of them names a program. */
 const HARMLESS = [
   /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks|precomposeunicode)$/,
   /^core\.(?:autocrlf|eol|safecrlf|quotepath|compression|abbrev|sparsecheckout|sparsecheckoutcone|worktree|longpaths)$/,
@@ -65,7 +67,7 @@ const HARMLESS = [
   /^(?:gc|advice|color|column|status|log|index|pack)\.(?:[a-z0-9]+\.)?[a-z0-9]+$/,
   /^(?:lfs\.repositoryformatversion|merge\.conflictstyle|rerere\.enabled|receive\.denycurrentbranch)$/,
 ];
-/** Of the groups above, what does name a program. */
+/** Names in the groups above that do refer to a program. */
 const HARMFUL = /command|program|pager|helper|editor|hook|driver|textconv/;
 
 function isHarmless({ name }: ConfigEntry): boolean {
@@ -99,7 +101,7 @@ function defuseHooks(base: string, mode: "look" | "change"): string[] {
   try {
     hooks = openSync(`${base}/hooks`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
-    return []; // There are none.
+    return []; // There are no hooks.
   }
   try {
     const inner = `/proc/self/fd/${hooks}`;
@@ -115,14 +117,14 @@ function defuseHooks(base: string, mode: "look" | "change"): string[] {
 function defuseHook(folder: string, name: string, mode: "look" | "change"): string[] {
   const path = `${folder}/${name}`;
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  // Git's own examples are not run under these names.
+  // Git does not run its own samples under these names.
   if (stat === undefined || (stat.isFile() && name.endsWith(".sample"))) return [];
   if (stat.isSymbolicLink()) {
     if (mode === "change") unlinkQuietly(path);
     return [`hooks/${name}`];
   }
   if (!stat.isFile()) return [];
-  // Under another name the file could be changed, and become a program, at any time.
+  // Through another name the file could be changed, and become a program, at any time.
   const isShared = stat.nlink > 1;
   if (!isShared && (stat.mode & 0o111) === 0) return [];
   if (mode === "change" && isShared) replacePlain(folder, name, readPlain(path)?.text ?? "");
@@ -134,11 +136,11 @@ const MAX_CONFIG_BYTES = 4_194_304;
 
 interface Content {
   readonly text: string;
-  /** Why it has to be replaced, whatever its text is. */
+  /** Why the file has to be replaced, regardless of its text. */
   readonly why?: string;
 }
 
-/** Undefined where there is no file. */
+/** Undefined if there is no file. */
 function readPlain(path: string): Content | undefined {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -147,7 +149,7 @@ function readPlain(path: string): Content | undefined {
       if (!stat.isFile()) return undefined;
       if (stat.size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
       const text = readFileSync(descriptor, "utf8");
-      // Under its other name it could be changed later.
+      // Through its other name it could be changed later.
       return stat.nlink > 1 ? { text, why: "a hard link" } : { text };
     } finally {
       closeSync(descriptor);
@@ -159,7 +161,7 @@ function readPlain(path: string): Content | undefined {
   }
 }
 
-/** Through a descriptor, so that a name that is swapped meanwhile does no harm. */
+/** Works through a descriptor, so that swapping the name in the meantime does no harm. */
 function withPlain(path: string, use: (own: string) => void): void {
   try {
     const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
@@ -169,11 +171,11 @@ function withPlain(path: string, use: (own: string) => void): void {
       closeSync(descriptor);
     }
   } catch {
-    // Gone by now.
+    // Already gone.
   }
 }
 
-/** Gives a file that has other names an inode of its own, with the same content and mode. */
+/** Gives a file with several hard links an inode of its own, with the same content and mode. */
 export function separateFile(root: string, path: string): void {
   const folder = openFolderBelow(root, dirname(path));
   if (folder === undefined) return;
@@ -184,7 +186,7 @@ export function separateFile(root: string, path: string): void {
     const content = readPlain(`${base}/${name}`);
     if (content !== undefined) replacePlain(base, name, content.text, stat.mode & 0o777);
   } catch {
-    // Gone by now.
+    // Already gone.
   } finally {
     closeSync(folder);
   }
@@ -204,6 +206,6 @@ function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone by now.
+    // Already gone.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the strongest tier that works here, by running each in turn until one does. It must never conclude from a
- * version or a setting that a sandbox would hold: only a sandbox that was started and attacked counts.
+ * Finds the strongest tier that works on this machine by running each in turn. It must never conclude from a version
+ * or a setting that a sandbox holds: only a sandbox that was started and attacked counts.
  */
 import type { Launch } from "./launch.ts";
 import { probeTier } from "./probe-tier.ts";
@@ -20,7 +20,7 @@ export interface Detected {
 /** Absolute paths of the programs that build a sandbox, by name. */
 export type FoundPrograms = Readonly<Record<string, string | undefined>>;
 
-/** `roots` are the spellings of the sandbox root: no program of ours may come from inside it. */
+/** `roots` holds the spellings of the sandbox root: no program of ours may come from inside it. */
 export function findPrograms(path: string, roots: readonly string[]): FoundPrograms {
   return Object.fromEntries(
     ["bwrap", "perl"].map((name) => [name, findTrustedExecutable(name, path, roots)]),
@@ -75,5 +75,5 @@ const REMEDY =
   "bwrap); in a container, a seccomp profile that allows unshare and mount. Without user namespaces, Linux 5.13 or " +
   "newer with Landlock and Perl confines files and the network.";
 
-/** What runs when no isolation is wanted. */
+/** Used when isolation is off. */
 export const unconfined: Detected = detectedAs(none, {}, []);

@@ -1,6 +1,6 @@
 /**
- * Where a program lies on a PATH, as an absolute path. Callers pass a cleaned PATH: a program that was planted in the
- * sandbox root must never be found here.
+ * Finds the absolute path of a program on a PATH. Callers pass a cleaned PATH: it must never find a program that was
+ * planted in the sandbox root.
  */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export function findExecutable(name: string, path: string): string | undefined {
   return undefined;
 }
 
-/** As above for the programs that build the sandbox: also their real file must lie outside the root. */
+/** The same for programs that build the sandbox: their real file must lie outside the root too. */
 export function findTrustedExecutable(
   name: string,
   path: string,
@@ -28,11 +28,11 @@ export function findTrustedExecutable(
 
 export function isExecutable(path: string): boolean {
   try {
-    // Most places on a PATH do not have the file, and an exception for each would cost more than the search.
+    // Most PATH entries do not have the file, and an exception for each would cost more than the search.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // Not ours to run, or a name that no file can have.
+    return false; // Not executable for us, or not a valid file name.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Looks after the protected paths of a root while a command runs and after it. A mount ends when the host replaces the file
- * below it, and names that are not there yet cannot be mounted over. It must never rename, move or delete a file of the
- * host: what appears while a command runs may be a person's.
+ * Guards the protected paths of a root while a command runs and after it ends. A mount disappears when the host
+ * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
+ * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
 import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -16,9 +16,9 @@ import type { IsolationTier } from "./tier.ts";
 import { distrustFile } from "./untrusted-files.ts";
 
 export interface CommandGuard {
-  /** Begins to watch; `stop` is called once, when the command must not go on. */
+  /** Starts watching. Calls `stop` once, when the command has to be stopped. */
   start(stop: () => void): void;
-  /** To be called when nothing of the command is left. Throws when something was changed that no command may change. */
+  /** Call it when no process of the command is left. Throws if something changed that no command may change. */
   finish(): void;
 }
 
@@ -36,7 +36,7 @@ export function guardCommand(
     todo: new Map(plan.finds.gitFolders.map((folder) => [folder, commandsOfRebase(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
-  /** By path: what was seen while the command ran stays seen, also when it is put back before the end. */
+  /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
   const violations = new Map<string, Violation>();
   let watching: Watching | undefined;
 
@@ -49,7 +49,7 @@ export function guardCommand(
       if (readLinkOf(path) !== target) violations.set(path, { kind: "replaced", path });
     }
   };
-  /** To open one folder may bring another to light. */
+  /** Opening one folder may reveal another. */
   const openClosed = (): void => {
     for (let round = 0; round < MAX_DEPTH; round += 1) {
       const closed = scanRoot(root).closed.filter((path) => !before.closed.has(path));
@@ -111,7 +111,7 @@ export function guardCommand(
       for (const { kind, path } of violations.values()) {
         if (kind !== "appeared") continue;
         distrustFile(path);
-        // Else a later command could change, under the other name, what a person has accepted.
+        // Otherwise a later command could change, through the other name, a file that the user has accepted.
         separateFile(root, path);
       }
       throw toError([...violations.values()], root, tier);
@@ -129,14 +129,14 @@ interface Watching {
   close(): void;
 }
 
-/** Most commands are over by then and need no watchers; what happens before is seen at the end. */
+/** Most commands end sooner and need no watchers. The check at the end sees what happened before. */
 const GRACE_MS = 25;
 const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;
 const MAX_DEPTH = 64;
 
-/** Calls `look` soon after a change beside a protected path, and now and then for the whole root. */
+/** Calls `look` shortly after a change next to a protected path, and periodically for the whole root. */
 function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Watching {
   const watchers: FSWatcher[] = [];
   let isOver = false;
@@ -144,7 +144,7 @@ function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Wa
   const onEvent = (): void => {
     if (isAsked || isOver) return;
     isAsked = true;
-    // A build makes thousands of events: one look for all that come together.
+    // A build causes thousands of events: check once for all that arrive together.
     setTimeout(() => {
       isAsked = false;
       if (!isOver) look(false);
@@ -154,7 +154,7 @@ function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Wa
     if (isOver) return;
     const began = performance.now();
     look(true);
-    // A large root takes longer to look through: at most a twentieth of the time goes there.
+    // A large root takes longer to scan: spend at most a twentieth of the time on it.
     if (!isOver) timer = setTimeout(tick, Math.max(TICK_MS, (performance.now() - began) * 20));
   };
   let timer = setTimeout(() => {
@@ -180,7 +180,7 @@ function watchFolder(folder: string, onEvent: () => void): FSWatcher | undefined
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
-    return undefined; // No more watches are to be had: the look every quarter of a second is left.
+    return undefined; // No watches are left: the periodic check has to do.
   }
 }
 
@@ -191,7 +191,7 @@ function openFolderToOwner(root: string, path: string): void {
   closeSync(folder);
 }
 
-/** Of a `commondir`: git never makes one in a repository that has objects of its own. */
+/** Removes a pointer such as `commondir`: git never creates one in a repository that has objects of its own. */
 function removePointer(root: string, path: string): void {
   const folder = openFolderBelow(root, dirname(path));
   if (folder === undefined) return;
@@ -199,7 +199,7 @@ function removePointer(root: string, path: string): void {
     openToOwner(`/proc/self/fd/${folder}`);
     unlinkSync(`/proc/self/fd/${folder}/${basename(path)}`);
   } catch {
-    // Gone by now.
+    // Already gone.
   } finally {
     closeSync(folder);
   }

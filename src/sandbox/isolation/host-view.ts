@@ -1,29 +1,29 @@
 /**
- * Which parts of the host a sandboxed command may see, read-only: the operating system and nothing that belongs to a
- * person or a service. It is an allow-list: a folder that is not named here does not exist inside, so that homes,
- * data folders and sockets on paths need no list of their own. `/opt` is not named: whole applications lie there, with
- * their keys, and the programs of it that are on PATH come back as toolchains.
+ * Which parts of the host a sandboxed command may see, read-only: the operating system, and nothing that belongs to a
+ * user or a service. It is an allow-list: a folder that is not listed does not exist inside, so homes, data folders
+ * and sockets on paths need no list. `/opt` is not listed because whole applications with their keys are there. Its
+ * programs that are on PATH come back as toolchains.
  */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { createPrivateFiles } from "./private-files.ts";
 
 export interface HostView {
-  /** Folders that are bound read-only at their own place. */
+  /** Folders that are bound read-only at their own path. */
   readonly folders: readonly string[];
-  /** Links at the top, such as `/bin`, with their targets. */
+  /** Links at the top level, such as `/bin`, with their targets. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Below `folders`, what is not meant for everybody's eyes. */
+  /** Private files below `folders`. */
   readonly maskedFiles: readonly string[];
   readonly maskedFolders: readonly string[];
-  /** Below `/proc`, what root could write although it is the host's, and what tells about the host. */
+  /** Below `/proc`: host files that root could write, and files that reveal details of the host. */
   readonly procReadOnly: readonly string[];
   readonly procMasked: readonly string[];
-  /** Where `/etc/resolv.conf` leads when that is outside `folders`; needed only where the network is on. */
+  /** The target of `/etc/resolv.conf` if it is outside `folders`. Needed only when the network is on. */
   readonly resolver: string | undefined;
 }
 
-/** The system's folders do not come and go; the keys in them do. */
+/** The system's folders do not change, but the keys in them do. */
 export function createHostView(now: () => number = () => performance.now()): { read(): HostView } {
   const etc = createPrivateFiles({ now });
   let fixed: FixedPart | undefined;
@@ -77,14 +77,14 @@ const SYSTEM_FOLDERS = [
 ];
 
 /**
- * As root, `/proc/sys/kernel/core_pattern` is code on the host and `sysrq-trigger` its off switch. `irq` and `bus` are
- * closed by bubblewrap itself; what asks for a capability is closed by having none.
+ * As root, `/proc/sys/kernel/core_pattern` runs code on the host and `sysrq-trigger` can switch it off. Bubblewrap
+ * itself closes `irq` and `bus`. Files that require a capability are closed because the command has none.
  */
 const PROC_READ_ONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/acpi", "/proc/scsi"];
-/** Readable for root alone, and about the host's processes. */
+/** Readable for root only, and reveals the host's processes. */
 const PROC_MASKED = ["/proc/sched_debug"];
 
-/** Of the system's folders, those in which a service's own settings lie. */
+/** The system folders that contain the settings of services. */
 const PRIVATE_PLACES = ["/etc", "/usr/local/etc"];
 const DEPTH_OF_ETC = 4;
 
@@ -93,7 +93,7 @@ function resolverOutside(folders: readonly string[]): string | undefined {
     const real = realpathSync("/etc/resolv.conf");
     return folders.some((folder) => real.startsWith(`${folder}/`)) ? undefined : real;
   } catch {
-    return undefined; // No resolver is set up: then names do not resolve outside either.
+    return undefined; // No resolver is configured, so names do not resolve outside either.
   }
 }
 
@@ -101,7 +101,7 @@ function listFolder(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // Not readable for us, so neither for the command.
+    return []; // Not readable for us, so not for the command either.
   }
 }
 
@@ -115,7 +115,7 @@ function isPresent(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Whether its owner, which root is, could write anything in it. */
+/** Whether its owner, which is root, could write anything in it. */
 function hasWritable(path: string, depth: number): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || stat.isSymbolicLink()) return false;

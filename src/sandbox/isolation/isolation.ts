@@ -1,7 +1,7 @@
 /**
- * Decides under which tier a command runs. It must never weaken a sandbox in silence: `require` fails closed, `auto`
- * refuses commands where files or the network cannot be confined, and warns on standard error, once per process and
- * loudly, where something less is left open.
+ * Decides which tier a command runs in. It must never weaken a sandbox silently. `require` fails closed. `auto`
+ * refuses commands if files or the network cannot be confined. If less is left open, it warns on standard error, once
+ * per process.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { cleanPath } from "./clean-environment.ts";
@@ -22,21 +22,21 @@ import type { Tier } from "../tiers/tier.ts";
 
 export interface Isolation {
   describe(): Promise<IsolationDescription>;
-  /** `roots` are the spellings of the sandbox root. */
+  /** `roots` holds the spellings of the sandbox root. */
   choose(mode: IsolationMode, roots: readonly string[], use?: Use): Promise<Detected>;
 }
 
-/** A command of the agent, or a program of our own whose arguments are all that the agent chose. */
+/** A command of the agent, or a program of ours for which the agent chose only the arguments. */
 export type Use = "command" | "ownProgram";
 
 export interface IsolationHost {
   readonly path: () => string | undefined;
   readonly warn: (text: string) => void;
-  /** For tests; those of this operating system by default. */
+  /** For tests. Defaults to those of this operating system. */
   readonly tiers?: readonly Tier[];
 }
 
-/** What is known of the machine is kept for as long as the object lives, for each PATH and root. */
+/** Caches what it detects about the machine, per PATH and root, for the lifetime of the object. */
 export function createIsolation(host: IsolationHost): Isolation {
   const probed = new Map<string, Promise<Detected>>();
   const found = new Map<string, FoundPrograms>();
@@ -67,7 +67,7 @@ export function createIsolation(host: IsolationHost): Isolation {
   };
 }
 
-/** One for the process: a probe costs milliseconds, and the warning is given once. */
+/** One for the process: a probe takes milliseconds, and the warning is printed once. */
 export const processIsolation: Isolation = createIsolation({
   path: () => process.env["PATH"],
   warn: (text) => void process.stderr.write(text),

@@ -1,6 +1,7 @@
 /**
- * Repositories below folders whose names are not valid UTF-8. Such a name cannot be written down as text, so nothing below it
- * can be mounted; what a command changed there is defused after the command instead. It must never follow a link.
+ * Finds repositories below folders whose names are not valid UTF-8. Such a name has no text form, so nothing below it
+ * can be mounted. Changes that a command made there are defused after the command instead. It must never follow a
+ * link.
  */
 import { closeSync, constants, lstatSync, openSync, readdirSync } from "node:fs";
 import { defuseFolder } from "./defuse-repositories.ts";
@@ -12,11 +13,11 @@ export interface ObscureRepository {
   readonly names: readonly Buffer[];
   readonly key: string;
   readonly shown: string;
-  /** Changes with everything that git would obey in it. */
+  /** Changes whenever anything in it that git would obey changes. */
   readonly stamp: string;
 }
 
-/** In the root as it was at the last scan. */
+/** Uses the root as it was at the last scan. */
 export function findObscure(root: string): ObscureRepository[] {
   return obscureFolders(root).flatMap((folder) => {
     const names = folder
@@ -58,7 +59,7 @@ export function defuseObscure(root: string, { names }: ObscureRepository, mode: 
   return within(root, names, (base) => defuseFolder(base, mode)) ?? [];
 }
 
-/** Opens folder by folder, each by descriptor and through no link. */
+/** Opens folder by folder, each by descriptor and without following links. */
 function within<T>(root: string, names: readonly Buffer[], use: (base: string) => T): T | undefined {
   let folder: number | undefined;
   try {
@@ -70,7 +71,7 @@ function within<T>(root: string, names: readonly Buffer[], use: (base: string) =
     }
     return use(`/proc/self/fd/${folder}`);
   } catch {
-    return undefined; // Gone by now, or not to be entered.
+    return undefined; // Gone, or not accessible.
   } finally {
     if (folder !== undefined) closeSync(folder);
   }
@@ -86,7 +87,7 @@ function isFolder(base: string, name: Buffer): boolean {
   try {
     return lstatSync(Buffer.concat([Buffer.from(`${base}/`), name])).isDirectory();
   } catch {
-    return false; // Gone by now.
+    return false; // Already gone.
   }
 }
 
@@ -95,7 +96,7 @@ function stampOf(path: string): string {
     const { dev, ino, size, ctimeNs } = lstatSync(path, { bigint: true });
     return `${dev}-${ino}-${size}-${ctimeNs}`;
   } catch {
-    return ""; // Not there.
+    return ""; // Does not exist.
   }
 }
 
@@ -103,6 +104,6 @@ function listNames(folder: string): Buffer[] {
   try {
     return readdirSync(folder, { encoding: "buffer" });
   } catch {
-    return []; // Gone by now, or not to be listed.
+    return []; // Gone, or not readable.
   }
 }

@@ -11,7 +11,7 @@ let files: PrivateFiles;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "toolwright-private-"));
   now = 0;
-  // As if every change had been a while ago: else a folder is read again because it has just changed.
+  // As if every change happened a while ago. Otherwise a folder is read again because it has just changed.
   files = createPrivateFiles({ now: () => now, wallClock: () => Date.now() + 1_000 });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,12 +1,12 @@
 /**
- * What in a folder is not meant for everybody: keys, password hashes, a service's own settings. It is looked for before
- * every command, because keys are made while an agent runs; a folder that has not changed is not listed again.
+ * Finds the private files in a folder: keys, password hashes, settings of a service. The search runs before every
+ * command, because keys are created while an agent runs. A folder that has not changed is not listed again.
  */
 import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 
 export interface PrivateFiles {
-  /** Files and folders that this user can read and others cannot, without what is in such folders. */
+  /** Files and folders that this user can read and others cannot. Does not list the content of such folders. */
   find(folder: string, depth: number): FoundPrivate;
 }
 
@@ -16,15 +16,15 @@ export interface FoundPrivate {
 }
 
 export interface PrivateFilesOptions {
-  /** Milliseconds of a clock that is never set back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** The clock that file systems write down; the process's own by default. */
+  /** The clock that file systems use for timestamps. Defaults to the clock of this process. */
   readonly wallClock?: () => number;
-  /** Names that are kept private whatever their mode. */
+  /** Names that are private regardless of their mode. */
   readonly secretNames?: RegExp;
-  /** Programs stay: a person whose files are all private has private programs too. */
+  /** Keeps programs visible: a user whose files are all private has private programs too. */
   readonly keepPrograms?: boolean;
-  /** For large folders: what was found in one that has not changed itself is taken as it was for so long. */
+  /** For large folders: how long to reuse the result for a folder that has not changed itself. */
   readonly trustMs?: number;
 }
 
@@ -50,7 +50,7 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
       } else if (isEmpty(path, isFolder)) listing.empty.push({ path, isFolder });
       else (isFolder ? listing.folders : listing.files).push(path);
     }
-    // In the same tick of the clock a change leaves no trace, so a folder that has just changed is listed once more.
+    // A change within the same clock tick leaves no trace, so a folder that has just changed is listed again.
     if (wallClock() - stat.ctimeMs > TICK_MS) known.set(folder, listing);
     else known.delete(folder);
     return listing;
@@ -64,7 +64,7 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
     const listing = isFresh ? old : look(folder, stat);
     into.files.push(...listing.files);
     into.folders.push(...listing.folders);
-    // What was empty may have been filled without a trace in its folder.
+    // An entry that was empty may have been filled without a trace in its folder.
     for (const { path, isFolder } of listing.empty)
       if (!isEmpty(path, isFolder)) (isFolder ? into.folders : into.files).push(path);
     if (depth > 0) for (const each of listing.open) collect(each, depth - 1, into);
@@ -95,15 +95,15 @@ interface Listing {
   readonly lookedAt: number;
   readonly files: string[];
   readonly folders: string[];
-  /** Folders that anybody may list. */
+  /** Folders that any user may list. */
   readonly open: string[];
-  /** Private and with nothing in it: a mask costs time with every command. */
+  /** Private and empty. They are not masked, because a mask costs time with every command. */
   readonly empty: { readonly path: string; readonly isFolder: boolean }[];
 }
 
-/** No file system here keeps times more coarsely. */
+/** No supported file system has coarser timestamps. */
 export const TICK_MS = 50;
-/** A changed mode of a file leaves no trace in its folder, so all are looked at again after this time. */
+/** A changed file mode leaves no trace in its folder, so everything is checked again after this time. */
 const LONGEST_TRUST_MS = 2_000;
 
 const identityOf = (stat: Stats) => ({ inode: stat.ino, device: stat.dev, changedAt: stat.ctimeMs });
@@ -133,7 +133,7 @@ function listFolder(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // Not readable for us, so neither for the command.
+    return []; // Not readable for us, so not for the command either.
   }
 }
 
@@ -142,6 +142,6 @@ function isReadable(path: string): boolean {
     accessSync(path, constants.R_OK);
     return true;
   } catch {
-    return false; // The kernel keeps it from the command as well.
+    return false; // The kernel denies it to the command as well.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tries from inside to break each claim of a tier: a file beside the root, a listener, another process, the environment of
- * this one. A tier that could not be started, or that did not hold, is not used.
+ * Attacks each claim of a tier from inside: a file next to the root, a listener, another process, the environment of
+ * this one. A tier that does not start or does not hold is not used.
  */
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { holdProtections } from "./protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
 import type { Programs, Tier } from "../tiers/tier.ts";
 
-/** What went wrong, or undefined when the tier works and keeps what it claims. */
+/** Returns what went wrong, or undefined if the tier works and enforces what it claims. */
 export async function probeTier(
   tier: Tier,
   programs: Programs,
@@ -43,7 +43,7 @@ export async function probeTier(
   }
 }
 
-/** Far longer than a start ever takes: a machine that is busy must not be taken for one without a sandbox. */
+/** Far longer than a start ever takes: a busy machine must not be mistaken for one without a sandbox. */
 const PROBE_LIMIT_MS = 30_000;
 const DONE = "tried";
 
@@ -86,7 +86,7 @@ async function runProbe(
   return broken.length === 0 ? undefined : `it does not confine ${broken.join(" and ")}`;
 }
 
-/** The word of a claim is printed when something got around it. Without Perl a network of its own is enough. */
+/** Prints the name of a claim if an attack on it succeeds. Without Perl, a separate network namespace is enough. */
 const ATTACKS = `
 out=$1 agent=$2 port=$3 perl=$4 pids=$5 net=$6
 exec 2>/dev/null

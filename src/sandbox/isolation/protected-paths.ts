@@ -1,7 +1,7 @@
 /**
- * Which paths inside a root a command may not touch: the store, Toolwright's own folder and settings (an agent must not
- * approve its own calls or write its own instructions), what git would run or obey on the host, and the code of the running
- * process. The rules are those of the file tools; this applies them to what is there.
+ * Which paths inside a root a command may not touch: the store, Toolwright's own folder and settings (an agent must
+ * not approve its own calls or write its own instructions), what git would run or obey on the host, and the code of
+ * the running process. The rules are those of the file tools, applied here to the existing files.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -16,7 +16,7 @@ import { scanRoot, type RootFinds } from "./scan-root.ts";
 export interface ProtectedPath {
   readonly kind: ProtectionKind;
   readonly path: string;
-  /** By default everything but a pin. */
+  /** Defaults to everything but a pin. */
   readonly watched?: boolean;
 }
 
@@ -25,20 +25,20 @@ export interface ProtectionRequest {
   readonly root: string;
   readonly hidden: readonly string[];
   readonly readOnly: readonly string[];
-  /** With a root that is read-only, only what is hidden matters, and nothing is made. */
+  /** If the root is read-only, only hidden paths matter, and nothing is created. */
   readonly rootReadOnly: boolean;
 }
 
-/** Looks, and holds what it finds. The caller closes the plan. */
+/** Scans the root and holds the paths that it finds. The caller closes the plan. */
 export function planProtections(request: ProtectionRequest): ProtectionPlan & { readonly finds: RootFinds } {
   const { root, rootReadOnly } = request;
   const finds = scanRoot(root);
   const own = ownPaths(finds, root);
-  // What cannot be listed cannot be looked through for what has to be protected.
+  // A folder that cannot be listed cannot be searched for paths to protect.
   const closed = finds.closed.map((path): ProtectedPath => ({ kind: "hideFolder", path, watched: false }));
   const found: ProtectedPath[] = [...own, ...closed, ...hiddenPaths(request, own)];
   for (const store of finds.stores) {
-    // Its side files come and go with those who open it: that is no reason to stop a command.
+    // The store's side files appear and disappear as it is opened and closed, which is no reason to stop a command.
     for (const suffix of STORE_SUFFIXES)
       found.push({ kind: "hideFile", path: store + suffix, watched: suffix === "" });
   }
@@ -51,7 +51,7 @@ export function planProtections(request: ProtectionRequest): ProtectionPlan & { 
   return { ...holdProtections(root, found, rootReadOnly ? [] : linksOf(finds)), finds };
 }
 
-/** What no tool may see in a root, whatever the caller names beside it. */
+/** What no tool may see in a root, regardless of the paths that the caller names. */
 export function hiddenInRoot(root: string): string[] {
   const finds = scanRoot(root);
   const own = ownPaths(finds, root).filter(({ kind }) => kind !== "readOnly");
@@ -75,7 +75,7 @@ function hiddenPaths(
   return hidden.flatMap((given): ProtectedPath[] => {
     const path = resolve(root, given);
     if (!isInside(path, root) || own.some((folder) => isInside(path, folder.path))) return [];
-    // So that a store's missing log cannot be forged: for SQLite an empty one is the same as none.
+    // Prevents a command from forging a store's missing log. For SQLite an empty log is the same as none.
     if (!rootReadOnly && lstatOf(path) === undefined) makeMissing(root, path, "file");
     return [{ path, kind: isDirectory(path) ? "hideFolder" : "hideFile" }];
   });
@@ -90,7 +90,7 @@ function gitPaths(finds: RootFinds, root: string): string[] {
     if (gitDir !== undefined) repositories.push({ gitDir, workTree: dirname(link) });
   }
   for (const { gitDir } of repositories) paths.push(...obeyedIn(gitDir, root));
-  // A work tree of its own or a submodule: its settings may lie outside and name files inside.
+  // A linked work tree or a submodule: its settings may lie outside and name files inside.
   for (const file of finds.gitFiles) {
     const workTree = dirname(file);
     for (const gitDir of settingsFoldersOf(workTree)) repositories.push({ gitDir, workTree });
@@ -112,7 +112,7 @@ function gitPaths(finds: RootFinds, root: string): string[] {
   return paths;
 }
 
-/** A folder without hooks or settings is one in which a command could make them. */
+/** Creates missing hooks and settings, so that a command cannot create them. */
 function obeyedIn(gitDir: string, root: string): string[] {
   const isRepository = lstatOf(join(gitDir, "HEAD")) !== undefined;
   const isShared = lstatOf(join(gitDir, "commondir")) === undefined;
@@ -121,12 +121,12 @@ function obeyedIn(gitDir: string, root: string): string[] {
     makeMissing(root, join(gitDir, "config"), "file");
   }
   const obeyed = GIT_OBEYED.map((name) => join(gitDir, name));
-  // A mount follows a link, and the link itself could then be replaced: close the whole folder instead.
+  // A mount follows a link, and the link itself could then be replaced, so close the whole folder.
   if (obeyed.some((path) => lstatOf(path)?.isSymbolicLink() === true)) return [gitDir];
   return obeyed.filter((path) => lstatOf(path) !== undefined);
 }
 
-/** Repositories whose work tree the root is a part of: their settings may name files in it. */
+/** Repositories whose work tree contains the root. Their settings may name files in it. */
 function repositoriesAbove(root: string): { gitDir: string; workTree: string }[] {
   const found: { gitDir: string; workTree: string }[] = [];
   for (let folder = dirname(root); ; folder = dirname(folder)) {
@@ -134,7 +134,7 @@ function repositoriesAbove(root: string): { gitDir: string; workTree: string }[]
       for (const gitDir of settingsFoldersOf(folder)) found.push({ gitDir, workTree: folder });
     if (dirname(folder) === folder) break;
   }
-  // Also where there is no repository at all, the user's own settings hold.
+  // The user's own settings apply even where there is no repository.
   return [...found, { gitDir: join(root, ".git"), workTree: root }];
 }
 
@@ -142,7 +142,7 @@ function workTreeOf(gitDir: string): string {
   return foldName(basename(gitDir)) === ".git" ? dirname(gitDir) : gitDir;
 }
 
-/** The name itself, and what it leads to. */
+/** The path itself, and its target. */
 function placesOf(path: string, root: string): string[] {
   if (!isBelow(path, root)) return [];
   const real = realPlace(path, root);
@@ -153,13 +153,13 @@ function linksOf(finds: RootFinds): string[] {
   return [...finds.gitLinks, ...finds.own].filter((path) => lstatOf(path)?.isSymbolicLink() === true);
 }
 
-/** Where a path leads, when that is in the root and not the root itself. */
+/** The real path, if it is below the root. */
 function realPlace(path: string, root: string): string | undefined {
   try {
     const real = realpathSync(path);
     return isBelow(real, root) ? real : undefined;
   } catch {
-    return undefined; // A link to nothing.
+    return undefined; // A dangling link.
   }
 }
 
@@ -173,6 +173,6 @@ function lstatOf(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // Below something that is no folder.
+    return undefined; // A parent is not a folder.
   }
 }

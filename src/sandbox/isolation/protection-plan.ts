@@ -1,14 +1,16 @@
 /**
- * What a command may not touch inside its root, as plain data that any tier can turn into mounts or rules: each path with
- * its mode, its identity, and a descriptor that was opened without following a link. It must never leave a name to be
- * swapped: every folder between the root and a protected path is in the plan too, as a `pin`.
+ * What a command may not touch inside its root, as plain data that any tier can turn into mounts or rules. Each path
+ * has its mode, its identity and a descriptor that was opened without following a link. It must never leave a name
+ * that can be swapped: every folder between the root and a protected path is in the plan too, as a `pin`.
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { isInside } from "./is-inside.ts";
 import type { ProtectedPath } from "./protected-paths.ts";
 
-/** `pin`: stays where it is, its content is the command's. `readOnly`: may be read. `hide…`: shown empty. */
+/**
+ * `pin`: cannot be moved, but the command may change its content. `readOnly`: can be read. `hide…`: appears empty.
+ */
 export type ProtectionKind = "pin" | "readOnly" | "hideFolder" | "hideFile";
 
 export interface Identity {
@@ -18,17 +20,17 @@ export interface Identity {
 
 export interface Protection {
   readonly kind: ProtectionKind;
-  /** Absolute and real; the place inside the sandbox is the same. */
+  /** Absolute and real. The path inside the sandbox is the same. */
   readonly path: string;
   readonly isFolder: boolean;
-  /** Held with O_PATH until the plan is closed, so that the inode's number is not given to another file. */
+  /** Held with O_PATH until the plan is closed, so that the inode number is not reused. */
   readonly descriptor: number;
   readonly identity: Identity;
-  /** Whether the command is stopped when the host puts something else there meanwhile. */
+  /** Whether the command is stopped if the host replaces the path while it runs. */
   readonly watched: boolean;
 }
 
-/** A link cannot be covered by a mount, so it is compared before and after. */
+/** A mount cannot cover a link, so links are compared before and after. */
 export interface WatchedLink {
   readonly path: string;
   readonly target: string;
@@ -37,17 +39,19 @@ export interface WatchedLink {
 export interface ProtectionPlan {
   /** The real root, held like a protection. */
   readonly root: { readonly path: string; readonly descriptor: number; readonly identity: Identity };
-  /** In the order in which they have to be mounted: outer before inner. */
+  /** In mount order: outer before inner. */
   readonly protections: readonly Protection[];
   readonly links: readonly WatchedLink[];
   close(): void;
 }
 
-// Node does not name it. It has this value on every architecture that Node is built for.
+// Node does not define it. It has this value on every architecture that Node is built for.
 export const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
 const HOLD = O_PATH | constants.O_NOFOLLOW;
 
-/** Opens everything that was found, by descriptors from the root down. What has gone meanwhile, or became a link, is left out. */
+/**
+ * Opens everything that was found, by descriptors from the root down. Skips paths that are gone or have become links.
+ */
 export function holdProtections(
   realRoot: string,
   found: readonly ProtectedPath[],
@@ -100,7 +104,7 @@ export function holdProtections(
   }
 }
 
-/** Which of the two holds when one path is found twice. */
+/** Which kind wins if one path is found twice. */
 const STRENGTH: Readonly<Record<ProtectionKind, number>> = {
   pin: 0,
   readOnly: 1,
@@ -112,7 +116,7 @@ function stronger(kind: ProtectionKind, than: ProtectionKind | undefined): boole
   return than === undefined || STRENGTH[kind] > STRENGTH[than];
 }
 
-/** In a hidden folder there is nothing to see; in a read-only one, only what is hidden needs more. */
+/** A hidden folder covers everything in it. A read-only one covers everything but hidden paths. */
 function isCovered(each: ProtectedPath, kinds: ReadonlyMap<string, ProtectedPath>, root: string): boolean {
   for (let folder = dirname(each.path); isInside(folder, root) && folder !== root; folder = dirname(folder)) {
     const kind = kinds.get(folder)?.kind;
@@ -154,7 +158,7 @@ function openBelow(parent: number, path: string): Held | undefined {
     closeSync(descriptor);
     return undefined;
   } catch {
-    return undefined; // Gone by now.
+    return undefined; // Already gone.
   }
 }
 
@@ -163,13 +167,13 @@ export function identityOf(descriptor: number): Identity {
   return { dev, ino };
 }
 
-/** What has a name now; undefined when nothing has. */
+/** The identity of the file at this path now, or undefined if there is none. */
 export function identityAt(path: string): Identity | undefined {
   try {
     const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? undefined : { dev: stat.dev, ino: stat.ino };
   } catch {
-    return undefined; // Below something that is no folder any more.
+    return undefined; // A parent is no longer a folder.
   }
 }
 
@@ -181,11 +185,11 @@ export function readLinkOf(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // No link, or gone.
+    return undefined; // Not a link, or gone.
   }
 }
 
-/** A folder below a root, opened through no link; the caller closes it. Undefined where there is none. */
+/** Opens a folder below a root without following links. The caller closes it. Undefined if there is none. */
 export function openFolderBelow(realRoot: string, path: string): number | undefined {
   if (process.platform !== "linux" || !isInside(path, realRoot)) return undefined;
   let folder: number | undefined;
@@ -204,11 +208,13 @@ export function openFolderBelow(realRoot: string, path: string): number | undefi
     return folder;
   } catch {
     if (folder !== undefined) closeSync(folder);
-    return undefined; // Gone by now, or no folder.
+    return undefined; // Gone, or not a folder.
   }
 }
 
-/** Makes a folder or an empty file that a command could make otherwise, below a root and through no link. */
+/**
+ * Creates a folder or an empty file that a command could create otherwise, below a root and without following links.
+ */
 export function makeMissing(realRoot: string, path: string, what: "folder" | "file"): void {
   if (process.platform !== "linux") return;
   const names = relative(realRoot, path).split("/");
@@ -233,7 +239,7 @@ export function makeMissing(realRoot: string, path: string, what: "folder" | "fi
       open.push(folder);
     }
   } catch {
-    // There already, or not ours to make: then the command cannot make it either.
+    // It exists, or we may not create it, in which case the command cannot create it either.
   } finally {
     for (const descriptor of open) closeSync(descriptor);
   }

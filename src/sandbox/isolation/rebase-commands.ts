@@ -1,19 +1,20 @@
 /**
- * The commands in the list of an unfinished rebase, which `git rebase --continue` runs. A command of an agent may continue a
- * rebase, and so write the list; lines that it added and that run programs must not be left for the person.
+ * Handles the commands in the todo list of an unfinished rebase, which `git rebase --continue` runs. A command of an
+ * agent may continue a rebase, and so write the list. Lines that it added and that run programs must not be left for
+ * the user.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { replacePlain } from "./defuse-repositories.ts";
 import { openFolderBelow } from "./protection-plan.ts";
 
-/** Below a git folder. */
+/** Relative to a git folder. */
 export const TODO = "rebase-merge/git-rebase-todo";
 
 export function commandsOfRebase(gitFolder: string): string[] {
   return linesOf(`${gitFolder}/${TODO}`).filter(isCommand);
 }
 
-/** Those that were not there `before` become comments; returns them. */
+/** Turns commands that are not in `before` into comments, and returns them. */
 export function removeCommandsOfRebase(root: string, gitFolder: string, before: readonly string[]): string[] {
   if (commandsOfRebase(gitFolder).every((line) => before.includes(line))) return [];
   const folder = openFolderBelow(root, `${gitFolder}/rebase-merge`);
@@ -50,6 +51,6 @@ function linesOf(path: string): string[] {
       closeSync(descriptor);
     }
   } catch {
-    return []; // No rebase is under way.
+    return []; // No rebase is in progress.
   }
 }

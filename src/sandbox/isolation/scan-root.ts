@@ -1,6 +1,6 @@
 /**
- * Finds in a root, at any depth, what commands must not change: Toolwright's own names, git folders and stores. It must
- * never follow a link. A folder is read again only when it has changed, by its change time, which no command can set.
+ * Finds in a root, at any depth, what commands must not change: Toolwright's own names, git folders and stores. It
+ * must never follow a link. A folder is read again only if its change time differs, which no command can set.
  */
 import { lstatSync, readdirSync, realpathSync, type BigIntStats, type Dirent } from "node:fs";
 import { join } from "node:path";
@@ -10,18 +10,18 @@ import { hasDatabaseName, isStoreFile } from "../files/store-file.ts";
 import { isInside } from "./is-inside.ts";
 
 export interface RootFinds {
-  /** `.toolwright` and `toolwright.config.*`, with links. */
+  /** `.toolwright` and `toolwright.config.*`, including links. */
   readonly own: readonly string[];
-  /** Folders that git would take for a repository, under any name. */
+  /** Folders that git would treat as a repository, under any name. */
   readonly gitFolders: readonly string[];
-  /** Files `.git`, which send git elsewhere. */
+  /** `.git` files, which point git elsewhere. */
   readonly gitFiles: readonly string[];
-  /** Links that are named `.git`. */
+  /** Links named `.git`. */
   readonly gitLinks: readonly string[];
   readonly stores: readonly string[];
-  /** Folders that cannot be listed. Whoever knows the names in them can still use them. */
+  /** Folders that cannot be listed. A process that knows the names in them can still use them. */
   readonly closed: readonly string[];
-  /** Files and links that send git to a path that is no text. Nothing can be protected there. */
+  /** Files and links that point git to a path that is not valid UTF-8. Nothing can be protected there. */
   readonly lost: readonly string[];
 }
 
@@ -62,14 +62,17 @@ export function scanRoot(root: string): RootFinds {
     }
     for (const name of listing.gitFolders) addGitFolder(finds, join(folder, name), root, undefined);
     if (listing.isGitFolder) addGitFolder(finds, folder, root, undefined);
-    // Also below what only looks like a repository: it would be a place to hide something.
+    // Also scan below folders that only look like a repository. Otherwise something could be hidden there.
     for (const name of listing.folders) pending.push(join(folder, name));
   }
   for (const folder of folders.keys()) if (!seen.has(folder)) folders.delete(folder);
   return finds;
 }
 
-/** Folders of the last scan that hold a folder whose name is not valid UTF-8: a text of that name leads nowhere. */
+/**
+ * Folders of the last scan that contain a folder whose name is not valid UTF-8. The text form of that name leads
+ * nowhere.
+ */
 export function obscureFolders(root: string): string[] {
   return [...(roots.get(root) ?? [])].flatMap(([folder, { hasObscure }]) => (hasObscure ? [folder] : []));
 }
@@ -77,8 +80,8 @@ export function obscureFolders(root: string): string[] {
 type MutableFinds = { [Key in keyof RootFinds]: string[] };
 
 /**
- * With the repositories of submodules and work trees inside it, however deep their names go. By its real path, since git
- * follows links on the way to it, and it may lie where no look at names would find it.
+ * Adds a git folder with the repositories of submodules and work trees inside it, however deeply nested. It uses the
+ * real path, because git follows links on the way, and the folder may lie where a scan by name would not find it.
  */
 function addGitFolder(
   finds: MutableFinds,
@@ -101,7 +104,7 @@ function addInner(finds: MutableFinds, folder: string, root: string): void {
     if (!entry.isDirectory()) continue;
     const path = join(folder, entry.name);
     const names = new Set(listFolder(path)?.map(({ name }) => name));
-    // A config or hooks alone: the rest can be added later.
+    // A config or hooks alone is enough: the rest can be added later.
     if (["HEAD", "config", "hooks", "commondir"].some((name) => names.has(name)))
       addGitFolder(finds, path, root, undefined);
     else addInner(finds, path, root);
@@ -113,14 +116,14 @@ interface Listing {
   readonly own: readonly string[];
   /** Files that may be a store, by name. */
   readonly stores: readonly string[];
-  /** More than one, where names differ by case or by characters that some file systems ignore. */
+  /** More than one if names differ by case or by characters that some file systems ignore. */
   readonly gitFolders: readonly string[];
   readonly gitFiles: readonly string[];
   readonly gitLinks: readonly string[];
   readonly isGitFolder: boolean;
   readonly isClosed: boolean;
   readonly hasObscure: boolean;
-  /** Further folders to look into. */
+  /** Folders to scan next. */
   readonly folders: readonly string[];
 }
 
@@ -140,7 +143,10 @@ function foldersOf(root: string): Folders {
   return folders;
 }
 
-/** The kernel's clock for files moves in steps of some milliseconds: what changed within one is read again. */
+/**
+ * The kernel's clock for files advances in steps of some milliseconds: a folder that changed within one is read
+ * again.
+ */
 const SETTLED_MS = 50n;
 
 function readListing(folder: string, folders: Folders): Listing | undefined {
@@ -156,7 +162,7 @@ function readListing(folder: string, folders: Folders): Listing | undefined {
   return listing;
 }
 
-/** What Node puts in the place of bytes that are no text. */
+/** Node's replacement for bytes that are not valid text. */
 const UNDECODED = "\uFFFD";
 
 function classify(entries: readonly Dirent[], stamp: string, isClosed: boolean): Listing {
@@ -175,7 +181,7 @@ function classify(entries: readonly Dirent[], stamp: string, isClosed: boolean):
         if (isDirectory) git.folders.push(name);
         else if (entry.isSymbolicLink()) git.links.push(name);
         else git.files.push(name);
-        // Git itself adds nothing that lies below this name, but it does below names that only resemble it.
+        // Git itself tracks nothing below this name, but does below names that only resemble it.
         if (name === ".git") continue;
       }
     }
@@ -209,7 +215,7 @@ function lstatOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // Below something that is no folder, or that may not be entered: then git may not either.
+    return undefined; // A parent is not a folder or cannot be entered, so git cannot enter it either.
   }
 }
 
@@ -217,16 +223,16 @@ function realPathOf(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    return undefined; // It leads nowhere.
+    return undefined; // A dangling link.
   }
 }
 
-/** Undefined where the folder is there and may not be listed. */
+/** Undefined if the folder exists and may not be listed. */
 function listFolder(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     const isClosed = error instanceof Error && "code" in error && error.code === "EACCES";
-    return isClosed ? undefined : []; // Gone by now.
+    return isClosed ? undefined : []; // Already gone.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The profile for macOS's `/usr/bin/sandbox-exec`. Generated and tested as text only: no macOS machine was at hand.
- * Later rules win, so the order is: allow, deny, allow back the root, deny what is guarded in it.
+ * The profile for macOS's `/usr/bin/sandbox-exec`. Generated and tested as text only, because no macOS machine was
+ * available. Later rules win, so the order is: allow, deny, allow the root again, deny the protected paths in it.
  */
 import type { Protection } from "./protection-plan.ts";
 
@@ -31,7 +31,7 @@ export function seatbeltProfile(request: SeatbeltRequest): string {
     ),
     ...readOnly.map((path) => `(allow file-read* ${below(path)})`),
     `(allow file-read* ${below(root)})`,
-    // Programs look at each folder above the one they work in.
+    // Programs stat each parent of their working directory.
     ...parentsOf(root).map((path) => `(allow file-read-metadata (literal ${quote(path)}))`),
     ...(rootReadOnly ? [] : [`(allow file-write* ${below(root)})`]),
     ...protections.flatMap(({ kind, path }) => {

@@ -12,7 +12,7 @@ interface Call {
   readonly args?: readonly number[];
 }
 
-/** What the kernel would answer: classic BPF, as far as the filter uses it. */
+/** Evaluates the filter like the kernel: classic BPF, as far as the filter uses it. */
 function answerOf(filter: Buffer, { arch, number, args = [] }: Call): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);

@@ -1,26 +1,26 @@
 /**
- * The seccomp filter as the bytes of a classic BPF program, built here so that no compiler and no addon is needed.
- * It must never let a foreign ABI through: a filter for one table of numbers says nothing about another.
+ * Builds the seccomp filter as the bytes of a classic BPF program, so that it needs no compiler and no addon. It must
+ * never let a foreign ABI through: a filter for one table of numbers says nothing about another.
  */
 import { SYSCALLS, type SeccompArchitecture } from "./seccomp-syscalls.ts";
 
 export interface SeccompOptions {
   /**
-   * `families`: UNIX, INET, INET6 and NETLINK, for a network namespace of its own (AF_VSOCK ignores namespaces).
-   * `internet`: no UNIX sockets, where the host's network namespace is shared: abstract names of the host belong to it.
-   * `none`: no socket at all, where the filter is the only thing between the command and the network.
+   * `families`: UNIX, INET, INET6 and NETLINK, for a separate network namespace (AF_VSOCK ignores namespaces).
+   * `internet`: no UNIX sockets, for a shared network namespace, which includes the host's abstract names.
+   * `none`: no sockets, where the filter alone keeps the command off the network.
    */
   readonly sockets: "families" | "internet" | "none";
-  /** Denies every change of a file's mode, owner, times or attributes by path: Landlock does not look at these. */
+  /** Denies changes of a file's mode, owner, times or attributes by path, which Landlock does not check. */
   readonly noChangesByPath?: boolean;
 }
 
-/** The architecture of this process, when a filter for it can be built. */
+/** The architecture of this process, if a filter can be built for it. */
 export function seccompArchitecture(arch: string = process.arch): SeccompArchitecture | undefined {
   return arch === "x64" || arch === "arm64" ? arch : undefined;
 }
 
-/** `struct sock_filter[]` in the byte order of the machine; both architectures are little-endian. */
+/** `struct sock_filter[]` in the byte order of the machine. Both architectures are little-endian. */
 export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOptions): Buffer {
   const table = SYSCALLS[arch];
   const program: Instruction[] = [
@@ -29,10 +29,10 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
     answer(KILL_PROCESS),
     load(OFFSET_NUMBER),
   ];
-  // The x32 ABI shares x86_64's audit value and differs by this bit alone.
+  // The x32 ABI has the same audit value as x86_64 and differs only by this bit.
   if (arch === "x64") program.push(jumpIfAtLeast(0x4000_0000, 0, 1), answer(errno(EPERM)));
   for (const number of table.denied) program.push(...onCall(number, [answer(errno(EPERM))]));
-  // Its flags lie in memory, where a filter cannot look; libc falls back to clone on ENOSYS.
+  // Its flags are in memory, which a filter cannot read. On ENOSYS libc falls back to clone.
   program.push(...onCall(table.clone3, [answer(errno(ENOSYS))]));
   program.push(
     ...onCall(table.clone, [
@@ -44,7 +44,7 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   );
   program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut([TIOCSTI, TIOCLINUX])]));
   program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
-  // A datagram socket of a pair can still send to any name; a stream that is connected cannot be connected again.
+  // A datagram socket of a pair can still send to any name. A connected stream cannot be connected again.
   const datagrams =
     options.sockets === "families"
       ? []
@@ -103,7 +103,7 @@ const jumpIfEqual = jump(0x15);
 const jumpIfAtLeast = jump(0x35);
 const jumpIfAnyBit = jump(0x45);
 
-/** `block` must end in answers on every way through it: it overwrites the loaded call number. */
+/** Every path through `block` must end in an answer, because `block` overwrites the loaded call number. */
 const onCall = (number: number, block: readonly Instruction[]): Instruction[] => {
   return [jumpIfEqual(number, 0, block.length), ...block];
 };
@@ -117,7 +117,7 @@ const allowAllBut = (values: readonly number[]): Instruction[] => {
   return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
 };
 
-/** Both halves of a pointer have to be zero. */
+/** Both halves of the pointer have to be zero. */
 const allowOnlyNull = (index: number): Instruction[] => [
   load(argument(index)),
   jumpIfEqual(0, 0, 3),

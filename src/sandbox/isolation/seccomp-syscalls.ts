@@ -1,12 +1,12 @@
 /**
- * System call numbers for the seccomp filter, per architecture. Data only: a number that is wrong here silently
- * denies the wrong call, so each comes from the kernel's own tables (arch/x86/entry/syscalls/syscall_64.tbl and
+ * System call numbers for the seccomp filter, per architecture. Data only. A wrong number silently denies the wrong
+ * call, so each comes from the kernel's own tables (arch/x86/entry/syscalls/syscall_64.tbl and
  * include/uapi/asm-generic/unistd.h).
  */
 
 export type SeccompArchitecture = "x64" | "arm64";
 
-/** Denied outright: ways into other processes, other namespaces, the kernel's keyrings, or the machine itself. */
+/** Always denied: access to other processes, other namespaces, the kernel's keyrings or the machine itself. */
 const DENIED = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -61,8 +61,8 @@ const DENIED = {
 } as const satisfies Record<string, readonly [number, number]>;
 
 /**
- * What changes a file by its path and is none of Landlock's business: mode, owner, times, attributes, length. By descriptor
- * all of it works, and a descriptor is had only of a file that may be opened.
+ * Calls that change a file by its path and that Landlock does not check: mode, owner, times, attributes, length. The
+ * same changes work by descriptor, and only a file that may be opened has one.
  */
 const CHANGES_BY_PATH = {
   fchmodat: [268, 53],
@@ -87,7 +87,7 @@ const CHANGES_BY_PATH_ON_X64 = {
   futimesat: 261,
 } as const;
 
-/** Only x86 has these. */
+/** These exist only on x86. */
 const DENIED_ON_X64 = { iopl: 172, ioperm: 173, modify_ldt: 154, uselib: 134, create_module: 174 } as const;
 
 export interface SyscallTable {

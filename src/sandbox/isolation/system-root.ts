@@ -1,13 +1,13 @@
 /**
- * Folders of the operating system that cannot be a sandbox root: bound writable, they would undo what the sandbox masks
- * in them, and the file tools would read and write the system. Names only; whether a root exists and holds no home is
- * checked elsewhere.
+ * System folders that cannot be a sandbox root. Bound writable, they would undo what the sandbox masks in them, and
+ * the file tools would read and write the system. Compares names only: `check-root.ts` checks that a root exists and
+ * holds no home.
  */
 import { realpathSync } from "node:fs";
 import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "./is-inside.ts";
 
-// Every call asks, most often about the same root.
+// Every call checks the root, and most use the same one.
 let accepted: string | undefined;
 
 export function refuseSystemRoot(realRoot: string): void {
@@ -28,18 +28,18 @@ export function refuseSystemRoot(realRoot: string): void {
   );
 }
 
-/** Links at the top, such as `/bin`, count for what they lead to. */
+/** Links at the top level, such as `/bin`, count as their targets. */
 function withReal(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => {
     try {
       return [folder, realpathSync(folder)];
     } catch {
-      return [folder]; // This system has none.
+      return [folder]; // Does not exist on this system.
     }
   });
 }
 
-/** Not themselves and nothing above them; folders in them may be roots. */
+/** Neither these nor any folder above them. Folders inside them may be roots. */
 const WHOLE = withReal([
   "/dev",
   "/etc",
@@ -57,7 +57,7 @@ const WHOLE = withReal([
   "/private",
   "/private/var",
 ]);
-/** Nothing in them either: programs, libraries, the kernel's own files. */
+/** Nothing inside these either: programs, libraries, the kernel's own files. */
 const NEVER = withReal([
   "/bin",
   "/boot",

@@ -1,28 +1,26 @@
-/**
- * The words for how strongly a command is confined. Only words: nothing here looks at the machine.
- */
+/** The types that describe how strongly a command is confined. Nothing here looks at the machine. */
 
-/** From strongest to weakest on Linux; `seatbelt` is what macOS has. */
+/** From strongest to weakest on Linux. `seatbelt` is the macOS tier. */
 export type IsolationTier = "bwrap" | "unshare" | "landlock" | "seccomp" | "seatbelt" | "none";
 
 /**
- * `require` takes a tier that confines everything, `auto` one that confines files and the network, and warns when that is
- * all; both refuse otherwise. `off` runs plainly.
+ * `require` needs a tier that confines everything. `auto` needs one that confines files and the network, and warns if
+ * that is all. Both refuse otherwise. `off` runs without a sandbox.
  */
 export type IsolationMode = "require" | "auto" | "off";
 
 export interface IsolationDescription {
   readonly tier: IsolationTier;
-  /** What the kernel enforces on a command, against a command that tries to get around it. */
+  /** What the kernel enforces, even against a command that tries to get around it. */
   readonly enforces: {
     readonly network: boolean;
     readonly filesystem: boolean;
     readonly processes: boolean;
     readonly environment: boolean;
   };
-  /** Why the tier is not a stronger one, or what it leaves open. */
+  /** Why no stronger tier is used, or what this one leaves open. */
   readonly reason?: string;
-  /** What to do about it. */
+  /** How to get a stronger tier. */
   readonly remedy?: string;
 }
 
@@ -31,7 +29,7 @@ export function isFullIsolation({ tier, enforces }: IsolationDescription): boole
   return tier === "seatbelt" || Object.values(enforces).every(Boolean);
 }
 
-/** What `isolation: "auto"` accepts for a command: it can neither reach what is outside nor send it away. */
+/** What `isolation: "auto"` accepts for a command: it can neither reach data outside nor send it away. */
 export function isEnoughForCommands({ enforces }: IsolationDescription): boolean {
   return enforces.filesystem && enforces.network;
 }

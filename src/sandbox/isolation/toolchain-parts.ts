@@ -1,12 +1,12 @@
 /**
- * What belongs to a toolchain, by name. Data only. A name is here because programs load it; a folder in which people keep
- * settings or keys must not be.
+ * What belongs to a toolchain, by name. Data only. A name is listed because programs load it. A folder where users
+ * keep settings or keys must not be listed.
  */
 
-/** Folders that are made for programs. */
+/** Folders that are meant for programs. */
 export const PROGRAM_FOLDERS = new Set(["bin", "sbin", "shims", "condabin"]);
 
-/** Beside the programs in these lie other people's data or keys: nothing but the folder of programs comes back. */
+/** In these, other data or keys lie next to the programs, so only the program folder is shown. */
 export const SHARED_PARENTS = new Set([
   ".local",
   ".cargo",
@@ -21,17 +21,17 @@ export const SHARED_PARENTS = new Set([
   "",
 ]);
 
-/** Of every toolchain, beside its folder of programs. */
+/** Shown next to the program folder of every toolchain. */
 export const BESIDE_ITS_PROGRAMS = ["lib", "lib32", "lib64", "libexec", "include", "share"];
 
 export interface ToolchainKind {
-  /** What is there in a toolchain of this kind and hardly anywhere else. */
+  /** A file or folder that identifies a toolchain of this kind. */
   readonly mark: string;
   readonly parts: readonly string[];
 }
 
 export const TOOLCHAIN_KINDS: readonly ToolchainKind[] = [
-  // pyenv, rbenv, nodenv, asdf, mise: small programs that start the version which is wanted.
+  // pyenv, rbenv, nodenv, asdf, mise: small programs that start the requested version.
   {
     mark: "shims",
     parts: ["bin", "shims", "versions", "installs", "plugins", "version"],

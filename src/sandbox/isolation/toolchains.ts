@@ -1,6 +1,7 @@
 /**
- * Programs on PATH that lie where the sandbox shows nothing (a home, a temporary folder, `/opt`) come back read-only. It
- * must never bring back more than programs and what they load: beside them lie keys, settings and other projects.
+ * Makes programs on PATH visible, read-only, if they lie where the sandbox shows nothing (a home, a temporary folder,
+ * `/opt`). It must never show more than programs and what they load: keys, settings and other projects lie next to
+ * them.
  */
 import {
   lstatSync,
@@ -19,18 +20,18 @@ import { BESIDE_ITS_PROGRAMS, PROGRAM_FOLDERS, SHARED_PARENTS, TOOLCHAIN_KINDS }
 
 export interface ToolchainRequest {
   readonly path: string;
-  /** The command: its real file may lie elsewhere than its entry on PATH. */
+  /** The command. Its real file may lie outside its PATH entry. */
   readonly command: string;
   readonly home: string;
   readonly root: string;
-  /** What is visible already. */
+  /** Folders that are already visible. */
   readonly visible: readonly string[];
 }
 
 export interface Toolchains {
   /** Files and folders, none of them inside another. */
   readonly shown: readonly string[];
-  /** Below these, what is not for everybody. */
+  /** Private files below these. */
   readonly masked: readonly string[];
 }
 
@@ -44,13 +45,13 @@ export function findToolchains(request: ToolchainRequest): Toolchains {
   return { shown, masked: shown.flatMap(privateIn) };
 }
 
-/** Where no folder of PATH and none around it has changed, the same is shown. */
+/** The result is reused as long as no folder of PATH and no parent of one has changed. */
 const known = new Map<string, { readonly stamp: string; readonly shown: readonly string[] }>();
 const MOST_KNOWN = 100;
 
 function stampOf(place: string): string {
   const [own, parent] = [place, dirname(place)].map((path) => statOf(path)?.ctimeMs ?? 0);
-  // In the same tick of the clock a change leaves no trace.
+  // A change within the same clock tick leaves no trace.
   const isSettled = Date.now() - Math.max(own ?? 0, parent ?? 0) > TICK_MS;
   return isSettled ? `${own}-${parent}` : `${performance.now()}`;
 }
@@ -82,7 +83,7 @@ function privateIn(shown: string): string[] {
   return [...files, ...folders];
 }
 
-/** Each folder of PATH and of the command, as it is spelled and as it really is. */
+/** Each folder of PATH and of the command, as spelled and as its real path. */
 function programFolders({ path, command }: ToolchainRequest): Set<string> {
   const folders = new Set<string>();
   const places = path.split(":").filter(isFolder);
@@ -95,7 +96,7 @@ function programFolders({ path, command }: ToolchainRequest): Set<string> {
   return folders;
 }
 
-/** Programs of the system's own folders may be links into `/opt`. */
+/** Programs in system folders may be links into `/opt`. */
 const linkedFolders = rememberPerFolder((place) => {
   const folders = new Set<string>();
   for (const entry of readdirSync(place, { withFileTypes: true })) {
@@ -118,7 +119,7 @@ function rememberPerFolder(read: (folder: string) => string[]): (folder: string)
       if (Date.now() - changedAt > TICK_MS) known.set(folder, { changedAt, found });
       return found;
     } catch {
-      return []; // Not readable for us, so neither for the command.
+      return []; // Not readable for us, so not for the command either.
     }
   };
 }
@@ -127,14 +128,14 @@ function realPathOf(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    return undefined; // It leads nowhere.
+    return undefined; // A dangling link.
   }
 }
 
 function partsOf(folder: string): readonly string[] {
   const parent = dirname(folder);
   const name = basename(folder);
-  // Links in node_modules/.bin lead to the packages beside it.
+  // Links in node_modules/.bin lead to the packages next to it.
   if (name === ".bin" && basename(parent) === "node_modules") return [parent];
   if (!PROGRAM_FOLDERS.has(name)) return programsIn(folder);
   if (SHARED_PARENTS.has(basename(parent))) return [folder, ...rustToolchains(parent)];
@@ -144,8 +145,8 @@ function partsOf(folder: string): readonly string[] {
 }
 
 /**
- * A folder that is not named for programs may be a project, with its settings beside them: unless it holds nothing else,
- * only the programs come back.
+ * A folder that is not named for programs may be a project with its settings. Unless it contains nothing but
+ * programs, only the programs are shown.
  */
 const programsIn = rememberPerFolder((folder) => {
   const entries = readdirSync(folder, { withFileTypes: true });
@@ -157,7 +158,7 @@ const programsIn = rememberPerFolder((folder) => {
   return paths.filter(isProgram).slice(0, MOST_PROGRAMS);
 });
 
-/** Cargo's programs are links into the toolchains that rustup keeps beside it. */
+/** Cargo's programs are links into the toolchains that rustup keeps next to it. */
 function rustToolchains(parent: string): string[] {
   if (basename(parent) !== ".cargo") return [];
   const rustup = join(dirname(parent), ".rustup");
@@ -168,7 +169,7 @@ function isShown(folder: string, { visible, root }: ToolchainRequest): boolean {
   return isInside(folder, root) || visible.some((shown) => isInside(folder, shown));
 }
 
-/** Never the home, the root, or a folder that holds one of them. */
+/** Never the home, the root, or a folder that contains one of them. */
 function mayShow(part: string, { home, root }: ToolchainRequest): boolean {
   return !isInside(home, part) && !isInside(root, part);
 }
@@ -181,17 +182,17 @@ function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // PATH names folders that cannot be read; that is no fault.
+    return undefined; // PATH may name folders that cannot be read, which is not an error.
   }
 }
 
-/** A link is not followed: it may lead to what is not a part of the toolchain. */
+/** Does not follow a link, which may lead outside the toolchain. */
 function isThere(path: string): boolean {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat?.isDirectory() === true || stat?.isFile() === true;
   } catch {
-    return false; // Behind something that cannot be entered.
+    return false; // A parent cannot be entered.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Remembers which of Toolwright's own files appeared while an agent's command ran, so that the command line does not obey
- * them before a person has looked. Kept below the user's home, which no sandboxed command sees. It must never be kept in
- * the root: the agent could delete it there.
+ * Remembers which of Toolwright's own files appeared while an agent's command ran, so that the command line does not
+ * obey them before the user has reviewed them. The marks are below the user's home, which no sandboxed command sees.
+ * They must never be in the root: the agent could delete them there.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
@@ -16,12 +16,12 @@ export function distrustFile(path: string): void {
       writeFileSync(join(folder, markName(path)), `${path}\n`, { mode: 0o600 });
       return;
     } catch {
-      // No home that can be written: the next folder.
+      // This folder is not writable: try the next one.
     }
   }
 }
 
-/** The file to delete when the path is to be trusted; undefined when it is. */
+/** The file to delete in order to trust the path, or undefined if the path is trusted. */
 export function findDistrust(path: string): string | undefined {
   return markFolders()
     .map((folder) => join(folder, markName(path)))
@@ -41,11 +41,11 @@ function markName(path: string): string {
   return createHash("sha256").update(placeOf(path)).digest("hex");
 }
 
-/** By its real folder, and not through the file itself, which may be a link. */
+/** Uses the real folder, but does not resolve the file itself, which may be a link. */
 function placeOf(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path));
   } catch {
-    return path; // Its folder is gone.
+    return path; // The folder is gone.
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Compares the mounts of a sandbox with its plan, after they were made and before the command starts. A name can be swapped
- * between the look and the mount, so only what is really mounted counts. It must never accept what it cannot read.
+ * Compares the mounts of a sandbox with its plan, after they are created and before the command starts. A name can be
+ * swapped between the scan and the mount, so only the actual mounts count. It must never accept mounts that it cannot
+ * read.
  */
 import { lstatSync, readFileSync } from "node:fs";
 import { isInside } from "./is-inside.ts";
@@ -12,7 +13,7 @@ export interface Mount {
   readonly type: string;
 }
 
-/** In the order in which they were made: the last of several at one place is the one that is seen. */
+/** In creation order: of several mounts at one path, the last is visible. */
 export function parseMountInfo(text: string): Mount[] {
   return text.split("\n").flatMap((line): Mount[] => {
     const fields = line.split(" ");
@@ -33,7 +34,7 @@ function unescape(path: string): string {
   return Buffer.from(plain, "latin1").toString("utf8");
 }
 
-/** Whether bubblewrap has made all its mounts: the last step of the profile makes the new root read-only. */
+/** Whether bubblewrap has finished its mounts: the last step of the profile makes the new root read-only. */
 export function areMounted(mounts: readonly Mount[]): boolean {
   return mounts.some(({ point, readOnly, type }) => point === "/" && readOnly && type === "tmpfs");
 }
@@ -45,11 +46,11 @@ export function readMounts(pid: number | "self"): Mount[] {
 export interface ExpectedMounts {
   readonly plan: ProtectionPlan;
   readonly rootReadOnly: boolean;
-  /** Further places in the root that are hidden, such as sockets of the host. */
+  /** More hidden paths in the root, such as sockets of the host. */
   readonly hiddenFiles: readonly string[];
 }
 
-/** What differs from the plan, in words; undefined when nothing does. */
+/** Describes the difference from the plan, or returns undefined if there is none. */
 export function findMismatch(
   pid: number,
   mounts: readonly Mount[],
@@ -81,17 +82,17 @@ function checkProtection(
   return isSame(identityInside(pid, path), identity) ? undefined : "was replaced";
 }
 
-/** Types of file systems that are made for the sandbox alone. */
+/** Types of file systems that exist only for the sandbox. */
 const PRIVATE_TYPES = new Set(["tmpfs", "proc", "devpts", "mqueue"]);
 
-/** A mount that nobody asked for, in the root or writable elsewhere: a name led bubblewrap astray. */
+/** Finds a mount that is not in the plan, in the root or writable elsewhere: a swapped name misled bubblewrap. */
 function findStranger(mounts: readonly Mount[], { plan, hiddenFiles }: ExpectedMounts): string | undefined {
   const asked = new Set([plan.root.path, ...hiddenFiles, ...plan.protections.map(({ path }) => path)]);
   let ofHost: Set<string> | undefined;
   for (const { point, readOnly, type } of mounts) {
     if (asked.has(point)) continue;
     if (isInside(point, plan.root.path)) {
-      // Folders of the root that are mounts on the host come along with it.
+      // Folders of the root that are mount points on the host are mounted along with it.
       ofHost ??= new Set(readMounts("self").map((mount) => mount.point));
       if (!ofHost.has(point)) return `something is mounted at ${point}`;
     } else if (!readOnly && !PRIVATE_TYPES.has(type) && !isInside(point, "/dev")) {
@@ -106,7 +107,7 @@ function identityInside(pid: number, path: string): Identity | undefined {
     const { dev, ino } = lstatSync(`/proc/${pid}/root${path}`, { bigint: true });
     return { dev, ino };
   } catch {
-    return undefined; // Not there, which is a mismatch as well.
+    return undefined; // Does not exist, which is also a mismatch.
   }
 }
 

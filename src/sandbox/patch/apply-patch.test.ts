@@ -8,7 +8,7 @@ import { parseUnifiedDiff } from "./parse-unified-diff.ts";
 
 const apply = (text: string, patch: string): string => applyPatch(text, parseUnifiedDiff(patch), '"f"');
 
-/** A small generator of its own, so that a failure can be repeated by its seed. */
+/** A small seeded generator, so that a failure can be reproduced. */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -115,7 +115,7 @@ describe("the time of a patch", () => {
     return cpuMs();
   };
 
-  // Each took seconds with the applier of jsdiff, or grows with the square when done carelessly.
+  // Each took seconds with the applier of jsdiff, or is quadratic if implemented carelessly.
   it.each<[string, () => unknown]>([
     [
       "8,000 equal lines that are not there",

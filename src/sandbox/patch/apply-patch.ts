@@ -1,6 +1,4 @@
-/**
- * Applies a parsed patch to a text: all of it, exactly, or not at all. Must never guess.
- */
+/** Applies a parsed patch to a text: all of it, exactly, or not at all. It must never guess. */
 import { toLineTable, type LineTable } from "./line-table.ts";
 import { locateHunks, type Location } from "./locate-hunks.ts";
 import { describeNearestPlace } from "./nearest-place.ts";
@@ -18,14 +16,14 @@ export function applyPatch(text: string, patch: Patch, shown: string): string {
   return result;
 }
 
-/** The result, or undefined when the patch does not fit. */
+/** Returns the result, or undefined if the patch does not fit. */
 export function tryPatch(text: string, patch: Patch): string | undefined {
   const table = tableFor(text, patch);
   const location = locateHunks(table, patch.hunks);
   return location.status === "found" ? build(table, patch, location.starts) : undefined;
 }
 
-/** A byte order mark that the patch does not mention stays out of the comparison, and in the file. */
+/** If the patch does not mention a byte order mark, the mark is ignored in the comparison and stays in the file. */
 function tableFor(text: string, patch: Patch): LineTable {
   const marked = text.startsWith(MARK) && !patch.hunks.some(mentionsMark);
   return toLineTable(marked ? text.slice(1) : text, patch.exactEndings);

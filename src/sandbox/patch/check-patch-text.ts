@@ -1,15 +1,15 @@
 /**
- * Reads a patch line by line before the parser does, because the parser skips what it does not know: prose, a line
- * that lost its mark, a second file. Must never let a line through that is neither header nor hunk.
+ * Validates a patch line by line before the parser reads it, because the parser skips what it does not recognise:
+ * prose, a line without its mark, a second file. It must never accept a line that is neither header nor hunk.
  */
 import { patchFailed } from "./patch-error.ts";
 
 export interface CheckedPatch {
-  /** With `\n` as line ending, without fences, each line of a hunk with its mark. */
+  /** With `\n` as line ending, without fences, and with a mark on each line of a hunk. */
   readonly text: string;
   /**
-   * True when some lines of the hunks end in CRLF and others do not: then the endings are part of the lines. Else they
-   * say nothing, and the file's own are kept.
+   * True if some lines of the hunks end in CRLF and others do not. The endings are then part of the lines. Otherwise
+   * they are ignored, and the file's own are kept.
    */
   readonly exactEndings: boolean;
 }
@@ -102,7 +102,7 @@ function readHunk(
       checked.push(withoutReturn(line));
       continue;
     }
-    // Editors strip the blank of an empty line.
+    // Editors strip the space of an empty line.
     const whole = line === "" || line === "\r" ? ` ${line}` : line;
     if (mark !== "+") oldLeft -= 1;
     if (mark !== "-") newLeft -= 1;
@@ -142,7 +142,7 @@ function isMixed(checked: readonly string[], bodyLines: readonly number[]): bool
   for (const at of bodyLines) {
     const line = checked[at] ?? "";
     if (line.endsWith("\r")) withReturn = true;
-    // A line that was stripped, or the last one of a text that was, says nothing.
+    // A line whose whitespace was stripped, or the last line of such a text, says nothing about the endings.
     else if (line !== " " && at !== checked.length - 1) without = true;
   }
   return withReturn && without;
@@ -156,9 +156,9 @@ function withoutMark(patch: string): string {
   return patch.startsWith("\ufeff") ? patch.slice(1) : patch;
 }
 
-/** Models like to put a patch into a code block. */
+/** Models often put a patch into a code block. */
 function withoutFence(lines: string[]): string[] {
-  // The piece after the last line ending is no line.
+  // The part after the last line ending is not a line.
   if (lines.at(-1) === "") lines.pop();
   const first = lines.findIndex((line) => line.trim() !== "");
   const last = lines.findLastIndex((line) => line.trim() !== "");

@@ -1,11 +1,11 @@
 /**
- * Compares the file names of a patch's header with the file that is to be edited. Must never choose a file by them:
- * they can only agree or be refused.
+ * Compares the file names in a patch's header with the file to edit. It must never choose a file by them: they either
+ * match or are refused.
  */
 import { parsePatch } from "diff";
 import { patchFailed } from "./patch-error.ts";
 
-/** `names` are the spellings of the one file that is meant, relative or absolute. */
+/** `names` holds the spellings of the file to edit, relative or absolute. */
 export function checkHeaderNames(header: readonly string[], names: readonly string[]): void {
   for (const line of header) {
     for (const name of namesIn(line)) {
@@ -19,13 +19,13 @@ export function checkHeaderNames(header: readonly string[], names: readonly stri
   }
 }
 
-/** The prefixes that git, also with its mnemonic ones, and people put before a name. */
+/** The prefixes that git, including its mnemonic ones, and people put before a name. */
 const PREFIX = /^(?:a|b|c|i|o|w|old|new)\//;
 
 function isSameFile(name: string, own: string): boolean {
   const plain = withoutDots(name);
   const candidates = [plain, plain.replace(PREFIX, "")];
-  // A shorter name, as seen from a folder further down, still ends like the path.
+  // A shorter name, relative to a subfolder, still matches the end of the path.
   return candidates.some((candidate) => candidate === own.trim() || own.trim().endsWith(`/${candidate}`));
 }
 
@@ -36,7 +36,7 @@ function withoutDots(name: string): string {
 function namesIn(line: string): string[] {
   if (!/^(?:--- |\+\+\+ |diff --git |Index: )/.test(line)) return [];
   if (line.startsWith("diff --git ")) return gitNames(line);
-  // The parser wants both lines, and knows how names are quoted and where the time begins.
+  // The parser needs both lines. It knows how names are quoted and where the timestamp begins.
   if (line.startsWith("Index: ")) return [line.slice("Index: ".length).trim()];
   const [parsed] = parsePatch(`--- ${line.slice(4)}\n+++ ${line.slice(4)}\n`);
   return parsed?.oldFileName === undefined ? [] : [parsed.oldFileName];
@@ -47,7 +47,7 @@ function gitNames(line: string): string[] {
   if (parsed?.oldFileName !== undefined && parsed.newFileName !== undefined) {
     return [parsed.oldFileName, parsed.newFileName];
   }
-  // Without prefixes the same name stands there twice; where it does not, the line has no meaning to rely on.
+  // Without prefixes the line contains the same name twice. If it does not, the line cannot be interpreted.
   const rest = line.slice("diff --git ".length);
   const half = rest.slice(0, (rest.length - 1) / 2);
   return rest === `${half} ${half}` ? [half] : [rest];

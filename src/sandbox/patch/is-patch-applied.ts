@@ -1,17 +1,17 @@
 /**
- * Tells after an interruption whether an edit has happened, from the text and the patch alone. Must never say yes or
- * no where both could be.
+ * Determines after an interruption whether an edit was applied, from the text and the patch alone. It must never
+ * answer yes or no if both are possible.
  */
 import { tryPatch } from "./apply-patch.ts";
 import { parseUnifiedDiff, reversePatch } from "./parse-unified-diff.ts";
 
 /**
- * `"applied"`: the patch is in the text, and would not fit again. `"pending"`: it fits, and is not in. `"unclear"`:
- * both or neither.
+ * `"applied"`: the text contains the patch, and the patch would not fit again. `"pending"`: the patch fits, and the
+ * text does not contain it. `"unclear"`: both or neither.
  */
 export type PatchState = "applied" | "pending" | "unclear";
 
-/** Throws `TOOL_PATCH_FAILED` when the patch itself is malformed. */
+/** Throws `TOOL_PATCH_FAILED` if the patch itself is malformed. */
 export function patchState(text: string, patch: string): PatchState {
   const forward = parseUnifiedDiff(patch);
   const fits = tryPatch(text, forward) !== undefined;
@@ -20,7 +20,7 @@ export function patchState(text: string, patch: string): PatchState {
   return isIn ? "applied" : "pending";
 }
 
-/** Whether the patch is certainly in the text already. */
+/** Whether the text certainly contains the patch already. */
 export function isPatchApplied(text: string, patch: string): boolean {
   return patchState(text, patch) === "applied";
 }

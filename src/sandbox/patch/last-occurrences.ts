@@ -1,15 +1,15 @@
 /**
- * Finds many patterns in one sequence in linear time (Aho and Corasick). Must never compare a pattern with each place:
- * a hunk of 8,000 equal lines in a file of such lines would take seconds.
+ * Finds many patterns in one sequence in linear time (Aho and Corasick). It must never compare a pattern at each
+ * position: a hunk of 8,000 equal lines in a file of such lines would take seconds.
  */
 export interface Occurrences {
-  /** Where the pattern begins for the last time, or -1. */
+  /** The start of the last occurrence, or -1. */
   readonly last: number;
-  /** Where it begins for the last time but one, or -1. */
+  /** The start of the second to last occurrence, or -1. */
   readonly previous: number;
 }
 
-/** Two places are enough: a pattern is unique behind a line exactly when the last place lies there and no other does. */
+/** Two occurrences are enough: a pattern is unique after a line if only its last occurrence lies there. */
 export function lastOccurrences(
   sequence: Iterable<number>,
   patterns: readonly (readonly number[])[],
@@ -26,7 +26,7 @@ export function lastOccurrences(
     previous[state] = last[state] ?? -1;
     last[state] = position;
   }
-  // Whatever ends in a state ends in its suffix states too; children come before their suffixes in this order.
+  // A match that ends in a state also ends in its suffix states. In this order, children come before their suffixes.
   for (const from of trie.order.toReversed()) {
     const to = trie.suffix[from] ?? ROOT;
     const ends = [last[from] ?? -1, previous[from] ?? -1, last[to] ?? -1, previous[to] ?? -1].sort(
@@ -48,7 +48,7 @@ interface Trie {
   readonly size: number;
   /** The state in which each pattern ends. */
   readonly ends: readonly number[];
-  /** For each state the longest other state that it ends with. */
+  /** For each state, the longest other state that is a suffix of it. */
   readonly suffix: Int32Array;
   /** All states but the root, the shallow ones first. */
   readonly order: readonly number[];
@@ -56,7 +56,7 @@ interface Trie {
 }
 
 function buildTrie(patterns: readonly (readonly number[])[]): Trie {
-  // One map for all states: most have a single child, and a map for each would cost more than the text.
+  // One map for all states: most have a single child, and a map for each would use more memory than the text.
   const symbols = 1 + patterns.reduce((most, pattern) => pattern.reduce((a, b) => Math.max(a, b), most), 0);
   const children = new Map<number, number>();
   const parents: number[] = [-1];

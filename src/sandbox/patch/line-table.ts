@@ -1,20 +1,19 @@
 /**
- * A text with the places where its lines begin. Must never copy the lines: a file of ten megabytes may have ten
- * million.
+ * A text with the offsets of its lines. It must never copy the lines: a file of ten megabytes may have ten million.
  */
 export interface LineTable {
   readonly text: string;
   readonly count: number;
-  /** Where line `index` begins; for `count` it is the end of the text. */
+  /** The offset of line `index`. For `count` it is the end of the text. */
   start(index: number): number;
   /** The line without its ending. */
   line(index: number): string;
-  /** `"\n"`, `"\r\n"`, or `""` for a last line without one. */
+  /** `"\n"`, `"\r\n"`, or `""` for a last line without an ending. */
   ending(index: number): string;
   isLine(index: number, line: string): boolean;
 }
 
-/** With `exactEndings` only `\n` ends a line, and a `\r` before it belongs to the line. */
+/** With `exactEndings`, only `\n` ends a line, and a `\r` before it belongs to the line. */
 export function toLineTable(text: string, exactEndings: boolean): LineTable {
   const starts = lineStarts(text);
   const lastEnds = text.endsWith("\n");
@@ -49,7 +48,7 @@ function lineStarts(text: string): Uint32Array {
   let starts = new Uint32Array(1024);
   let count = 0;
   for (let at = 0; at < text.length;) {
-    // Room for this one and for the end.
+    // Room for this line and for the end.
     if (count + 2 > starts.length) {
       const larger = new Uint32Array(starts.length * 2);
       larger.set(starts);

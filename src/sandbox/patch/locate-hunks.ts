@@ -1,6 +1,6 @@
 /**
- * Finds where each hunk belongs: at the line that it states, or else at the only other place where its old lines
- * stand. Must never take a place where a single line differs.
+ * Finds where each hunk belongs: at its stated line, or else at the only other position that has its old lines. It
+ * must never accept a position where even one line differs.
  */
 import { lastOccurrences, type Occurrences } from "./last-occurrences.ts";
 import type { LineTable } from "./line-table.ts";
@@ -14,7 +14,7 @@ export function locateHunks(table: LineTable, hunks: readonly Hunk[]): Location 
   const stated = hunks.map((hunk) => fitsAt(table, hunk, hunk.stated));
   const search = searchFor(table, hunks, stated);
   const starts: number[] = [];
-  // Hunks come in the order of the file, so each is looked for behind the one before.
+  // Hunks are in file order, so each is searched for after the previous one.
   let end = 0;
   let moved = false;
   for (const [index, hunk] of hunks.entries()) {
@@ -37,7 +37,7 @@ function placeOf(
   end: number,
   moved: boolean,
 ): number | Failure {
-  // Lines to insert without any around them fit everywhere, so the stated line has to be right.
+  // An insertion without context fits everywhere, so the stated line has to be right.
   if (hunk.oldLines.length === 0 && moved) return MISSING;
   if (fitsAsStated && hunk.stated >= end) return hunk.stated;
   if (found === undefined || found.last < end) return MISSING;
@@ -53,7 +53,7 @@ export function fitsAt(table: LineTable, hunk: Hunk, start: number): boolean {
   return hunk.oldLines.every((line, index) => table.isLine(start + index, line));
 }
 
-/** Looks for all hunks that do not fit as stated in one pass over the file. */
+/** Searches for all hunks that do not fit as stated, in one pass over the file. */
 function searchFor(
   table: LineTable,
   hunks: readonly Hunk[],
@@ -65,7 +65,7 @@ function searchFor(
     if (stated[index] === true || hunk.oldLines.length === 0) continue;
     if (!hunk.oldLacksNewline && !hunk.newLacksNewline) wanted.push(index);
     else {
-      // A hunk that marks the end of the file can stand nowhere else.
+      // A hunk that marks the end of the file fits only there.
       const atEnd = table.count - hunk.oldLines.length;
       found.set(index, { last: fitsAt(table, hunk, atEnd) ? atEnd : -1, previous: -1 });
     }
@@ -88,7 +88,7 @@ function searchFor(
   return found;
 }
 
-/** Zero stands for each line that no hunk has. */
+/** Zero represents any line that no hunk contains. */
 function* numberLines(table: LineTable, numbers: ReadonlyMap<string, number>): Generator<number> {
   for (let index = 0; index < table.count; index += 1) yield numbers.get(table.line(index)) ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Shows the model the part of the file that a failed hunk most likely meant. Must never take longer than one pass
- * over the file, and must never decide where a patch goes.
+ * Shows the model the part of the file that a failed hunk most likely meant. It must never take longer than one pass
+ * over the file, and must never decide where a patch is applied.
  */
 import type { LineTable } from "./line-table.ts";
 import type { ShowLine } from "./patch-error.ts";
@@ -25,7 +25,7 @@ export function describeNearestPlace(table: LineTable, hunk: Hunk, show: ShowLin
   return `The nearest place in the file is:\n${shown.join("\n")}\n${difference.trim()}`.trimEnd();
 }
 
-/** Lines that are rare in the file vote for the place where they would bring the hunk. */
+/** Lines that are rare in the file vote for the position that they imply for the hunk. */
 function nearestStart(table: LineTable, hunk: Hunk): number {
   const stated = Math.max(0, Math.min(hunk.stated, table.count - 1));
   const voters = new Map<string, { offset: number; places: number[] }>();

@@ -1,6 +1,4 @@
-/**
- * Turns the text of a patch into hunks that can be applied, or says what is wrong with it. Must never repair a patch.
- */
+/** Parses the text of a patch into hunks, or reports what is wrong with it. It must never repair a patch. */
 import { parsePatch, type StructuredPatchHunk } from "diff";
 import { checkHeaderNames } from "./header-names.ts";
 import { checkPatchText } from "./check-patch-text.ts";
@@ -12,10 +10,10 @@ export interface PatchLine {
 }
 
 export interface Hunk {
-  /** The index, from 0, of the line in the old text where the header says it begins. */
+  /** The index, from 0, of the line in the old text where the hunk begins according to its header. */
   readonly stated: number;
   readonly lines: readonly PatchLine[];
-  /** The lines of the old text: those that stay and those that go. */
+  /** The lines of the old text: unchanged and removed lines. */
   readonly oldLines: readonly string[];
   /** Marked "\ No newline at end of file". */
   readonly oldLacksNewline: boolean;
@@ -27,7 +25,7 @@ export interface Patch {
   readonly exactEndings: boolean;
 }
 
-/** `names` are the spellings of the file that is meant; without them the names in the header are not looked at. */
+/** `names` holds the spellings of the file to edit. Without it, names in the header are ignored. */
 export function parseUnifiedDiff(patch: string, names?: readonly string[]): Patch {
   const { text, exactEndings } = checkPatchText(patch);
   const header = text.slice(0, text.startsWith("@@") ? 0 : text.indexOf("\n@@")).split("\n");
@@ -41,7 +39,7 @@ export function parseUnifiedDiff(patch: string, names?: readonly string[]): Patc
   return { hunks, exactEndings };
 }
 
-/** The patch that leads back. Its stated lines follow from the hunks, not from the header's second half. */
+/** The reverse patch. Its stated lines are computed from the hunks, not taken from the second half of the header. */
 export function reversePatch({ hunks, exactEndings }: Patch): Patch {
   let shift = 0;
   const reversed = hunks.map((hunk): Hunk => {
@@ -92,7 +90,7 @@ function toHunk(parsed: StructuredPatchHunk): Hunk {
       lines.push({ mark: mark === "-" || mark === "+" ? mark : " ", text: line.slice(1) });
     }
   }
-  // The parser has moved the start of a hunk without old lines to where the next line would be.
+  // For a hunk without old lines, the parser has already moved the start to the following line.
   return {
     stated: parsed.oldStart - 1,
     lines,

@@ -1,13 +1,13 @@
 /**
- * The words of a patch that does not fit. Must never show more than a few lines of the file, and must never bring any of
- * them into the log: the content of files and patches is not stored.
+ * Errors for patches that do not fit. They must never show more than a few lines of the file, and must never put any
+ * of them into the log: the content of files and patches is not stored.
  */
 import { ToolwrightError } from "../../errors.ts";
 
-/** Shows a line of a file or of a patch. What is stored shows none. */
+/** Formats a line of a file or of a patch. The stored form of the message shows none. */
 export type ShowLine = (line: string) => string;
 
-/** A text, or how it is made of lines. */
+/** A text, or a function that builds it from lines. */
 type Words = string | ((show: ShowLine) => string);
 
 export function patchFailed(why: Words, hint?: Words): ToolwrightError {
@@ -24,5 +24,5 @@ export function patchFailed(why: Words, hint?: Words): ToolwrightError {
 
 const hideLine: ShowLine = () => "…";
 
-/** One line, fit for a message. */
+/** Formats one line for a message. */
 const showLine: ShowLine = (line) => JSON.stringify(line.length > 160 ? `${line.slice(0, 160)}…` : line);

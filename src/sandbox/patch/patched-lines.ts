@@ -1,13 +1,13 @@
 /**
- * The new text of one hunk, with the line endings that the file has there. Must never change the ending of a line
- * that stays, nor the end of the file unless the patch marks it.
+ * Builds the new text of one hunk, with the line endings that the file has there. It must never change the ending of
+ * an unchanged line, nor the end of the file unless the patch marks it.
  */
 import type { LineTable } from "./line-table.ts";
 import type { Hunk } from "./parse-unified-diff.ts";
 
 export function patchedLines(table: LineTable, hunk: Hunk, start: number, exactEndings: boolean): string {
   const lines: { text: string; ending: string }[] = [];
-  // The endings of lines that went and whose place the next added lines take.
+  // The endings of removed lines, which the next added lines reuse.
   let replaced: string[] = [];
   let index = start;
   for (const { mark, text } of hunk.lines) {
@@ -27,7 +27,7 @@ export function patchedLines(table: LineTable, hunk: Hunk, start: number, exactE
   const isLast = (at: number): boolean => atEnd && at === lines.length - 1;
   const fill = usualEnding(table);
   const body = lines.map(({ text, ending }, at) => text + (isLast(at) ? "" : ending || fill)).join("");
-  // Lines that are put behind a last line without an ending have to end that line first.
+  // Lines added after a last line without an ending have to end that line first.
   const join = start > 0 && start === table.count && lines.length > 0 && !endsWithNewline(table) ? fill : "";
   const last = lines.at(-1);
   return join + body + (atEnd && last !== undefined ? lastEnding(table, hunk, last.ending || fill) : "");
@@ -35,7 +35,7 @@ export function patchedLines(table: LineTable, hunk: Hunk, start: number, exactE
 
 function lastEnding(table: LineTable, hunk: Hunk, ending: string): string {
   if (hunk.newLacksNewline) return "";
-  // The patch says that the old text had none, so that the new one has is meant.
+  // The patch says that the old text had no final newline, so the new one has it on purpose.
   if (hunk.oldLacksNewline) return ending;
   return table.count === 0 || endsWithNewline(table) ? ending : "";
 }

@@ -1,13 +1,14 @@
 /**
- * Hands bytes to a child by descriptor: a file that has no name, written once and opened anew for each child. Cheaper
- * than a pipe, and the same bytes (a filter, the options for one root) are handed over again and again.
+ * Passes bytes to a child through a descriptor. The bytes are in an unnamed file that is written once and reopened
+ * for each child. This is cheaper than a pipe, because the same bytes (a filter, the options for one root) are passed
+ * many times.
  */
 import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface ByteFiles {
-  /** A descriptor at the first byte, for the caller to close; undefined where no such file can be had. */
+  /** Returns a descriptor at the first byte, which the caller closes, or undefined if the file cannot be created. */
   open(bytes: Uint8Array): number | undefined;
 }
 
@@ -18,7 +19,7 @@ export function createByteFiles(): ByteFiles {
       const key = Buffer.from(bytes).toString("latin1");
       try {
         const file = files.get(key) ?? createNameless(bytes);
-        // The one used longest ago is the first in the map.
+        // The first map entry is the least recently used.
         files.delete(key);
         files.set(key, file);
         for (const [oldKey, old] of files) {
@@ -26,10 +27,10 @@ export function createByteFiles(): ByteFiles {
           files.delete(oldKey);
           closeSync(old);
         }
-        // Opened by this path, each reader has a position of its own.
+        // Opening this path gives each reader its own file position.
         return openSync(`/proc/self/fd/${file}`, "r");
       } catch {
-        return undefined; // No /proc, or no writable folder for temporary files: a pipe does as well.
+        return undefined; // No /proc or no writable temporary folder: the caller falls back to a pipe.
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
- * What a command may look like before anything is looked up or started. The numbers are the documented ones; a value
- * over its limit is refused, never cut.
+ * Validates a command before anything is looked up or started. The limits are documented. A value over its limit is
+ * refused, never truncated.
  */
 import { ToolwrightError } from "../../errors.ts";
 
@@ -40,7 +40,7 @@ export function checkProcessLimits({ timeoutMs, maxOutputBytes }: ProcessLimits)
   checkNumber("maxOutputBytes", maxOutputBytes, BASH_TOOL_MAX_OUTPUT_BYTES);
 }
 
-/** Names and values of variables that the kernel would take apart differently than they were meant. */
+/** Rejects variable names and values that the kernel would parse differently than intended. */
 export function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     if (name === "" || /[=\0]/.test(name)) throw invalid(`${JSON.stringify(name)} is no name of a variable.`);

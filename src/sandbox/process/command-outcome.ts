@@ -1,6 +1,6 @@
 /**
- * What the end of a command means: a result, or one of the errors. It must never call a sandbox that did not start a
- * failed command, or the other way round: the first promises that nothing happened.
+ * Turns the end of a command into a result or an error. It must never confuse a sandbox that did not start with a
+ * command that failed: the first guarantees that nothing happened.
  */
 import { constants } from "node:os";
 import { lstatSync } from "node:fs";
@@ -26,7 +26,7 @@ export function toCommandResult(request: Told, result: ProcessResult, tier: Isol
   });
 }
 
-/** Throws when the sandbox did not start or the program is not there: in both cases nothing was run. */
+/** Throws if the sandbox did not start or the program does not exist. In both cases nothing ran. */
 export function refuseUnstarted(
   { cmd }: Pick<Told, "cmd">,
   result: ProcessResult,
@@ -36,7 +36,7 @@ export function refuseUnstarted(
   if (stopped !== undefined || tier === "none" || tier === "seatbelt") return;
   if (status.execErrno !== undefined) throw cannotRun(cmd, status.execErrno === constants.errno.ENOENT, tier);
   if (status.failed === undefined && status.exitCode !== undefined) return;
-  // The outer process was ended from outside while the command ran, for example for want of memory.
+  // The outer process was killed while the command ran, for example by the OOM killer.
   if (status.failed === undefined && status.started && result.signal !== null) return;
   const words = (status.failed ?? `${output.text()}${errors.text()}`).trim();
   const missing = tier === "bwrap" ? /^bwrap: execvp .*: (.+)$/s.exec(words) : null;
@@ -51,7 +51,7 @@ export function refuseUnstarted(
   );
 }
 
-/** For tiers that show the host's files: the same answer as bubblewrap gives, before anything is started. */
+/** For tiers that show the host's files: fails the same way as bubblewrap, before anything starts. */
 export function refuseMissingProgram(plan: {
   readonly cmd: string;
   readonly cwd: string;
@@ -65,7 +65,7 @@ export function refuseMissingProgram(plan: {
   throw cannotRun(plan.cmd, !isThere, undefined);
 }
 
-/** The operating system would not start a process at all: no memory, too many processes, a folder that is gone. */
+/** The operating system could not start the process: out of memory, too many processes, or a deleted folder. */
 export function toStartError(cause: unknown, tier: IsolationTier): never {
   const words = cause instanceof Error ? cause.message : String(cause);
   const code = tier === "none" ? "TOOL_COMMAND_FAILED" : "TOOL_SANDBOX_UNAVAILABLE";
@@ -76,7 +76,7 @@ export function toStartError(cause: unknown, tier: IsolationTier): never {
   });
 }
 
-/** A shell's codes: 127 for a program that is not there, 126 for one that cannot be run. */
+/** Uses the exit codes of a shell: 127 for a missing program, 126 for one that cannot be run. */
 function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefined): ToolwrightError {
   const what = isMissing ? "is not installed here" : "cannot be run";
   const exitCode = isMissing ? 127 : 126;
@@ -129,7 +129,7 @@ function withOutput(message: string, output: string): string {
   return output === "" ? `${message} It wrote nothing.` : `${message}\n${output}`;
 }
 
-/** Sandboxes report a signal the way shells do, as 128 and its number. */
+/** Sandboxes report a signal the way shells do: 128 plus its number. */
 function endOf(result: ProcessResult): { exitCode: number; signal: NodeJS.Signals | null } {
   const { signal } = result;
   if (result.status.exitCode === undefined && signal !== null) {

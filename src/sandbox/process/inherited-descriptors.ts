@@ -1,6 +1,7 @@
 /**
- * Descriptors that this process itself was started with and that every child would get: a socket or a file of whoever
- * started the agent. Node opens its own with O_CLOEXEC, so the list is complete at the first look and never grows.
+ * Descriptors that this process inherited and that every child would inherit too, such as a socket or a file of the
+ * process that started the agent. Node opens its own descriptors with O_CLOEXEC, so the list is complete at the first
+ * read and never grows.
  */
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
@@ -10,7 +11,7 @@ export function createInheritedDescriptors(): { cover(stdio: unknown[]): void } 
   let found: readonly number[] | undefined;
   let nothing: number | undefined;
   return {
-    /** Puts /dev/null in the place of each, unless the child gets something of ours there. */
+    /** Replaces each with /dev/null, unless the child gets one of our descriptors at that number. */
     cover(stdio) {
       found ??= findInherited();
       for (const descriptor of found) {
@@ -29,7 +30,7 @@ function findInherited(): number[] {
   try {
     return readdirSync("/proc/self/fd").map(Number).filter(isInherited);
   } catch {
-    return []; // No /proc, as on macOS: there Node closes on exec by default.
+    return []; // No /proc, as on macOS, where Node closes descriptors on exec by default.
   }
 }
 
@@ -38,6 +39,6 @@ function isInherited(descriptor: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1];
     return descriptor > 2 && flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // The descriptor of the listing itself, closed by now.
+    return false; // The descriptor of the directory listing itself, which is closed by now.
   }
 }

@@ -1,16 +1,17 @@
 /**
- * Ends what a plain process started, where no namespace does it: children that left the group (setsid) and orphans
- * that went to init (double fork). The best that can be done from outside, and no boundary: a program that cleans its
- * environment and forks twice gets away.
+ * Kills the processes that a plain process started, where no namespace does it: children that left the group (setsid)
+ * and orphans that were reparented to init (double fork). This is best effort and not a security boundary: a program
+ * that clears its environment and forks twice escapes.
  */
 import { descendantsOf, lastProcessId, readParents, readProcessText } from "./process-table.ts";
 
-/** Set for plain runs only, to know one's orphans again. */
+/** Set for plain runs only, so that orphans can be recognised. */
 export const CALL_MARK = "TOOLWRIGHT_CALL";
 
 /**
- * `env` is what the process was started with. Only processes of this very call are ended. Descendants have higher ids
- * until the ids start over: a look at these alone is enough, and far cheaper, after a command that ended by itself.
+ * `env` is the environment that the process was started with. Only processes of this call are killed. Until process
+ * ids wrap around, descendants have higher ids. After a command that ended by itself, checking only those is enough
+ * and far cheaper.
  */
 export function killDescendants(
   pid: number,
@@ -18,7 +19,7 @@ export function killDescendants(
   who: "everybody" | "younger" = "everybody",
 ): void {
   const mark = env[CALL_MARK] === undefined ? undefined : `${CALL_MARK}=${env[CALL_MARK]}`;
-  // A process may fork between the look and the kill, so look until nothing is found.
+  // A process may fork between the scan and the kill, so repeat until the scan finds none.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const parents = readParents(who === "younger" && !haveIdsStartedOver(pid) ? pid : 0);
     const marked = [...parents.keys()].filter((each) => mark !== undefined && isMarked(each, mark));
@@ -31,7 +32,7 @@ export function killDescendants(
 
 const MAX_ROUNDS = 20;
 
-/** Whether a process that was started after `pid` may have a lower id. */
+/** Whether a process that started after `pid` may have a lower id. */
 function haveIdsStartedOver(pid: number): boolean {
   return (lastProcessId() ?? 0) < pid;
 }
@@ -44,6 +45,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // Gone by now.
+    // Already gone.
   }
 }

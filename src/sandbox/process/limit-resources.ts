@@ -1,7 +1,7 @@
 /**
- * Puts a command that goes on for a while into a control group, with all it has started. Not before it starts: to join a
- * group makes the kernel wait for all processors, which costs more than the whole sandbox, and most commands are over
- * by then. It must never hold up or fail a command.
+ * Moves a command that is still running after a short delay into a control group, with all its descendants. This does
+ * not happen at the start: joining a group makes the kernel wait for all processors. That costs more than the whole
+ * sandbox, and most commands end sooner. It must never delay or fail a command.
  */
 import { writeFile } from "node:fs/promises";
 import { commandGroups, type CommandGroup } from "../isolation/command-group.ts";
@@ -30,7 +30,7 @@ export function limitResources(pid: number): ResourceLimit {
 const GRACE_MS = 100;
 const MAX_ROUNDS = 100;
 
-/** Children of a member are members, so it ends once a look finds nobody who is not. */
+/** Children of a member are members too, so this stops once a scan finds no process outside the group. */
 async function join(group: CommandGroup, pid: number, isOver: () => boolean): Promise<void> {
   const members = new Set<number>();
   for (let round = 0; round < MAX_ROUNDS && !isOver(); round += 1) {
@@ -39,7 +39,7 @@ async function join(group: CommandGroup, pid: number, isOver: () => boolean): Pr
     for (const each of found) {
       members.add(each);
       for (const file of group.joinFiles) {
-        // Gone by now, or the group is full: what is in it is bounded all the same.
+        // The process is gone, or the group is full. The limits still apply to its members.
         await writeFile(file, `${each}`).catch(() => undefined);
       }
     }

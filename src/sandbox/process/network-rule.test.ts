@@ -72,7 +72,7 @@ describe("the script of a shell", () => {
 
   test("is read in linear time", () => {
     const cpuMs = startCpuClock();
-    // So long that what grows with the square takes far more.
+    // Long enough that quadratic time would take far more.
     judgeNetworkUse("sh", ["-c", `${'"$(`'.repeat(40_000)}${"a=".repeat(20_000)}`]);
     expect(cpuMs()).toBeLessThan(5_000);
   });

@@ -1,12 +1,12 @@
 /**
- * The documented rule about commands that use the network: a fast and clear answer, and a courtesy. The boundary is the
- * kernel; this must never be relied on to keep a command off the network. Pure.
+ * The documented rule for commands that use the network. It gives a fast and clear error, nothing more. The kernel is
+ * the boundary: never rely on this rule to keep a command off the network. Pure.
  */
 import { splitScript } from "./shell-words.ts";
 
 export type NetworkVerdict = "TOOL_NETWORK_DISABLED" | "TOOL_GIT_REMOTE_DISABLED" | undefined;
 
-/** Applies to the argv as it stands and, for a shell, to each command in its script. */
+/** Applies to the argv itself and, for a shell, to each command in its script. */
 export function judgeNetworkUse(cmd: string, args: readonly string[]): NetworkVerdict {
   return judge([cmd, ...args], 0);
 }
@@ -14,7 +14,7 @@ export function judgeNetworkUse(cmd: string, args: readonly string[]): NetworkVe
 const CLIENTS = new Set(["curl", "wget", "npm", "bun", "pip"]);
 const GIT_REMOTE = new Set(["push", "pull", "fetch", "clone", "remote"]);
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"]);
-/** Words of a script behind which the next one is the command. */
+/** Script words that the actual command follows. */
 const PREFIXES = new Set(
   "if then elif else while until do ! time exec command builtin eval env nohup sudo nice".split(" "),
 );
@@ -34,7 +34,7 @@ function judge(words: readonly string[], depth: number): NetworkVerdict {
   return undefined;
 }
 
-/** The word after the options that hold a `c`, as in `-c`, `-lc`, `-euo pipefail -c`. */
+/** The word after the options that include `c`, as in `-c`, `-lc`, `-euo pipefail -c`. */
 function scriptOf(args: readonly string[]): string | undefined {
   const flag = args.findIndex((arg) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(arg));
   if (flag === -1) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Lets a command start once its mounts are what they should be. Until then the sandbox waits at a descriptor. It must never
- * open the gate of a sandbox that it could not look at.
+ * Lets a command start once its mounts match the plan. Until then the sandbox blocks on a descriptor. It must never
+ * open the gate for a sandbox whose mounts it could not read.
  */
 import { readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
@@ -13,12 +13,12 @@ import {
 } from "../isolation/verify-mounts.ts";
 
 export interface Gate {
-  /** To be called with all that came on the status descriptor so far. */
+  /** Call it with everything that the status descriptor delivered so far. */
   onStatus(text: string): void;
   close(): void;
 }
 
-/** `refuse` is called once, with what is wrong, when the command must not start. */
+/** Calls `refuse` once, with the problem, if the command must not start. */
 export function openGateWhenVerified(
   gate: Writable,
   expected: ExpectedMounts,
@@ -30,10 +30,11 @@ export function openGateWhenVerified(
     if (isClosed) return;
     let mounts: Mount[];
     try {
-      // To read the mounts holds up whoever makes them, so they are read only when it seems to wait at the gate.
+      // Reading the mounts slows down the process that creates them, so read them only when it appears to wait at the
+      // gate.
       mounts = isWaiting(pid) ? readMounts(pid) : [];
     } catch {
-      // The sandbox did not come to be; its own words tell why.
+      // The sandbox did not start. Its own message says why.
       return;
     }
     if (!areMounted(mounts)) {
@@ -60,10 +61,10 @@ export function openGateWhenVerified(
 
 function isWaiting(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name before the state is in parentheses and may hold any.
+  // The name before the state is in parentheses and may itself contain parentheses.
   return stat.startsWith("S", stat.lastIndexOf(")") + 2);
 }
 
 const POLL_MS = 1;
-/** As it was when this was loaded: the sandbox is built in real time, also where a test holds the timers. */
+/** Saved at load time: the sandbox is built in real time, even when a test uses fake timers. */
 const inRealTime = setTimeout;

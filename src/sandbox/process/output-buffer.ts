@@ -1,16 +1,16 @@
 /**
- * Keeps the first and the last half of what a command writes, in bounded memory, and tells what was left out. It must
- * never hold on to a chunk it was given: a slice of a pipe's buffer keeps the whole buffer alive.
+ * Keeps the first and the last half of a command's output in bounded memory, and reports how much it left out. It
+ * must never retain a chunk that it was given: a slice of a pipe's buffer keeps the whole buffer alive.
  */
 
 export interface OutputBuffer {
   push(chunk: Uint8Array): void;
-  /** How much was written, kept or not. */
+  /** Bytes written, whether stored or not. */
   readonly total: number;
   readonly truncated: boolean;
-  /** What was kept, as it came; whole unless `truncated`. */
+  /** The stored bytes, unmodified. Complete unless `truncated`. */
   bytes(): Buffer;
-  /** At most the cap, with the mark where something was left out. */
+  /** At most `maxBytes`, with a marker where output was left out. */
   text(): string;
 }
 
@@ -39,7 +39,7 @@ export function createOutputBuffer(maxBytes: number): OutputBuffer {
   };
 }
 
-/** Bytes that are no text grow when they are decoded, so a whole text can still be over the cap. */
+/** Bytes that are not valid text grow when decoded, so even complete output can exceed the limit. */
 function joinWhole(bytes: Buffer, maxBytes: number): string {
   const text = decode(bytes);
   if (Buffer.byteLength(text) <= maxBytes) return text;
@@ -49,7 +49,7 @@ function joinWhole(bytes: Buffer, maxBytes: number): string {
 
 function joinHalves(first: Buffer, last: Buffer, total: number, maxBytes: number): string {
   const markBytes = Buffer.byteLength(markOf(total));
-  // Too small a cap to say that something is missing: the beginning, and `truncated` tells.
+  // The limit is too small for the marker: return only the beginning, and let `truncated` report the rest.
   if (maxBytes <= markBytes) {
     return decode(fit(first, maxBytes, (bytes, length) => bytes.subarray(0, boundaryBefore(bytes, length))));
   }
@@ -64,7 +64,7 @@ function joinHalves(first: Buffer, last: Buffer, total: number, maxBytes: number
 
 const markOf = (omitted: number): string => `\n[… ${omitted} bytes omitted …]\n`;
 
-/** The longest cut whose text is within the budget, found by shrinking in proportion. */
+/** The longest cut whose text fits the budget, found by shrinking in proportion. */
 function fit(bytes: Buffer, budget: number, cut: (bytes: Buffer, length: number) => Buffer): Buffer {
   let kept = cut(bytes, Math.min(bytes.length, budget));
   for (;;) {
@@ -95,7 +95,7 @@ function decode(bytes: Buffer): string {
   return bytes.toString("utf8");
 }
 
-/** Takes up to `limit` bytes and hands back the rest. */
+/** Takes up to `limit` bytes and returns the rest. */
 function createGrowingBytes(limit: number) {
   let store = Buffer.allocUnsafe(Math.min(limit, 4_096));
   let used = 0;
@@ -115,7 +115,7 @@ function createGrowingBytes(limit: number) {
   };
 }
 
-/** The last `limit` bytes. */
+/** Keeps the last `limit` bytes. */
 function createRing(limit: number) {
   let store: Buffer | undefined;
   let position = 0;

@@ -1,7 +1,7 @@
 /**
- * Real pipes for a command's output. What Node gives a child as a pipe is a socket, which cannot be opened again, so that
- * `echo x > /dev/stderr` fails; and both streams have to be one pipe to keep their order. Node cannot make a pipe, so
- * `mkfifo` makes some at once; they lose their names before they are used, and nothing is left behind.
+ * Provides real pipes for a command's output. Node gives a child a socket, which cannot be reopened, so `echo x >
+ * /dev/stderr` fails. Both streams also have to share one pipe to keep their order. Node cannot create a pipe, so
+ * `mkfifo` creates several at once. They are unlinked before use, and nothing is left behind.
  */
 import { execFile } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -13,16 +13,18 @@ import { promisify } from "node:util";
 import { DEFAULT_PATH } from "../isolation/clean-environment.ts";
 
 export interface OutputPipe {
-  /** To be closed once the child has it: the pipe ends when nobody can write to it any more. */
+  /** Close it once the child has it: the pipe ends when no writer is left. */
   readonly writer: number;
-  /** To be called once. A chunk is valid during the call only: all come in one buffer, so that a flood costs no memory. */
+  /**
+   * Call it once. A chunk is valid only during the callback: all chunks share one buffer, so a flood costs no memory.
+   */
   readonly read: (onChunk: (chunk: Buffer) => void) => Readable;
-  /** In place of reading it. */
+  /** Use it instead of `read`. */
   readonly discard: () => void;
 }
 
 export interface PipePool {
-  /** Undefined where no pipe can be made, as with a read-only folder for temporary files. */
+  /** Undefined if no pipe can be created, for example when the temporary folder is read-only. */
   take(): Promise<OutputPipe | undefined>;
 }
 
@@ -74,12 +76,12 @@ async function makePipes(): Promise<Ends[]> {
     const paths = Array.from({ length: PIPES_AT_ONCE }, (_, index) => join(folder ?? "", String(index)));
     await promisify(execFile)("mkfifo", ["-m", "600", ...paths], { env: { PATH: DEFAULT_PATH } });
     for (const path of paths) {
-      // The reader first: a writer waits for one.
+      // Open the reader first: opening a writer blocks until there is one.
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       made.push({ reader, writer: openWriter(path, reader) });
     }
   } catch {
-    // Whatever was made is used; without any, the caller goes on with what Node has.
+    // Use the pipes that were created. If there are none, the caller falls back to Node's own.
   }
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   return made;

@@ -1,22 +1,22 @@
 /**
- * Who is whose child, from /proc. A snapshot: by the time it is used, some are gone and some are new.
+ * Reads parent and child relations from /proc. The result is a snapshot: processes may have ended or started since.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The parent of each process with an id from `lowest` on, zombies left out; empty where there is no /proc. */
+/** The parent of each process whose id is at least `lowest`, without zombies. Empty if there is no /proc. */
 export function readParents(lowest: number = 0): Map<number, number> {
   const parents = new Map<number, number>();
   for (const pid of listProcesses()) {
     if (pid < lowest) continue;
     const stat = readProcessText(pid, "stat");
-    // The name in parentheses may hold anything, so the fields are counted from its end.
+    // The name in parentheses may contain anything, so count the fields from its end.
     const [state = "", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state !== "" && state !== "Z") parents.set(pid, Number(parent));
   }
   return parents;
 }
 
-/** `root` and all below it. */
+/** `root` and all its descendants. */
 export function descendantsOf(root: number, parents: ReadonlyMap<number, number>): number[] {
   return [...parents.keys()].filter((pid) => {
     let up: number | undefined = pid;
@@ -30,11 +30,11 @@ export function readProcessText(pid: number, file: "stat" | "environ"): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
-    return ""; // Gone by now, or another user's.
+    return ""; // The process is gone, or belongs to another user.
   }
 }
 
-/** The id that was given away last; undefined where there is no /proc. */
+/** The most recently assigned id, or undefined if there is no /proc. */
 export function lastProcessId(): number | undefined {
   try {
     return Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ").at(-1));
@@ -49,6 +49,6 @@ function listProcesses(): number[] {
   try {
     return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
-    return []; // macOS has none.
+    return []; // macOS has no /proc.
   }
 }

@@ -1,12 +1,12 @@
 /**
- * The real places of paths that a caller names beside the root, such as the store's files: mounts go by real paths, and
- * a path by way of a link would be guarded nowhere.
+ * Resolves paths that a caller names besides the root, such as the store's files. Mounts use real paths, so a path
+ * through a link would not be protected.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../isolation/is-inside.ts";
 
-/** `roots` are the root as given and the real root; relative paths are below it. */
+/** `roots` holds the root as given and the real root. Relative paths are resolved against the real root. */
 export function toRealPaths(paths: readonly string[], [given, real]: readonly [string, string]): string[] {
   return paths.map((path) => {
     const absolute = resolve(real, path);
@@ -14,7 +14,7 @@ export function toRealPaths(paths: readonly string[], [given, real]: readonly [s
   });
 }
 
-/** The file itself may be missing, like a store's log; then its folder counts. */
+/** The file itself may be missing, like a store's log. In that case its folder is resolved. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);

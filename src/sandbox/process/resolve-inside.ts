@@ -1,6 +1,6 @@
 /**
- * Resolves the path of a folder or a file that a process is to work on, by the same walk as the file tools, and holds the
- * folder by a descriptor. The caller closes it; nothing here reads content.
+ * Resolves the folder or file that a process works on, with the same walk as the file tools, and holds the folder by
+ * a descriptor. The caller closes it. Nothing here reads content.
  */
 import { closeSync, lstatSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
@@ -18,7 +18,10 @@ export interface ResolvedPlace {
   readonly realRoot: string;
   readonly realPath: string;
   readonly isFolder: boolean;
-  /** The folder, or for a file the root, by descriptor: nobody can swap it. Undefined where paths cannot say so. */
+  /**
+   * The folder, or the root if the path is a file, by descriptor, so that it cannot be swapped. Undefined where the
+   * platform has no such paths.
+   */
   readonly pinned: string | undefined;
   close(): void;
 }
@@ -70,7 +73,7 @@ function find(rootDir: string, realRoot: string, names: readonly string[]): Foun
     walked.close();
     return { realPath: walked.realPath, ...walked.leaf };
   } catch (error) {
-    // A link may lead to the root itself, or be spelled with a slash at its end: the walk to a file stops there.
+    // A link may lead to the root itself, or the path may end in a slash. The walk to a file stops in both cases.
     if (!ToolwrightError.is(error) || error.code !== "TOOL_NOT_A_FILE") throw error;
     const realPath = realpathSync(resolve(realRoot, ...names));
     if (!isInside(realPath, realRoot) || !lstatSync(realPath).isDirectory()) throw error;

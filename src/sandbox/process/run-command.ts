@@ -1,6 +1,6 @@
 /**
- * Runs one command of an agent: checks it, confines it, runs it, and says how it ended. The stages of a call in order;
- * each is a file of its own. It must never run a command outside the tier that the caller asked for.
+ * Runs one command of an agent: validates it, confines it, runs it and reports how it ended. It lists the stages in
+ * order; each stage has its own file. It must never run a command outside the tier that the caller asked for.
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../../errors.ts";
@@ -24,7 +24,7 @@ import { runProcess, type ProcessRequest, type ProcessResult } from "./run-proce
 export interface CommandRequest {
   readonly cmd: string;
   readonly args: readonly string[];
-  /** Relative to the root, or absolute within it; the root itself by default. */
+  /** Relative to the root, or absolute within it. Defaults to the root. */
   readonly cwd?: string | undefined;
   readonly rootDir: string;
   readonly allowNetwork: boolean;
@@ -32,19 +32,19 @@ export interface CommandRequest {
   readonly timeoutMs: number;
   readonly isolation: IsolationMode;
   readonly signal?: AbortSignal | undefined;
-  /** Variables that the command gets beside the allow-list. */
+  /** Variables that the command gets in addition to the allow-list. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Paths that the command must not see, such as the store's files. */
   readonly hidden?: readonly string[] | undefined;
-  /** In the root: not writable. Outside: shown, which it would not be otherwise. */
+  /** Inside the root: not writable. Outside the root: visible, which it would not be otherwise. */
   readonly readOnly?: readonly string[] | undefined;
   readonly rootReadOnly?: boolean | undefined;
-  /** For tests; the process's own by default. */
+  /** For tests. Defaults to the isolation of this process. */
   readonly on?: Isolation | undefined;
 }
 
 export interface CommandResult {
-  /** Both streams in the order in which they were written. */
+  /** Both streams, in the order in which they were written. */
   readonly output: string;
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
@@ -62,13 +62,13 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
   return toCommandResult(request, result, tier);
 }
 
-/** The part that a search shares: everything between the checks and the meaning of the outcome. */
+/** The part that a search shares: everything between validation and the interpretation of the outcome. */
 export async function runConfined(
   request: CommandRequest & { readonly floodBytes?: number | undefined },
   merge: boolean,
   use: Use = "command",
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
-  // Before the first command could change where a package is found.
+  // Compute this before the first command can change where a package is found.
   codePaths();
   const place = resolveInside(request.rootDir, request.cwd);
   try {
@@ -101,7 +101,7 @@ export async function runConfined(
   }
 }
 
-/** How often the sandbox is built again when the root changed while it was built. */
+/** How often the sandbox is built if the root changes during the build. */
 const MAX_BUILDS = 4;
 
 async function runGuarded(

@@ -1,6 +1,7 @@
 /**
- * Runs one launch, gathers its output and ends it: by itself, by time, by abort or by a flood of output. It must
- * never settle before everything that it can end has ended, and never wait for a child that let go of the pipe late.
+ * Runs one launch, collects its output and ends it: when it exits, times out, is aborted, or floods its output. It
+ * must never settle before every process that it can end has ended, and never wait for a child that keeps the pipe
+ * open.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -16,22 +17,25 @@ export interface ProcessRequest extends StartRequest {
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whether memory and the number of processes are to be bounded, where that is possible. */
+  /** Whether to limit memory and the number of processes, where possible. */
   readonly limited?: boolean | undefined;
-  /** Ends the process at so many bytes of output; by default 16 MB or twice the cap. */
+  /**
+   * Ends the process after this many bytes of output. Defaults to 16 MB or twice `maxOutputBytes`, whichever is
+   * larger.
+   */
   readonly floodBytes?: number | undefined;
-  /** Called when the command has been spawned, with a way to stop it for a reason of the caller's own. */
+  /** Called when the command has been spawned, with a function that stops it as a violation. */
   readonly onSpawn?: ((stop: () => void) => void) | undefined;
 }
 
 export interface ProcessResult {
   readonly output: OutputBuffer;
-  /** Empty where the streams were merged. */
+  /** Empty if the streams were merged. */
   readonly errors: OutputBuffer;
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stopped: "timeout" | "abort" | "flood" | "mismatch" | "violation" | undefined;
-  /** With `mismatch`: how the mounts differ from what they should be. Nothing was run. */
+  /** With `mismatch`: how the mounts differ from the plan. Nothing ran. */
   readonly mismatch: string | undefined;
   readonly status: StatusReport;
 }
@@ -60,7 +64,7 @@ async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
     };
     const gather = (into: OutputBuffer) => {
       return (chunk: Buffer): void => {
-        // What comes between the kill and the end is not wanted: a search shows all that it gathers.
+        // Drop output that arrives between the kill and the exit: a search shows everything that it collects.
         if (into.total > floodBytes) return;
         into.push(chunk);
         if (into.total > floodBytes) stop("flood");
@@ -70,7 +74,7 @@ async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
     merged?.on("error", () => {});
     streamOf(child, 1)?.on("data", gather(output));
     streamOf(child, 2)?.on("data", gather(errors));
-    // What bubblewrap itself says is no output of the command.
+    // Messages of bubblewrap itself are not output of the command.
     let mismatch: string | undefined;
     const gate =
       launch.expected === undefined
@@ -108,7 +112,8 @@ async function runLaunch(request: ProcessRequest): Promise<ProcessResult> {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       if (launch.kill === "group") endTree(child, launch, stopped === undefined ? "younger" : "everybody");
-      // Somebody who was between two programs at that moment was not seen, and one who got away may hold the pipe for ever.
+      // The scan misses a process that is between two programs at that moment, and one that escaped may hold the pipe
+      // open indefinitely.
       setTimeout(() => {
         if (isClosed) return;
         if (launch.kill === "group" && child.pid !== undefined) killDescendants(child.pid, launch.env);
@@ -151,7 +156,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of the group is left.
+    // The group has no processes left.
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Takes the script of `sh -c` apart into simple commands of plain words: enough to recognise `curl` in it. No shell:
- * nothing is expanded, and what it cannot read it leaves as it stands. Pure.
+ * Splits the script of `sh -c` into simple commands of plain words, which is enough to recognise `curl` in it. It is
+ * not a shell: it expands nothing and leaves what it cannot parse unchanged. Pure.
  */
 
-/** One list of words per simple command, quotes and backslashes removed. */
+/** One list of words per simple command, with quotes and backslashes removed. */
 export function splitScript(script: string): string[][] {
   const commands: string[][] = [];
   const outer: { readonly close: string; readonly quote: Quote }[] = [];
@@ -21,7 +21,7 @@ export function splitScript(script: string): string[][] {
     if (words.length > 0) commands.push(words);
     words = [];
   };
-  /** What a substitution runs is a command of its own, inside double quotes too. */
+  /** A substitution runs a command of its own, even inside double quotes. */
   const open = (close: string): void => {
     endCommand();
     outer.push({ close, quote });
@@ -30,7 +30,7 @@ export function splitScript(script: string): string[][] {
   const close = (): void => {
     endCommand();
     quote = outer.pop()?.quote;
-    // The rest of a quoted word is no command, whatever it spells.
+    // The rest of a quoted word is not a command, whatever it contains.
     if (quote !== undefined) add("\0");
   };
 

@@ -1,6 +1,6 @@
 /**
- * Spawns one launch with the descriptors that its tier expects. It must never give a child anything else of this process:
- * no variable, no descriptor, no terminal, and nothing on its standard input.
+ * Spawns one launch with the descriptors that its tier expects. It must never give a child anything else of this
+ * process: no variable, no descriptor, no terminal, and nothing on its standard input.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync } from "node:fs";
@@ -19,13 +19,13 @@ import { pipePool } from "./pipe-pool.ts";
 
 export interface StartRequest {
   readonly launch: Launch;
-  /** One stream for both, in the order in which they were written. */
+  /** Merges both streams into one, in the order in which they were written. */
   readonly merge: boolean;
 }
 
 export interface StartedProcess {
   readonly child: ChildProcess;
-  /** Reads both streams, where they are merged and a pipe could be had; else they are the child's own. */
+  /** Reads both streams if they are merged and a pipe was available. Otherwise the child's own streams are used. */
   readonly merged: ((onChunk: (chunk: Buffer) => void) => Readable) | undefined;
 }
 
@@ -33,13 +33,13 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
   const { launch, merge } = request;
   const pipe = merge ? await pipePool.take() : undefined;
   const stdio: Stdio[] = ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? (merge ? "ignore" : "pipe")];
-  // What has to stay open as long as this process lives can only be a pipe.
+  // A descriptor that has to stay open as long as this process lives can only be a pipe.
   stdio[FILTER_DESCRIPTOR] = launch.lifeline ? "pipe" : handOver(launch.filter);
   stdio[STATUS_DESCRIPTOR] = launch.reports ? "pipe" : "ignore";
   stdio[OPTIONS_DESCRIPTOR] = handOver(launch.options);
   const opened = new Set(stdio.filter((each) => typeof each === "number"));
   if (launch.expected !== undefined) stdio[GATE_DESCRIPTOR] = "pipe";
-  // Those stay open here: whoever made the plan closes it.
+  // These stay open here: the owner of the plan closes them.
   for (const [index, descriptor] of launch.held.entries()) stdio[FIRST_HELD_DESCRIPTOR + index] = descriptor;
   const [file = "", ...args] = [...shellPrefix(merge && pipe === undefined, stdio), ...launch.argv];
   inheritedDescriptors.cover(stdio);
@@ -48,10 +48,10 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
       cwd: launch.cwd,
       env: launch.env,
       stdio,
-      // A group of its own, so that the group can be ended and a Ctrl-C at the terminal does not reach it.
+      // A process group of its own, so that the group can be killed and a Ctrl-C at the terminal does not reach it.
       detached: true,
     });
-    // A child may be gone before it has read what it gets; how it ended tells more than a broken pipe.
+    // A child may exit before it has read its input. Its exit status says more than a broken pipe.
     for (const stream of child.stdio) stream?.on("error", () => {});
     feed(child, OPTIONS_DESCRIPTOR, launch.options);
     feed(child, FILTER_DESCRIPTOR, launch.filter);
@@ -68,7 +68,10 @@ function handOver(bytes: Uint8Array | undefined): Stdio {
   return bytes === undefined ? "ignore" : (byteFiles.open(bytes) ?? "pipe");
 }
 
-/** A shell does what spawn cannot: join the streams, and close what the child is not to have. Else it is left out. */
+/**
+ * A shell does what spawn cannot: it joins the streams and closes descriptors that the child must not have. Empty if
+ * neither is needed.
+ */
 function shellPrefix(joinStreams: boolean, stdio: readonly Stdio[]): string[] {
   const unused = stdio.flatMap((kind, descriptor) => {
     return descriptor > 2 && kind === "ignore" ? [`exec ${descriptor}<&-; `] : [];

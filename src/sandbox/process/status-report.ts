@@ -1,18 +1,18 @@
 /**
- * What the sandbox says about itself on the status descriptor: one JSON document per line, from bubblewrap or from the
- * launcher. It comes from another process, so it is parsed, and what does not fit is left out.
+ * Parses what the sandbox reports on the status descriptor: one JSON document per line, from bubblewrap or from the
+ * launcher. The report comes from another process, so fields that do not fit are ignored.
  */
 
 export interface StatusReport {
-  /** The sandbox stood before the command was tried. */
+  /** The sandbox was set up before the command was tried. */
   readonly started: boolean;
-  /** Only when the command really ran. */
+  /** Set only if the command actually ran. */
   readonly exitCode: number | undefined;
-  /** The launcher could not become the command. */
+  /** The launcher could not exec the command. */
   readonly execErrno: number | undefined;
   /** The launcher could not confine itself, and ran nothing. */
   readonly failed: string | undefined;
-  /** The launcher found another root than the one that was planned for, and ran nothing. */
+  /** The launcher found a different root than the plan expects, and ran nothing. */
   readonly mismatch: string | undefined;
 }
 
@@ -35,7 +35,7 @@ function parseLine(line: string): object {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return {}; // Cut off by the end of its writer.
+    return {}; // Truncated, because its writer was killed.
   }
 }
 

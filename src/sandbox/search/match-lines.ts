@@ -1,16 +1,16 @@
 /**
- * Reads what `rg --null` prints and orders it. Pure. A name may hold any character but NUL, so it is read up to the NUL
- * and never taken apart by colons.
+ * Parses and sorts the output of `rg --null`. Pure. A name may contain any character but NUL, so it is read up to the
+ * NUL and never split at colons.
  */
 
 export interface MatchLine {
   readonly path: string;
   readonly line: number;
-  /** As it is shown: `file:line:text`. */
+  /** The displayed form: `file:line:text`. */
   readonly shown: string;
 }
 
-/** `output` may end in the middle of a record, when the search was stopped; the torn one is left out. */
+/** `output` may end in the middle of a record if the search was stopped. The incomplete record is dropped. */
 export function parseMatches(output: Buffer, isWhole: boolean): MatchLine[] {
   const matches: MatchLine[] = [];
   for (let start = 0; start < output.length;) {
@@ -27,7 +27,7 @@ export function parseMatches(output: Buffer, isWhole: boolean): MatchLine[] {
   return matches;
 }
 
-/** By path, then by line; the same on every machine, whatever its locale. */
+/** Sorts by path, then by line. The order is the same on every machine, regardless of its locale. */
 export function sortMatches(matches: readonly MatchLine[]): MatchLine[] {
   return matches.toSorted((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }

@@ -1,6 +1,7 @@
 /**
- * Where ripgrep's program lies: in the npm package for this platform, so that nothing has to be installed. Loaded on the
- * first search, or before the first tool that may change files; never taken from PATH or from the sandbox root.
+ * Locates ripgrep's program in the npm package for this platform, so that nothing has to be installed. It is loaded
+ * on the first search, or before the first tool that may change files. It is never taken from PATH or from the
+ * sandbox root.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { lazyModule } from "../../util/lazy.ts";

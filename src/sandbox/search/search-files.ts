@@ -1,6 +1,6 @@
 /**
- * Searches the sandbox root with ripgrep, in the same sandbox as commands, with the root read-only. A pattern must never
- * be read as an option: `--pre=./x.sh` would run a program.
+ * Searches the sandbox root with ripgrep, in the same sandbox as commands, with the root read-only. A pattern must
+ * never be parsed as an option: `--pre=./x.sh` would run a program.
  */
 import { relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
@@ -20,25 +20,25 @@ import { findRipgrep } from "./ripgrep-binary.ts";
 export interface SearchRequest {
   readonly rootDir: string;
   readonly pattern: string;
-  /** A folder or a file, relative to the root or absolute within it; the whole root by default. */
+  /** A folder or a file, relative to the root or absolute within it. Defaults to the whole root. */
   readonly path?: string | undefined;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
   readonly isolation: IsolationMode;
   readonly signal?: AbortSignal | undefined;
   readonly hidden?: readonly string[] | undefined;
-  /** For tests; the process's own by default. */
+  /** For tests. Defaults to the isolation of this process. */
   readonly on?: Isolation | undefined;
 }
 
 export interface SearchResult {
-  /** Lines `file:line:text`, sorted by path and line; empty when nothing matched. */
+  /** Lines of `file:line:text`, sorted by path and line. Empty if nothing matched. */
   readonly output: string;
   readonly truncated: boolean;
   readonly tier: IsolationTier;
 }
 
-/** One argument of a process holds at most 128 KiB. */
+/** One argument of a process has at most 128 KiB. */
 export const MAX_PATTERN_LENGTH = 32_768;
 const MAX_COLUMNS = 2_000;
 
@@ -60,7 +60,7 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
       allowNetwork: false,
       readOnly: [rg],
       rootReadOnly: true,
-      // What is gathered is shown in whole, so the search may stop as soon as it has enough.
+      // All collected output is shown, so the search may stop as soon as it has enough.
       maxOutputBytes: request.maxOutputBytes + SLACK,
       floodBytes: request.maxOutputBytes,
     },
@@ -71,7 +71,7 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
   return toSearchResult(request, result, tier);
 }
 
-/** A path that is not there is a failed search, as it is for ripgrep. */
+/** A path that does not exist is a failed search, as it is for ripgrep. */
 function resolveTarget({ rootDir, path }: SearchRequest): ResolvedPlace {
   try {
     return resolveInside(rootDir, path);
@@ -96,7 +96,7 @@ const OPTIONS = [
   "--max-columns-preview",
 ];
 
-/** The sandbox answers a hidden file with an error, which would fail every search of its folder. */
+/** Reading a hidden file in the sandbox is an error, which would fail every search of its folder. */
 function excluded(hidden: readonly string[], root: string): string[] {
   return hidden
     .filter((path) => isInside(path, root))
@@ -129,7 +129,7 @@ function toSearchResult(request: SearchRequest, result: ProcessResult, tier: Iso
   });
 }
 
-/** Whole lines up to the cap; where some were left out, the last line says so. */
+/** Complete lines up to the limit. If some were left out, the last line says so. */
 function shownMatches(result: ProcessResult, maxBytes: number): { output: string; truncated: boolean } {
   const isStopped = result.stopped !== undefined;
   const matches = sortMatches(parseMatches(result.output.bytes(), !isStopped));
@@ -146,7 +146,7 @@ function shownMatches(result: ProcessResult, maxBytes: number): { output: string
     lines.push(`${shown}\n`);
   }
   if (!isCut) return { output: lines.join(""), truncated: false };
-  // The mark counts as well; where not even it fits, `truncated` tells.
+  // The marker counts towards the limit. If even the marker does not fit, only `truncated` reports it.
   const rest = maxBytes - Buffer.byteLength(mark);
   if (rest < 0) return { output: lines.join(""), truncated: true };
   while (Buffer.byteLength(lines.join("")) > rest) lines.pop();

@@ -1,4 +1,4 @@
-/** Bubblewrap with the seccomp filter: the first tier, where it is installed and may make namespaces. */
+/** Bubblewrap with the seccomp filter: the first choice if it is installed and may create namespaces. */
 import { boundDescriptors, bwrapOptions, type BwrapFeatures } from "../isolation/bwrap-options.ts";
 import { viewFor } from "../isolation/command-view.ts";
 import {
@@ -49,7 +49,7 @@ function planBwrap({ bwrap: program, features: found }: Programs, request: PlanR
   return {
     ...LAUNCH,
     tier: "bwrap",
-    // Through a descriptor, so that /proc/1/cmdline does not tell the command what is hidden from it.
+    // Passed through a descriptor, so that /proc/1/cmdline does not reveal to the command what is hidden from it.
     argv: [need(program), "--args", `${OPTIONS_DESCRIPTOR}`, "--", request.cmd, ...request.args],
     options: Buffer.from(options.map((option) => `${option}\0`).join("")),
     filter: buildSeccompFilter(need(seccompArchitecture()), {

@@ -1,13 +1,14 @@
 /**
- * How a folder is allowed by Landlock when something in it is not to be: a rule holds for everything below, so each folder
- * on the way to an exception is opened entry by entry. Only lists are made here; the launcher opens what they name.
+ * Computes how Landlock can allow a folder that contains exceptions. A rule applies to everything below a folder, so
+ * each folder on the way to an exception is opened entry by entry. This only builds lists; the launcher opens the
+ * paths.
  */
 import { basename, dirname } from "node:path";
 import { isInside } from "../isolation/is-inside.ts";
 
 export interface Exception {
   readonly path: string;
-  /** What is allowed all the same. */
+  /** The access that is still allowed. */
   readonly access: "" | "r";
 }
 
@@ -15,18 +16,18 @@ export type Carving =
   | {
       readonly kind: "folder";
       readonly path: string;
-      /** Names in it that its rule must not reach; when there are none, the rule is for all of it. */
+      /** Names in the folder that its rule must not cover. If empty, the rule covers the whole folder. */
       readonly leftOut: readonly string[];
-      /** Whether something below may not even be read: then no right to read is given for the folder as a whole. */
+      /** Whether something below may not even be read. If so, the folder as a whole gets no read access. */
       readonly hides: boolean;
-      /** Whether it lies in an exception that may be read only. */
+      /** Whether it lies in an exception that is read-only. */
       readonly readOnly: boolean;
     }
   | { readonly kind: "exception"; readonly path: string; readonly access: "" | "r" };
 
 export function carveOut(folder: string, exceptions: readonly Exception[]): Carving[] {
   const inside = exceptions.filter(({ path }) => path !== folder && isInside(path, folder));
-  // An exception within another that is stricter says nothing more.
+  // An exception inside a stricter one adds nothing.
   const outermost = inside.filter(({ path, access }) => {
     return !inside.some(
       (other) => other.path !== path && isInside(path, other.path) && other.access <= access,

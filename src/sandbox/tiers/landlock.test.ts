@@ -1,4 +1,4 @@
-/** What happens between the look at the root and the start of the command: rules are made for the folders of the plan only. */
+/** Changes between the scan of the root and the start of the command: only the folders of the plan get rules. */
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,8 @@
 /**
- * Landlock with the seccomp filter, where user namespaces are forbidden, as in most containers. The command sees the host's
- * files under their own paths and may open only some. Landlock has no exceptions below a folder, so a folder that holds
- * something protected is allowed entry by entry: what is in it can be changed, and nothing new can be made in it.
+ * Landlock with the seccomp filter, for systems without user namespaces, such as most containers. The command sees
+ * the host's files under their own paths but may open only some. Landlock has no exceptions below a folder, so a
+ * folder that holds something protected is allowed entry by entry. Existing entries can be changed, but nothing can
+ * be created in it.
  */
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { spawn } from "node:child_process";
@@ -66,7 +67,7 @@ function rootSteps({ root, rootReadOnly, plan }: PlanRequest): Step[] {
     const isHidden = kind === "hideFile" || kind === "hideFolder";
     return isHidden || !rootReadOnly ? [{ path, access: isHidden ? "" : "r" } as const] : [];
   });
-  // Sockets in the root need no exception: the filter lets no socket of their family be made.
+  // Sockets in the root need no exception: the filter denies sockets of their family.
   const carving = carveOut(root, exceptions);
   const identities = new Map(plan.protections.map(({ path, identity }) => [path, idOf(identity)]));
   return [
@@ -84,7 +85,7 @@ function rootSteps({ root, rootReadOnly, plan }: PlanRequest): Step[] {
 
 const idOf = ({ dev, ino }: Identity): string => `${dev}:${ino}`;
 
-/** What is left out of a folder has its own entry, or none. */
+/** An entry that is left out of a folder has a rule of its own, or none. */
 function stepsOf(
   carving: readonly (Carving & { readonly identity?: string | undefined })[],
   access: "r" | "rw",
@@ -99,7 +100,7 @@ function stepsOf(
   });
 }
 
-/** By `rm`, which holds folders by descriptor: what the command has left in it must not lead elsewhere. */
+/** Uses `rm`, which holds folders by descriptor: links that the command left must not lead elsewhere. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);

@@ -1,4 +1,4 @@
-/** No confinement: a command with the host's files and processes, in a clean environment all the same. */
+/** No confinement: a command with access to the host's files and processes, but still with a clean environment. */
 import type { Launch } from "../isolation/launch.ts";
 import { LAUNCH, type PlanRequest, type Tier } from "./tier.ts";
 

@@ -1,4 +1,4 @@
-/** macOS and its `sandbox-exec`. Written with care and never run: no macOS machine was at hand. */
+/** macOS and its `sandbox-exec`. Never run, because no macOS machine was available. */
 import { isAbsolute } from "node:path";
 import { findTrustedExecutable } from "../isolation/find-executable.ts";
 import { isInside } from "../isolation/is-inside.ts";

@@ -1,7 +1,7 @@
 /**
- * The seccomp filter alone. It claims nothing: without a bound on files a command can write itself into another process of
- * the user (`/proc/PID/mem`, a start-up file), and that process has the network. `bash` refuses to run under it; a search
- * by `grep`, which runs our own program, takes it as better than nothing.
+ * The seccomp filter alone. It claims nothing: without file confinement, a command can inject code into another
+ * process of the user (`/proc/PID/mem`, a start-up file), and that process has the network. `bash` refuses to run in
+ * this tier. `grep`, which runs our own program, uses it as better than nothing.
  */
 import type { Launch } from "../isolation/launch.ts";
 import { perlLauncher } from "./launcher/perl-launcher.ts";

@@ -1,6 +1,6 @@
 /**
- * What a tier is: how its programs are found, what it claims, and what it makes of a command. Each tier is a file of
- * its own, and the order in which they are tried is in `tiers.ts`.
+ * Defines a tier: how its programs are found, what it claims, and how it launches a command. Each tier has its own
+ * file, and `tiers.ts` defines the order in which they are tried.
  */
 import type { BwrapFeatures } from "../isolation/bwrap-options.ts";
 import type { Launch } from "../isolation/launch.ts";
@@ -11,7 +11,7 @@ import type { IsolationDescription, IsolationTier } from "../isolation/tier.ts";
 export interface PlanRequest {
   readonly cmd: string;
   readonly args: readonly string[];
-  /** Real paths both. */
+  /** Both are real paths. */
   readonly root: string;
   readonly cwd: string;
   /** The same folder held by a descriptor, for tiers in which the command sees the host's files. */
@@ -21,7 +21,7 @@ export interface PlanRequest {
   readonly allowNetwork: boolean;
   readonly hidden: readonly string[];
   readonly readOnly: readonly string[];
-  /** What is protected in the root; the caller keeps it open until the command has ended. */
+  /** The protected paths in the root. The caller keeps the plan open until the command has ended. */
   readonly plan: ProtectionPlan;
 }
 
@@ -33,16 +33,18 @@ export interface Programs {
   readonly sandboxExec?: string | undefined;
 }
 
-/** Finds a trusted program by its name; undefined when there is none. */
+/** Finds a trusted program by name, or returns undefined. */
 export type FindProgram = (name: string) => string | undefined;
 
 export interface Tier {
   readonly name: IsolationTier;
-  /** What it claims, once a probe has tried to break each claim from inside. */
+  /** What it claims. A probe attacks each claim from inside before the tier is used. */
   readonly enforces: IsolationDescription["enforces"];
-  /** Whether a command sees the host's files under their own paths, so that a missing program can be told before. */
+  /**
+   * Whether a command sees the host's files under their own paths, so that a missing program is detected up front.
+   */
   readonly showsHost: boolean;
-  /** The programs that it needs, or in words why it cannot be used here. */
+  /** The programs that it needs, or a message that says why it cannot be used here. */
   find(find: FindProgram): Promise<Programs | string>;
   plan(programs: Programs, request: PlanRequest): Launch;
 }
@@ -52,7 +54,7 @@ export function need<T>(value: T | undefined): T {
   return value;
 }
 
-/** What most tiers leave out. */
+/** Defaults for fields that most tiers do not use. */
 export const LAUNCH = {
   filter: undefined,
   options: undefined,
@@ -62,12 +64,12 @@ export const LAUNCH = {
   lifeline: false,
 } as const satisfies Partial<Launch>;
 
-/** For the tiers whose launcher is written in Perl. */
+/** For tiers whose launcher is written in Perl. */
 export async function findPerl(find: FindProgram): Promise<Programs | string> {
   if (seccompArchitecture() === undefined) return `there is no seccomp filter for ${process.arch}`;
   const perl = find("perl");
   return perl === undefined ? "Perl is not on PATH" : { perl };
 }
 
-/** The root as the working directory of a launcher: by its descriptor, so that nobody can swap it. */
+/** The root as the working directory of a launcher, by its descriptor, so that it cannot be swapped. */
 export const pinnedRoot = ({ root }: ProtectionPlan): string => `/proc/self/fd/${root.descriptor}`;

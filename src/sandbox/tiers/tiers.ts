@@ -1,4 +1,4 @@
-/** The tiers of each operating system, strongest first. The last one always works, and claims nothing. */
+/** The tiers of each operating system, strongest first. `none`, the fallback, always works and claims nothing. */
 import { bwrap } from "./bwrap.ts";
 import { landlock } from "./landlock.ts";
 import { none } from "./none.ts";

@@ -1,4 +1,4 @@
-/** What happens between the look at the root and the start of the command: the launcher trusts no name. */
+/** Changes between the scan of the root and the start of the command: the launcher trusts no name. */
 import {
   existsSync,
   mkdirSync,

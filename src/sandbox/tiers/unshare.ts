@@ -1,6 +1,6 @@
 /**
- * User and mount namespaces with Perl as the launcher, for machines without bubblewrap: the same view of the machine, built
- * by the launcher's own system calls. Needs Linux 5.12 and user namespaces, and no program but Perl.
+ * User and mount namespaces with Perl as the launcher, for machines without bubblewrap. The launcher builds the same
+ * view of the machine with its own system calls. Needs Linux 5.12, user namespaces, and no program but Perl.
  */
 import { relative } from "node:path";
 import { viewFor, type CommandView } from "../isolation/command-view.ts";
@@ -40,7 +40,7 @@ function planUnshare({ perl }: Programs, request: PlanRequest): Launch {
 }
 
 const MEGABYTE = 1_048_576;
-/** In the order in which they have to be mounted: the root last, and what is guarded in it after it. */
+/** In mount order: the root last, followed by the protected paths in it. */
 function stepsFor(view: CommandView, request: PlanRequest): Step[] {
   const { system } = view;
   const { root, rootReadOnly, allowNetwork } = request;
@@ -76,10 +76,12 @@ const DEVICE_STEPS: readonly Step[] = [
   ["seal", "/dev"],
 ];
 
-/** Empty, in memory, gone with the command. Sockets of services lie in `/run`: it is there and has nothing in it. */
+/**
+ * Empty, in memory, removed with the command. Services keep their sockets in `/run`, so `/run` exists but is empty.
+ */
 function scratchSteps({ home, system }: CommandView, root: string): Step[] {
   const memory = (path: string): Step => ["memory", path, "1777", `${512 * MEGABYTE}`];
-  // A home such as `/` or `/usr` is no place to empty: the system lies in it.
+  // Do not mount over a home such as `/` or `/usr`, which contains the system.
   const holdsSystem = ["/proc", "/dev", ...system.folders].some((folder) => isInside(folder, home));
   const ownHome: Step = isInside(home, "/tmp") ? ["folder", home] : memory(home);
   return [
@@ -93,7 +95,7 @@ function scratchSteps({ home, system }: CommandView, root: string): Step[] {
 
 function guardSteps({ kind, path, identity }: Protection, { root, rootReadOnly }: PlanRequest): Step[] {
   const hides = kind === "hideFile" || kind === "hideFolder";
-  // Nothing can be swapped or changed where nothing can be written.
+  // Nothing can be swapped or changed in a read-only root.
   if (rootReadOnly && !hides) return [];
   const how = hides ? "hide" : kind === "pin" ? "pin" : "readOnly";
   return [["guard", how, relative(root, path), `${identity.dev}:${identity.ino}`]];

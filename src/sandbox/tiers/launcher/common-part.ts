@@ -1,12 +1,13 @@
 /**
- * The part of the Perl launcher that every tier shares: its descriptors, its report, its numbers, and how a process gives
- * up its rights. It loads no module and no locale: POSIX alone would triple the start, and even `no warnings` loads a file.
+ * The part of the Perl launcher that every tier shares: its descriptors, its report, its syscall numbers, and how a
+ * process drops its privileges. It loads no module and no locale: POSIX alone would triple the start time, and even
+ * `no warnings` loads a file.
  *
- * Descriptors: 3 stays open as long as the agent lives, 4 takes the status, 5 brings the plan.
+ * Descriptors: 3 stays open as long as the agent lives, 4 receives the status, 5 delivers the plan.
  */
 import { SYSCALLS, type SeccompArchitecture } from "../../isolation/seccomp-syscalls.ts";
 
-/** Numbers that differ between architectures. The newer calls (from 424 on) have one number everywhere. */
+/** Numbers that differ between architectures. The newer calls (from 424 on) have the same number everywhere. */
 export function numbersPart(arch: SeccompArchitecture): string {
   const { prctl, mount, umount2, pivotRoot, unshare, capset, fchdir, exitGroup } = SYSCALLS[arch];
   const [directory, noFollow] = arch === "x64" ? [0x1_0000, 0x2_0000] : [0x4000, 0x8000];
@@ -18,8 +19,8 @@ my ($O_DIRECTORY, $O_NOFOLLOW) = (${directory}, ${noFollow});
 }
 
 /**
- * `sys` copies its arguments: `syscall` wants strings that it may write to. A number that came as text has to become one
- * before it gets there.
+ * `sys` copies its arguments, because `syscall` needs strings that it may write to. A number that arrives as text has
+ * to be converted first.
  */
 export const COMMON_PART = String.raw`
 my ($O_PATH, $CLOEXEC) = (0x200000, 0x80000);

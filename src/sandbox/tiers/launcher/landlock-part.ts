@@ -1,8 +1,9 @@
 /**
- * The part of the Perl launcher that confines files by Landlock, where no namespace can be had. The command is confined,
- * its parent is not: Landlock lets nobody inside trace, or (from its sixth version on) signal, a process outside.
+ * The part of the Perl launcher that confines files with Landlock, where namespaces are not available. The command is
+ * confined, its parent is not: Landlock stops confined processes from tracing, and from its sixth version on from
+ * signalling, processes outside.
  *
- * The working directory is the sandbox root when this starts; paths of steps without a leading slash are below it.
+ * The working directory is the sandbox root when this starts. Step paths without a leading slash are relative to it.
  */
 export const LANDLOCK_PART = String.raw`
 my ($READ, $WRITE) = (0x000d, 0x77b2);

@@ -1,9 +1,9 @@
 /**
- * The part of the Perl launcher that builds a root of its own in new namespaces. Everything is mounted by descriptor:
- * what is bound is opened once, without following links inside the sandbox root, and it is that object which is mounted.
+ * The part of the Perl launcher that builds a root in new namespaces. Everything is mounted by descriptor: each
+ * source is opened once, without following links inside the sandbox root, and exactly that object is mounted.
  *
- * The working directory is the sandbox root when this starts. A descriptor would belong to the mounts that are left
- * behind; the working directory comes along into the new mount namespace.
+ * The working directory is the sandbox root when this starts. A descriptor would belong to the old mounts; the
+ * working directory moves along into the new mount namespace.
  */
 export const NAMESPACES_PART = String.raw`
 my ($RDONLY, $NOSUID, $NODEV) = (1, 2, 4);

@@ -1,6 +1,6 @@
 /**
- * The launcher in Perl for the tiers below bubblewrap: it makes the system calls that no shell and no Node can make, and
- * stays as the parent of the command. It must never run the command when a step of its plan failed.
+ * The Perl launcher for the tiers below bubblewrap. It makes the system calls that neither a shell nor Node can make,
+ * and stays as the parent of the command. It must never run the command if a step of its plan failed.
  */
 import {
   buildSeccompFilter,
@@ -13,21 +13,21 @@ import { LANDLOCK_PART } from "./landlock-part.ts";
 import { NAMESPACES_PART } from "./namespaces-part.ts";
 import { FILTER_PART, SUPERVISE_PART } from "./supervise-part.ts";
 
-/** Its name, and as many arguments as it takes. */
+/** The name of a step and its arguments. */
 export type Step = readonly [name: string, ...rest: string[]];
 
 export interface LauncherPlan {
   readonly kind: "namespaces" | "landlock" | "filter";
   readonly filter: SeccompOptions;
-  /** Where the command starts, as its kind of launcher sees it. */
+  /** Where the command starts, as this kind of launcher sees it. */
   readonly cwd: string;
-  /** The command's variables. The launcher itself has none: Perl would read the files of their locale. */
+  /** The command's variables. The launcher itself has none, because Perl would read the files of their locale. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it does, in order. */
+  /** The steps to run, in order. */
   readonly steps: readonly Step[];
 }
 
-/** The arguments that come before the command and its own, and the bytes for the descriptor of options. */
+/** The arguments that precede the command, and the bytes for the options descriptor. */
 export function perlLauncher(
   perl: string,
   plan: LauncherPlan,
@@ -58,7 +58,7 @@ function filterFor(arch: SeccompArchitecture, options: SeccompOptions): Buffer {
   return remember(filters, JSON.stringify(options), () => buildSeccompFilter(arch, options));
 }
 
-/** Perl reads the script with every command, so it gets it without what is for people. */
+/** Perl parses the script with each command, so comments are removed. */
 const COMMENT = /^ *#.*\n/gm;
 
 function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
@@ -67,7 +67,7 @@ function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
   return value;
 }
 
-/** Each field with its length before it: a path may hold any byte but NUL, and a filter every byte. */
+/** Prefixes each field with its length: a path may contain any byte but NUL, and a filter any byte. */
 function encode(fields: readonly (string | Buffer)[]): Buffer {
   const parts = fields.flatMap((field) => {
     const bytes = typeof field === "string" ? Buffer.from(field) : field;

@@ -1,6 +1,6 @@
 /**
- * The part of the Perl launcher for tiers without a PID namespace: it stays as the parent of everything that the command
- * starts, and ends all of it when the command has ended or the agent is gone.
+ * The part of the Perl launcher for tiers without a PID namespace. It stays as the parent of everything that the
+ * command starts, and kills all of it when the command has ended or the agent is gone.
  */
 export const SUPERVISE_PART = String.raw`
 sub parent_of {
@@ -46,7 +46,7 @@ sys($PRCTL, 36, 1, 0, 0, 0);
 $SIG{CHLD} = sub {};
 `;
 
-/** The filter alone. Before the fork: a parent without the filter would be a way around it. */
+/** The filter alone. It is set before the fork: a parent without the filter would be a way around it. */
 export const FILTER_PART = String.raw`
 chdir($cwd) or fail("the working directory: $!");
 give_up_rights();
