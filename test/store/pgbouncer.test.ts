@@ -80,8 +80,8 @@ test("a direct connection prepares by name, until the server refuses a name", as
 test.each([
   [{ preparedStatement: false }, /unknown option "preparedStatement"\. Did you mean "preparedStatements"\?/],
   [{ poolsize: 5 }, /unknown option "poolsize"\. Did you mean "poolSize"\?/],
-  [{ retryMs: -1 }, /retryMs must be a whole number of at least 0/],
-  [{ poolSize: 0 }, /poolSize must be a whole number of at least 1/],
+  [{ retryMs: -1 }, /retryMs must be an integer of at least 0/],
+  [{ poolSize: 0 }, /poolSize must be an integer of at least 1/],
   [{ preparedStatements: "no" }, /preparedStatements must be true or false/],
 ])("refuses %o before it connects", async (options, message) => {
   const connectionString = "postgres://nobody@127.0.0.1:1/none";
