@@ -68,7 +68,7 @@ test("rule 34: copies of two versions refuse each other by name, and nothing is 
   }
 });
 
-test("the version that copies are told apart by is that of the package", () => {
+test("copies are identified by the version of the package", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   expect(OWN_COPY.version).toBe(version);
 });

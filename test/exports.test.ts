@@ -1,4 +1,4 @@
-/** What the package offers, name by name: whoever adds or removes one changes it here, on purpose. */
+/** Every export of the package by name, so that an export is added or removed on purpose only. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -8,7 +8,7 @@ import { ask, call, createAgent, createOrders, createWorld, eventsOf, user } fro
 const copy = (state: AgentState): AgentState => JSON.parse(JSON.stringify(state)) as AgentState;
 
 describe("approvals", () => {
-  it("a risky call waits, over a restart, and goes on when it is approved: by state and by run id", async () => {
+  it("a risky call waits across a restart, and resumes when it is approved: by state and by run id", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const first = await createAgent(world, [[call("order", { sku: "apple" }, "c1")]], { tools: [order] });
@@ -111,7 +111,7 @@ describe("approvals", () => {
     expect(placed).toEqual([]);
   });
 
-  it("two decisions on one paused state: one counts, the other is told so, nothing runs twice", async () => {
+  it("two decisions on one paused state: one counts, the other gets an error, nothing runs twice", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(world, [[call("order", { sku: "apple" })], "Done."], {
@@ -201,7 +201,7 @@ describe("approvals", () => {
       results.map(({ runId, content }) => [runId, content]),
     );
     expect(placed).toHaveLength(3);
-    // And each goes on by itself.
+    // And each resumes by itself.
     expect(results.filter(({ runId }) => runId === state.runId)).toHaveLength(1);
   });
 
@@ -340,7 +340,7 @@ describe("approvals", () => {
     ]);
   });
 
-  it("edited arguments are validated, and a reused call id with other arguments is asked about anew", async () => {
+  it("edited arguments are validated, and a reused call id with other arguments needs a new approval", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(

@@ -64,7 +64,7 @@ describe("budgets", () => {
     ]);
   });
 
-  it("tokens: as many as the answers on record had, over a resume", async () => {
+  it("tokens: counts those of the logged responses across a resume", async () => {
     const world = await createWorld();
     // Each answer of the scripted model has 5.
     const limits = { maxTotalOutputTokens: 15 };

@@ -149,7 +149,7 @@ describe("what is sent", () => {
     expect(steps).toBeLessThan(60);
   });
 
-  it("is the same when the steps on record are taken again", () => {
+  it("is the same when the logged steps are replayed", () => {
     for (const seed of SEEDS) {
       const { window, said } = play(seed, 30, () => undefined);
       const again = new ContextWindow(said.slice(0, 1), {

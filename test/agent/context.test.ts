@@ -63,7 +63,7 @@ describe("a long run under a small window", () => {
     expect(result.state.toolHistory[0]?.output).toContain("The code of report 1 is 7919");
   });
 
-  it("is killed on the way, twice, and goes on: nothing is read or asked for twice", async () => {
+  it("resumes after two crashes: nothing is read or requested twice", async () => {
     const world = await createWorld();
     const first = await createAgent(world, researcher(30, 12), options);
     await expect(first.agent.invoke(ask("Read.", "r1"))).rejects.toThrow("power cut");
@@ -150,7 +150,7 @@ describe("a long run under a small window", () => {
     expect(left).toBeGreaterThan(0);
   });
 
-  it("the next invoke goes on with what was left out left out", async () => {
+  it("the next invoke still omits what was left out", async () => {
     const world = await createWorld();
     const script = researcher(20);
     const { agent, model } = await createAgent(world, script, options);

@@ -36,7 +36,7 @@ describe("events", () => {
     expect(state.plan).toMatchObject({ todoList: [{ title: "look" }] });
   });
 
-  it("no answer is told of that is not on record", async () => {
+  it("no response is reported before it is stored", async () => {
     const world = await createWorld();
     const store = await world.open();
     let isFull = false;
@@ -62,7 +62,7 @@ describe("events", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("of an agent that is a tool are told to those who watch its caller, as its own", async () => {
+  it("of an agent used as a tool reach the listeners of its caller under its own name", async () => {
     const world = await createWorld();
     const heard: string[] = [];
     const plan = { operation: "write", todoList: [{ id: 1, title: "look" }] };

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createStorePath, rowsOf } from "../workflow/harness.ts";
 import { call, createOrders } from "./harness.ts";
 
-it("waits with its task, goes on in another runtime, and is asked nothing twice", async () => {
+it("waits with its task, resumes in another runtime, and requests no approval twice", async () => {
   const store = createStorePath();
   const { placed, order } = createOrders({ needsApproval: true });
   const model = createScriptedModel([[call("order", { sku: "apple" })], '{"orders": 1}']);

@@ -89,12 +89,12 @@ describe("invoke", () => {
     await expect(again.agent.invoke(ask("Something else.", "r1"))).rejects.toMatchObject({
       code: "TOOL_RUN_TAKEN",
     });
-    await expect(again.agent.invoke({ runId: "nobody" })).rejects.toMatchObject({
+    await expect(again.agent.invoke({ runId: "missing" })).rejects.toMatchObject({
       code: "TOOL_RUN_NOT_FOUND",
     });
   });
 
-  it("goes on where it was when its process dies: no answer is asked for twice, no call made twice", async () => {
+  it("resumes after its process dies: no response is requested twice, no call made twice", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const script = [
@@ -165,7 +165,7 @@ describe("invoke", () => {
     expect(second.model.requests).toHaveLength(1);
   });
 
-  it("cache, breaker and budgets start anew with each invoke", async () => {
+  it("cache, breaker and budgets start fresh with each invoke", async () => {
     const world = await createWorld();
     let looks = 0;
     let fails = 0;
@@ -203,7 +203,7 @@ describe("invoke", () => {
     expect(Object.values(two.state.toolCache)).toEqual([{ toolName: "look", output: 2 }]);
   });
 
-  it("tools that are not offered and input that is no JSON are told to the model, which goes on", async () => {
+  it("the model receives an error for an unknown tool and for input that is not JSON, and continues", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const { agent, model } = await createAgent(

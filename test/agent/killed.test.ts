@@ -128,7 +128,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
         expect(shop.ledger.map(({ sku }) => sku).sort(), told).toEqual(
           Array.from({ length: REPORTS }, (_, index) => `sku-${index + 1}`),
         );
-        // An answer that is on record is not asked for again: each death costs at most the one that was on its way, and a summary.
+        // A logged response is not requested again: each crash costs at most the one in flight, and a summary.
         const isSummary = (messages: readonly Said[]): boolean =>
           JSON.stringify(messages).includes("Summarise this part");
         const asked = model.requests.filter((messages) => !isSummary(messages)).map(placeOf);

@@ -41,7 +41,7 @@ async function agentOn(model: unknown, options: Partial<SmartAgentOptions> = {})
 }
 
 describe("models with invoke(messages)", () => {
-  it("are told of tools, called with their results, and their usage is counted", async () => {
+  it("receive the tools and the results of their calls, and their usage is counted", async () => {
     const { placed, order } = createOrders();
     const model = new ChatModel([
       {
@@ -362,7 +362,7 @@ describe("answers that providers would not take back", () => {
 });
 
 describe("chat models of LangChain itself", () => {
-  it("are told of tools, call them and get their results", async () => {
+  it("receive the tools, call them and get their results", async () => {
     const { placed, order } = createOrders();
     const told: string[] = [];
     // Its own conversion of messages and tools, with answers that are written down.

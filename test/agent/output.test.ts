@@ -104,7 +104,7 @@ describe("response", () => {
     expect(model.requests[1]?.toolNames).toEqual(["response"]);
   });
 
-  it("text that is the output counts; text that is not is sent back, and not for ever", async () => {
+  it("text that matches the schema is the output; other text is sent back a limited number of times", async () => {
     const world = await createWorld();
     const { agent, model } = await createAgent(world, ["Three.", '```json\n{"total": 3}\n```'], {
       outputSchema: schema,

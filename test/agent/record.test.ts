@@ -1,4 +1,4 @@
-/** What stays on record, for how long, and who may go on with it. */
+/** What an agent run stores, for how long, and who may resume it. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, createTool, runAgentLoop } from "toolwright";
@@ -59,7 +59,7 @@ describe("the record", () => {
     expect((await running).content).toBe("Yes.");
   });
 
-  it("with other tools a resume goes on live, and what was done is not done again", async () => {
+  it("with other tools a resume continues live, and completed calls are not repeated", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const first = await createAgent(world, [[call("order", { sku: "apple" })], new Error("power cut")], {
@@ -76,7 +76,7 @@ describe("the record", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("an interrupted call that nobody can tell about is asked about, and a person may say that it happened", async () => {
+  it("an interrupted call in doubt waits for approval, and the approver may say that it happened", async () => {
     const world = await createWorld();
     const blind = createTool({
       name: "blind",

@@ -7,7 +7,7 @@ import { ask, call, createAgent, createOrders, createWorld } from "./harness.ts"
 const schema = z.object({ ordered: z.string() });
 
 describe("an agent as a tool of another", () => {
-  it("does its work inside of the call, on record, and its output is the result", async () => {
+  it("does its work inside the call, logs it, and returns its output as the result", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const model = createScriptedModel([
@@ -30,7 +30,7 @@ describe("an agent as a tool of another", () => {
     expect(result.state.toolHistory.map(({ toolName }) => toolName)).toEqual(["buyer"]);
   });
 
-  it("goes on inside after a crash: neither its answers nor its calls are repeated", async () => {
+  it("resumes after a crash: neither its responses nor its calls are repeated", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const inner = (script: ScriptedTurn[]) => {
@@ -56,7 +56,7 @@ describe("an agent as a tool of another", () => {
     expect(again.model.requests).toHaveLength(1);
   });
 
-  it("a call inside that waits is shown, makes the outer call wait, and goes on when it is decided", async () => {
+  it("a pending call inside it is shown, makes the outer call wait, and resumes when it is decided", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const model = createScriptedModel([[call("order", { sku: "apple" })], "I bought it."]);

@@ -166,7 +166,7 @@ describe("manage_todo_list", () => {
     expect(state.plan).toMatchObject({ version: 2, todoList: [{ id: 1, status: "completed" }] });
   });
 
-  it("goes on with the plan when its process dies between two changes of one answer", async () => {
+  it("resumes the plan when its process dies between two changes of one response", async () => {
     const world = await createWorld();
     const abort = new AbortController();
     const changes = [

@@ -4,7 +4,7 @@ import { STORE_KINDS } from "../store-kinds.ts";
 import { shopProgram } from "./shop-program.ts";
 
 test.each(STORE_KINDS)(
-  "another run that wants the key of a call that waits for a person is told so in time, on $name",
+  "another run that needs the key of a call pending approval gets an error in time, on $name",
   async (storeKind) => {
     await using store = await storeKind.fresh();
     // In a process of its own: a loop that never waits would keep this one from noticing.

@@ -26,7 +26,7 @@ test("a program that takes too long is killed, and that is not taken for a crash
   await expect(program.run()).rejects.toThrow("did not end within 1500 ms");
 });
 
-test("a program may hold a workflow in JSX, and goes on with it after a crash", async () => {
+test("a program may contain a workflow in JSX, and resumes it after a crash", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-crash-kit-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const program = createCrashProgram(new URL("./programs/write-line.tsx", import.meta.url));

@@ -17,7 +17,7 @@ export interface OrdersOptions {
 export interface OrdersScenario extends AsyncDisposable {
   readonly shop: Shop;
   run(options?: CrashRunOptions): Promise<ProgramRun>;
-  /** Resumes until everything is decided, and checks that each order was placed once and is on record. */
+  /** Resumes until everything is decided, and checks that each order was placed and logged once. */
   finish(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function createOrdersScenario({
     await run();
     expectNoneTwice(shop);
     const asked = await decide();
-    // Only a tool that nothing can be told about is asked about.
+    // Only a tool that cannot be reconciled needs approval.
     if (kind === "blind") {
       if (asked > 0) await run();
     } else expect(asked).toBe(0);

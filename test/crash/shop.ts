@@ -21,7 +21,7 @@ export interface Shop extends AsyncDisposable {
   /** From now on every request is answered with an error, and nothing is placed. */
   close(): void;
   open(): void;
-  /** Answers those that asked with `?hold`; until then their orders are placed, and nobody has told them. */
+  /** Answers the requests with `?hold`; until then their orders are placed, but they have no response. */
   answerHeld(): void;
 }
 

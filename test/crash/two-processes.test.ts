@@ -87,7 +87,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     );
   });
 
-  test.concurrent("an approved call that was cut off goes on without a second approval", async () => {
+  test.concurrent("an approved call that was cut off resumes without a second approval", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     const input = orders(store, shop, { policies: { needsApproval: true } });
@@ -185,7 +185,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test("a killed owner is noticed within 5 s by the one that waits for it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    // It dies when the shop answers it, and that is when somebody waits for its call.
+    // It dies when the shop answers, and the shop answers only after another process waits for its call.
     const input = orders(store, shop, { shopUrl: `${shop.url}?hold` });
     const killed = callOrders(input, { crashAt: "in-effect", occurrence: 2 });
     await until(() => shop.requests === 1);

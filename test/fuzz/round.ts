@@ -1,6 +1,6 @@
 /**
  * One round: a few runs of random programs over random tools, on several processes that are killed, cut off from their
- * store, aborted and swept by retention. At the end the world outside is compared with what the programs were told.
+ * store, aborted and swept by retention. At the end the round compares the outside world with what the programs received.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRuntime, type Runtime, type Store, ToolwrightError } from "../../src/index.ts";
@@ -61,7 +61,7 @@ class Round {
   readonly #outside = new Outside((name) => this.#trace.push(`effect ${name}`));
   readonly #tools: readonly FuzzTool[];
   readonly #processes: Process[] = [];
-  /** What programs were told: a success of this effect. */
+  /** The effects whose success a program received. */
   readonly #told = new Set<string>();
 
   constructor(random: Random, store: Store, open: () => Promise<Store>) {
@@ -96,7 +96,7 @@ class Round {
     );
   }
 
-  /** Starts the program again and again, as whoever watches over it would, until it has come to its end. */
+  /** Restarts the program, as a supervisor would, until it ends. */
   async #drive(runId: string, random: Random): Promise<void> {
     const program = this.#program(runId, random);
     let attempt = 1;
@@ -122,7 +122,7 @@ class Round {
       ends.push(`attempt ${attempt}: ${String(end)}`);
       this.#trace.push(`${runId} ${ends.at(-1)}`);
       if (isStale(end)) attempt += 1;
-      // A process that was cut off lets go of its task when it is back, not at once.
+      // A process that was cut off releases its task when it reconnects, not at once.
       if (isHeld(end)) await sleep(HELD_PAUSE_MS);
       await this.#decide(runId, random);
       if (random.chance(0.15)) attempt += 1;
@@ -237,7 +237,7 @@ class Round {
       try {
         await runtime.resolveToolApproval(request.id, decision);
       } catch (error) {
-        // Somebody was faster, or the call has ended meanwhile.
+        // Another process was faster, or the call has ended meanwhile.
         if (!ToolwrightError.is(error) || error.code !== "TOOL_APPROVAL_SETTLED") throw error;
       }
     }

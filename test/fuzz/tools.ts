@@ -121,7 +121,7 @@ async function behave(random: Random, act: () => void, signal: AbortSignal): Pro
       act();
       throw new Error("failed after");
     case 3:
-      // Stops when it is told to.
+      // Stops on abort.
       await sleep(10_000, undefined, { signal });
       return;
     case 4:

@@ -1,4 +1,4 @@
-/** Databases and schemas on a real PostgreSQL server that nobody else uses. */
+/** New databases and schemas on a real PostgreSQL server, each for one test. */
 import { Client } from "pg";
 import { inject } from "vitest";
 

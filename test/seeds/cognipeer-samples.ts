@@ -63,7 +63,7 @@ export function createSearch() {
   return { search, asked };
 }
 
-/** Pages that are different each time somebody asks for one. */
+/** Pages that are different on each request. */
 export async function servePages() {
   const requests: string[] = [];
   const server = createServer(({ url = "" }, response) => response.end(`page ${requests.push(url)}`));

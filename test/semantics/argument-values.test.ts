@@ -74,7 +74,7 @@ describe("calls whose arguments differ", () => {
     }
   });
 
-  it("in a hidden error are told apart", async () => {
+  it("in a redacted error get their own results", async () => {
     const world = await createWorld();
     const keep = defineTool({
       name: "keep_hidden",

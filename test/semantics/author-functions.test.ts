@@ -33,7 +33,7 @@ it("a shouldRetry that does not settle within the timeout means no", async () =>
   expect(effects).toHaveLength(1);
 });
 
-it("an abort ends the wait for needsApproval, and nobody is asked", async () => {
+it("an abort ends the wait for needsApproval, and no approval is requested", async () => {
   const runtime = await (await createWorld()).runtime();
   const abort = new AbortController();
   const needsApproval = () => {

@@ -109,7 +109,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1, 2, 3]);
   });
 
-  it("rule 25: a call that waits for others goes on waiting when its process stood still meanwhile", async () => {
+  it("rule 25: a call that waits for others keeps waiting after its process was suspended", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 }, async (n) => {
@@ -151,7 +151,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1]);
   });
 
-  it("rule 24: an answer that is on record is given while the breaker is open", async () => {
+  it("rule 24: a stored result is returned while the breaker is open", async () => {
     const world = await createWorld();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 1 }, (n) => {
       if (n > 1) throw new Error("down");

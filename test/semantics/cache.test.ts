@@ -76,7 +76,7 @@ describe("equal calls", () => {
     expect(runs).toHaveLength(1);
   });
 
-  it("are those with equal arguments: dates, their texts and big numbers are told apart", async () => {
+  it("have equal arguments: dates, their texts and bigints are all different", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup();
     const runtime = await world.runtime();
@@ -85,7 +85,7 @@ describe("equal calls", () => {
     expect(runs).toEqual(values);
   });
 
-  it("are told apart by keyFn where there is one", async () => {
+  it("are those with equal results of keyFn, if there is one", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({ cache: { keyFn: ({ q }) => String(q).toLowerCase() } });
     const runtime = await world.runtime();

@@ -40,7 +40,7 @@ const ask = createTool({
 });
 
 describe("an object", () => {
-  it("is handed to every call as it is, and is nobody's to dispose", async () => {
+  it("is passed to every call as it is, and is never disposed", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const runtime = await world.runtime({ capabilities: { conn: connect(), projectDir: "project" } });

@@ -43,7 +43,7 @@ it("rule 14: an abort while execute runs makes it unknown, reaches ctx.signal, a
   });
 });
 
-it("rule 14: a tool that stops as soon as it is told has still begun, and is not run again in silence", async () => {
+it("rule 14: a tool that stops on abort has still started, and does not silently run again", async () => {
   const world = await createWorld();
   const stop = new AbortController();
   const { charge, effects } = createCharge(

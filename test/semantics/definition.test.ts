@@ -90,7 +90,7 @@ describe("an option of the wrong kind", () => {
     expect(define({ ...base, sideEffect: true, cache: true }).message).toContain('Tool "tool": cache ');
   });
 
-  it("approvalDefaults that cannot be stored are refused here, and not when somebody has to be asked", () => {
+  it("approvalDefaults that cannot be stored are refused here, not when the approval is requested", () => {
     expect(define({ ...base, needsApproval: true, approvalDefaults: { choose: () => 1 } }).message).toContain(
       "approvalDefaults",
     );

@@ -94,7 +94,7 @@ it("rule 20: an approved call that failed runs again without a second approval",
   expect(runs()).toBe(2);
 });
 
-/** Stops when it is told to, as commands do. */
+/** Stops on abort, as commands do. */
 function untilStopped(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("stopped")));
@@ -138,7 +138,7 @@ describe("cut off in its first attempt", () => {
     expect(await runtime.approvals()).toEqual([]);
   });
 
-  it("rule 16: the model is told in a later attempt, and its next call runs", async () => {
+  it("rule 16: the model receives the error in a later attempt, and its next call runs", async () => {
     const world = await createWorld();
     const { step, runs } = createStep(hangFirst, { onUnknown: "tell" });
     await cut(world, step, { n: 1 }, () => runs() === 1);

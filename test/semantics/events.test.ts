@@ -62,7 +62,7 @@ describe("events", () => {
     }
   });
 
-  it("that a call finished comes when its outcome is on record", async () => {
+  it("report a call as finished after its outcome is stored", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const seen: Promise<unknown>[] = [];

@@ -147,7 +147,7 @@ describe("what has not happened", () => {
     expect(effects).toEqual([1]);
   });
 
-  it("rule 14: a call that was cut off between two tries that said so has not, and nobody is asked", async () => {
+  it("rule 14: a call cut off after a try that reported no effect runs again without approval", async () => {
     const world = await createWorld();
     const clock = createClock();
     const controller = new AbortController();

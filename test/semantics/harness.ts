@@ -40,7 +40,7 @@ export interface World {
   /** A runtime on a connection of its own, as another process would have. */
   runtime(options?: RuntimeOptions): Promise<Runtime>;
   open(): Promise<Store>;
-  /** From here on every runtime so far counts as a dead process. What it was running goes on unheard. */
+  /** Marks every runtime so far as a dead process. Calls that it was running continue, but have no effect on the log. */
   killAll(): Promise<void>;
   /** Reads any table. */
   rows(sql: string, ...parameters: SqlValue[]): Promise<readonly Row[]>;
@@ -86,7 +86,7 @@ const TABLES = [
 ];
 
 export interface ManualClock extends Clock {
-  /** Moves on, and wakes whoever has slept long enough, in order. */
+  /** Advances the time, and wakes sleepers in order once their time has passed. */
   advance(ms: number): Promise<void>;
   /** How long each sleeper asked for. */
   readonly sleeps: readonly number[];
@@ -129,7 +129,7 @@ export function createClock(start = 1_000_000): ManualClock {
   };
 }
 
-/** Lets everything that can go on without time passing go on. */
+/** Lets all pending work run that does not need time to pass. */
 export async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
   // A server answers in its own time.
@@ -156,7 +156,7 @@ export function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
 }
 
-/** A promise that nobody keeps: a tool whose process dies while it runs. */
+/** A promise that never settles: a tool whose process dies while it runs. */
 export function never<T>(): Promise<T> {
   return new Promise(() => undefined);
 }
@@ -225,12 +225,12 @@ export function boundStore(store: Store, most = 2_000): Store {
   return watchStore(store, { onStatement: step, onRead: step });
 }
 
-/** Whether the statement is the one that puts an outcome on record. */
+/** Whether the statement stores an outcome. */
 export function isFinish(sql: string): boolean {
   return sql.includes("key_read = ?11");
 }
 
-/** Whether the statement is the one that puts an intent on record. */
+/** Whether the statement stores an intent. */
 export function isIntent(sql: string): boolean {
   return sql.startsWith("INSERT INTO toolwright_calls") || sql.includes("SET status = 'started'");
 }

@@ -164,7 +164,7 @@ describe("counting", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 4: equal calls are counted anew in each runtime.run", async () => {
+  it("rule 4: each runtime.run counts equal calls from the start", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();

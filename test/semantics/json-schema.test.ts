@@ -160,7 +160,7 @@ describe("what would make a tool another one in every process, or no tool at all
         .default(() => crypto.randomUUID())
         .describe("An id"),
     ],
-  ])("a default that is made anew is not shown, and the field is still not required: %s", (_what, field) => {
+  ])("a default that changes each time is not shown, and the field is still optional: %s", (_what, field) => {
     const schema = shown(z.object({ field })) as { properties: { field: object }; required?: string[] };
     expect(schema.properties.field).not.toHaveProperty("default");
     expect(schema.required ?? []).toEqual([]);

@@ -1,4 +1,4 @@
-/** Rule 14: a try that was cut off and is still at work may succeed while a person is asked about its call. */
+/** Rule 14: a try that was cut off and still runs may succeed while its call waits for approval. */
 import { defineTool, type Runtime } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Rules 13 and 15: what comes after nobody waits any more, and calls of attempts that are over. */
+/** Rules 13 and 15: results that arrive after the caller stopped waiting, and calls of attempts that are over. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

@@ -169,7 +169,7 @@ describe("maxParallelTools", () => {
     expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
   });
 
-  it("rule 24: a limit of no parallel calls at all is refused, and nothing waits for ever", async () => {
+  it("rule 24: a limit of zero parallel calls is refused, and no call waits forever", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const stop = AbortSignal.timeout(20_000);
@@ -281,7 +281,7 @@ describe("maxWallClockMs", () => {
     });
   });
 
-  it("rule 24: bounds a call with all its tries, not each of them anew", async () => {
+  it("rule 24: bounds a call with all its tries, not each try", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createCharge({ timeoutMs: 60, retry: { maxRetries: 5, backoffMs: 0 } }, () =>

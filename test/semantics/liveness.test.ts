@@ -30,7 +30,7 @@ async function takeOver(world: World): Promise<void> {
 describe("a process that was stopped for longer than its lease", () => {
   it.each([
     ["by a takeover of the call, runs nothing", true],
-    ["with no other process there, goes on", false],
+    ["with no other process there, continues", false],
   ])("before execute, and woken %s", async (_name, isTakenOver) => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge();
@@ -176,7 +176,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     expect(effects).toBe(1);
   });
 
-  it("and a late success answers the call while a person is asked about it", async () => {
+  it("and a late success settles the call while it waits for approval", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<{ id: string }>();
     const { charge, effects } = createBlindCharge({}, () => answer.promise);

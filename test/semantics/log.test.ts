@@ -328,7 +328,7 @@ describe("large values", () => {
     });
   });
 
-  it("of a key that nobody knows are an error", async () => {
+  it("of an unknown key are an error", async () => {
     const world = await createWorld();
     await expect((await world.runtime()).fullOutput("nope")).rejects.toMatchObject({
       code: "TOOL_NOT_FOUND",

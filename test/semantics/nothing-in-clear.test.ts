@@ -168,7 +168,7 @@ test("rule 37: calls of a program", async () => {
     if (tool !== undefined) await runtime.call(tool, input, { runId: "r" });
   }
   const failed = await runtime.call(edit, EDIT.input, { runId: "live" });
-  // Whoever is there now reads the lines; a replay does not.
+  // The live caller reads the lines; a replay does not.
   expect(failed).toMatchObject({ error: { hint: expect.stringContaining(SECRET) as string } });
   const [row] = await runtime.calls({ runId: "live" });
   expect(row?.errorJson).toContain("The nearest place in the file is");

@@ -100,7 +100,7 @@ describe("an outcome that cannot be committed", () => {
       },
     });
 
-  it("rule 10: is told to nobody: the bare call rejects, and a resume decides anew", async () => {
+  it("rule 10: is never reported: the bare call rejects, and a resume decides again", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const store = await failing(world, new ToolwrightError("TOOL_STORE_FAILED", "disk full"));

@@ -102,7 +102,7 @@ describe("outside any run", () => {
     expect(effects).toEqual([{ amount: 1, key: "given" }]);
   });
 
-  it("inside a run nobody can hand a tool another key than its own", async () => {
+  it("inside a run a caller cannot override the key of a tool", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -187,7 +187,7 @@ describe("outside any run", () => {
     });
     expect(await tool.execute({})).toBe(2);
     expect(await tool.execute({})).toBe(4);
-    // The same with the fields of a run that somebody else keeps.
+    // The same with the fields of a run that another program owns.
     expect(await runWithToolContext({ runId: "theirs" }, () => tool.execute({}))).toBe(6);
   });
 });
@@ -220,7 +220,7 @@ describe("runWithToolContext", () => {
     expect(await runWithToolContext({ runId: "theirs" }, () => look.execute({}))).toMatchObject({ seq: 1 });
   });
 
-  it("runs the snapshot hook that it brings after a side effect, whose failure harms nobody", async () => {
+  it("runs the caller's snapshot hook after a side effect, and ignores a failure of the hook", async () => {
     const snapshots: [string, string][] = [];
     const { charge } = createCharge();
     const durabilitySnapshot = async (name: string, toolUseId: string): Promise<never> => {

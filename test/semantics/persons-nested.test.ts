@@ -55,7 +55,7 @@ describe("an inner call that waits", () => {
     expect((await world.log("r1")).map((row) => row["status"])).toEqual(["success", "success"]);
   });
 
-  it("rule 23: several inner calls are all shown together; the outer goes on when each is decided", async () => {
+  it("rule 23: several inner calls are shown together; the outer call continues when each is decided", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair({ needsApproval: true });
     const runtime = await world.runtime();
@@ -85,7 +85,7 @@ describe("an inner call that waits", () => {
     expect(await (await world.runtime()).call(outer, {}, task)).toMatchObject({ status: "pending" });
   });
 
-  it("rule 23: a denied inner call is told to the outer one, which goes on", async () => {
+  it("rule 23: the outer call receives the denial of an inner call, and continues", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const outer = defineTool({
@@ -182,7 +182,7 @@ describe("asking first, then executing", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 22: it approves where the runtime was told to trust it, once", async () => {
+  it("rule 22: it approves once, if the runtime trusts it", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const messages = [

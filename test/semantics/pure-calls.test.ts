@@ -65,7 +65,7 @@ it("rule 14: a pure call that was aborted while it ran is not replayed as finish
   expect(await (await world.runtime()).call(read, {}, task)).toMatchObject({ output: 2, replayed: false });
 });
 
-it("rule 15: a pure call of an attempt that was replaced while it ran tells nobody a result", async () => {
+it("rule 15: a pure call returns no result if its attempt was replaced while it ran", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<string>();
   let runs = 0;

@@ -24,7 +24,7 @@ it.each<[string, unknown, string[]]>([
   ],
   ["in a map", new Map([["number", "4111-1111"]]), ["card.number"]],
   ["in each item of a list", [{ number: "4111-1111" }, { number: "4111-1111" }], ["card.*.number"]],
-  ["in each item of a list that nobody thought of", [{ number: "4111-1111" }], ["card.number"]],
+  ["in each item of an unexpected list", [{ number: "4111-1111" }], ["card.number"]],
   ["that is an instance itself", new Card("4111-1111", "Ann"), ["card"]],
   [
     "in a value that says itself how it is written",

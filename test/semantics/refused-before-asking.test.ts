@@ -1,4 +1,4 @@
-/** Rule 24: a call that a limit or an open breaker would refuse anyway is refused before a person is asked. */
+/** Rule 24: a call that a limit or an open breaker refuses is refused before an approval is requested. */
 import { defineTool, type Limits, type Runtime, type ToolPolicies } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -102,7 +102,7 @@ it("rule 24: while a decision is pending nothing is spent, and the approved call
   expect(paid).toEqual([50]);
 });
 
-it("rule 24: the AI SDK's needsApproval asks nobody either, and the call is then refused", async () => {
+it("rule 24: the AI SDK's needsApproval requests no approval either, and the call is then refused", async () => {
   const { pay, paid } = createPay({ maxExecutionsPerRun: 1 });
   const runtime = await (await createWorld()).runtime();
   await runtime.run(task, async () => {

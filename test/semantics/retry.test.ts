@@ -211,7 +211,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("does not try it again where its author says that nobody honours the key that it read", async () => {
+  it("does not retry it if its author says that the service ignores the key it read", async () => {
     const world = await createWorld();
     const policies = { acceptsIdempotencyKey: false, retry: { maxRetries: 3, backoffMs: 0 } };
     const { charge, effects } = createCharge(policies, () => {

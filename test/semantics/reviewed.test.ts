@@ -24,7 +24,7 @@ async function failingOnce(world: Awaited<ReturnType<typeof createWorld>>) {
   });
 }
 
-it("goes on in the same runtime after an outcome that could not be committed", async () => {
+it("retries in the same runtime after an outcome could not be committed", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge();
   await using runtime = createRuntime({ store: await failingOnce(world) });
@@ -78,7 +78,7 @@ it("takes an error that a tool keeps and throws again for the tool's own word ea
   expect((await world.log("r1")).map((row) => row["effect"])).toEqual(["none", "none"]);
 });
 
-it("answers redacted arguments that cannot be written, and the run goes on", async () => {
+it("reports redacted arguments that cannot be serialized, and the run continues", async () => {
   const world = await createWorld();
   const tool = defineTool({
     name: "login",

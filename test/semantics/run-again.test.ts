@@ -29,7 +29,7 @@ it("rule 24: the time that a run was active is counted once, and is counted", as
   expect(usage?.["used"]).toBe(400);
 });
 
-it("rule 25: that a breaker opens is told once", async () => {
+it("rule 25: an opening breaker emits one event", async () => {
   const world = await createWorld();
   const broken = defineTool({
     name: "broken",

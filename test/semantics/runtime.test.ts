@@ -162,7 +162,7 @@ describe("disposal", () => {
     expect(await call).toMatchObject({ status: "success", output: "inner" });
   });
 
-  it("may be asked for twice, and needs no store that nobody used", async () => {
+  it("may happen twice, and does not open an unused store", async () => {
     const runtime = createRuntime({ store: ":memory:" });
     await runtime[Symbol.asyncDispose]();
     await runtime[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-/** Timeout: each try has its own, the tool is told, and what comes later is recorded and never used. */
+/** Timeouts: each try has its own, the tool's signal aborts, and a late result is stored but never used. */
 import { defineTool, type RuntimeEvent } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -41,7 +41,7 @@ describe("a try that takes too long", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error", tries: 1 }]);
   });
 
-  it("is told even if the tool asks for its signal only afterwards", async () => {
+  it("aborts the signal even if the tool reads it only afterwards", async () => {
     const world = await createWorld();
     const clock = createClock();
     const gate = Promise.withResolvers<undefined>();
@@ -66,7 +66,7 @@ describe("a try that takes too long", () => {
     expect(seen).toEqual([true]);
   });
 
-  it("is bounded anew each time: the second try has the whole time again", async () => {
+  it("has its own timeout: the second try gets the full time again", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createCharge(

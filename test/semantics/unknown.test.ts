@@ -11,7 +11,7 @@ const args = { amount: 7 };
 /** Starts a call whose process dies while it runs. */
 async function interrupt(world: World, tool: object, options: object = task, clock = createClock()) {
   const runtime = await world.runtime({ clock });
-  // Said when its intent is on record, right before execute is entered.
+  // Emitted after the intent is stored, right before execute starts.
   const started = new Promise<void>((resolve) => {
     runtime.subscribe(({ type }) => {
       if (type === "call-started") resolve();
@@ -257,7 +257,7 @@ describe("reconcile", () => {
     ["misspells its answer", () => JSON.parse('{"hapened":false}') as Reconciled<{ id: string }>],
     ["answers with a text", () => JSON.parse('{"happened":"false"}') as Reconciled<{ id: string }>],
   ])(
-    "rule 16: a reconcile that %s leaves it unknown: a person is asked once, and it is asked again the next time",
+    "rule 16: a reconcile that %s leaves the call unknown: one approval is requested, and the next call reconciles again",
     async (_name, answer) => {
       const world = await createWorld();
       asked.length = 0;

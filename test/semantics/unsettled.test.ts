@@ -131,7 +131,7 @@ describe("a call inside a call that could not be recorded", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("lets another process go on with both", async () => {
+  it("lets another process complete both calls", async () => {
     const world = await createWorld();
     let isFull = false;
     const store = await fillingStore(world, (sql) => isFull && isOutcome(sql));

@@ -8,7 +8,7 @@ import { createBlindCharge, createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 const n = z.object({ n: z.number() });
 
-/** A signal that ends a call which would otherwise wait for ever. */
+/** A signal that ends a call which would otherwise wait forever. */
 function patience(): AbortSignal {
   return AbortSignal.timeout(15_000);
 }

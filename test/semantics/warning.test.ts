@@ -1,4 +1,4 @@
-/** What a retried agent is told before its prompt. */
+/** The warning that a retried agent receives before its prompt. */
 import { defineTool, type Runtime } from "toolwright";
 import { toAISDKTools } from "toolwright/ai-sdk";
 import { describe, expect, it } from "vitest";

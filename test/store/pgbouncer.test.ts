@@ -84,7 +84,7 @@ test.each([
   [{ poolSize: 0 }, /poolSize must be a whole number of at least 1/],
   [{ preparedStatements: "no" }, /preparedStatements must be true or false/],
 ])("refuses %o before it connects", async (options, message) => {
-  const connectionString = "postgres://nobody@127.0.0.1:1/none";
+  const connectionString = "postgres://user@127.0.0.1:1/none";
   await expect(openPostgresStore({ connectionString, ...(options as object) })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",
     message: expect.stringMatching(message) as string,
@@ -96,7 +96,7 @@ test.each([
   ["poolSize=many", 'poolSize in the address must be a whole number of at least 1, not "many"'],
   ["poolSize=0", 'poolSize in the address must be a whole number of at least 1, not "0"'],
 ])("refuses the parameter %s of the address by name", async (parameter, message) => {
-  const connectionString = `postgres://nobody@127.0.0.1:1/none?${parameter}`;
+  const connectionString = `postgres://user@127.0.0.1:1/none?${parameter}`;
   await expect(openPostgresStore({ connectionString })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",
     message: expect.stringContaining(message) as string,

@@ -172,7 +172,7 @@ describe("a connection that is cut", () => {
   );
 
   test.each(["before", "after"] as const)(
-    "when a commit is cut off %s the server receives it, and the server cannot tell, fails: nobody may guess",
+    "a commit that is cut off %s the server receives it fails if the server cannot report its outcome",
     async (moment) => {
       const address = await freshPostgres();
       const owner = await connectTo(address);
@@ -220,7 +220,7 @@ test("statements that were prepared before another process added a column are pr
   await Promise.all([read(), write(), read(), write()]);
 });
 
-test("a process that was stopped in a transaction does not hold its locks for ever", async () => {
+test("a process that was stopped in a transaction does not hold its locks forever", async () => {
   const store = await open(await freshPostgresSchema());
   const rows = await store.transaction(() => all("SHOW idle_in_transaction_session_timeout"), "normal");
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);

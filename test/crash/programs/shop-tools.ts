@@ -1,4 +1,4 @@
-/** One order tool in each of the ways in which a tool can be told apart after a crash. */
+/** One order tool for each way in which a call can be recovered after a crash. */
 import { z } from "zod";
 import { defineTool, type Tool } from "../../../src/index.ts";
 import { reachCrashPoint } from "../../../src/testing/index.ts";
