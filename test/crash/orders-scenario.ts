@@ -10,7 +10,7 @@ import { openShop, type Order, type Shop } from "./shop.ts";
 export interface OrdersOptions {
   readonly kind: ToolKind;
   readonly storeKind: StoreKind;
-  /** How many are placed one after the other, and how many at once. */
+  /** How many orders are placed in sequence, and how many concurrently. */
   readonly count?: number;
 }
 
@@ -30,7 +30,7 @@ export async function createOrdersScenario({
   const shop = await openShop();
   const program = shopProgram("place-orders");
   let runs = 0;
-  // A business key holds whatever the run, so there every start is another run.
+  // A business key applies across runs, so with one every start is another run.
   const runId = (): string => (kind === "business" ? `run-${runs}` : "run-1");
   const run = (options: CrashRunOptions = {}): Promise<ProgramRun> => {
     runs += 1;

@@ -1,6 +1,6 @@
 /**
- * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
- * without one, and a clock that stands still. Only `openStores` knows which database it is.
+ * Helpers for the tests of the rules: a store that several runtimes open side by side, a simulated process crash, and
+ * a manual clock. Only `openStores` knows which database is used.
  */
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
 import { onTestFinished } from "vitest";
@@ -44,13 +44,13 @@ export interface World {
   killAll(): Promise<void>;
   /** Reads any table. */
   rows(sql: string, ...parameters: SqlValue[]): Promise<readonly Row[]>;
-  /** The log as it stands in the table, in order. */
+  /** The log as stored in the table, in order. */
   log(runId: string): Promise<readonly Row[]>;
-  /** Every stored text of every table, to look for what must not be there. */
+  /** Every stored text of every table, to check that a secret is absent. */
   dump(): Promise<string>;
 }
 
-/** Cleans up after the test that asked for it. */
+/** Cleans up when the current test ends. */
 export async function createWorld(): Promise<World> {
   const stores = await openStores();
   onTestFinished(() => stores.close());
@@ -132,11 +132,11 @@ export function createClock(start = 1_000_000): ManualClock {
 /** Lets all pending work run that does not need time to pass. */
 export async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  // A server answers in its own time.
+  // A server needs real time to answer.
   if (isPostgres) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Waits until the condition holds, in real time: for long, since the machine may be busy with other tests. */
+/** Waits in real time until the condition holds. The limit is long because other tests may keep the machine busy. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 4_000; tries += 1) {
     if (await condition()) return;
@@ -145,13 +145,13 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   throw new Error("the condition did not come to hold");
 }
 
-/** By their text, whatever they are. */
+/** Sorts values of any type by their JSON. */
 export function sorted<T>(values: readonly T[]): T[] {
   const text = (value: T): string => JSON.stringify(value) ?? "";
   return values.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
 }
 
-/** A list of so many equal values. */
+/** A list of `count` equal values. */
 export function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
 }
@@ -197,7 +197,7 @@ export function watchStore(store: Store, watch: StoreWatch): Store {
   };
 }
 
-/** Runs every transaction twice, the first time for nothing, as a store may after a conflict. */
+/** Runs every transaction twice and rolls the first one back, as a store may after a conflict. */
 export function repeatStore(store: Store): Store {
   const undo = new Error("once more");
   return {
@@ -215,7 +215,7 @@ export function repeatStore(store: Store): Store {
   };
 }
 
-/** Fails after so many statements and reads: an endless loop would keep the test's own timer from firing. */
+/** Fails after `most` statements and reads: an endless loop would keep the test's own timer from firing. */
 export function boundStore(store: Store, most = 2_000): Store {
   let count = 0;
   const step = (): void => {

@@ -8,7 +8,7 @@ import { createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 
 describe("a try that takes too long", () => {
-  it("is an error that names tool and time, is retryable, and tells the tool through ctx.signal", async () => {
+  it("fails with an error that names tool and time, is retryable, and aborts ctx.signal", async () => {
     const world = await createWorld();
     const clock = createClock();
     const signals: AbortSignal[] = [];
@@ -82,7 +82,7 @@ describe("a try that takes too long", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "success", tries: 2 }]);
   });
 
-  it("that delivers later is never used, not even as the answer of a further try that is still running", async () => {
+  it("never uses a late result, not even as the result of a retry that is still running", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
@@ -106,7 +106,7 @@ describe("a try that takes too long", () => {
     expect(await runtime.fullOutput((await call).key ?? "")).toEqual({ id: "second" });
   });
 
-  it("is said to listeners when it delivers after all", async () => {
+  it("emits an event when a late result arrives", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answer = Promise.withResolvers<{ id: string }>();
@@ -125,7 +125,7 @@ describe("a try that takes too long", () => {
 });
 
 describe("long times", () => {
-  it("a timeout of Infinity is no timeout", async () => {
+  it("a timeout of Infinity means no timeout", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "patient",
@@ -161,7 +161,7 @@ describe("long times", () => {
     },
   );
 
-  it("a service that asks for thirty days is not called again at once", async () => {
+  it("a service with a Retry-After of thirty days is not called again at once", async () => {
     const world = await createWorld();
     const controller = new AbortController();
     let tries = 0;
@@ -184,7 +184,7 @@ describe("long times", () => {
 });
 
 describe("outside any run", () => {
-  it("a try is bounded as well", async () => {
+  it("a try times out too", async () => {
     const slow = defineTool({
       name: "slow",
       schema: z.object({}),

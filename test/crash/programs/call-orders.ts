@@ -14,7 +14,7 @@ export interface CallOrdersInput {
   readonly limits?: Limits;
   readonly runId: string;
   readonly skus: readonly string[];
-  /** Meets the other program at the shop before it begins. */
+  /** Waits for the other program at the shop before it starts. */
   readonly meets?: boolean;
 }
 
