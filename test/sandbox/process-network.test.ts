@@ -1,4 +1,4 @@
-/** More than fifty ways to reach a listener of the host. The listener is the judge, not the exit code. */
+/** More than fifty ways to reach a listener of the host. The listener decides the result, not the exit code. */
 import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -180,7 +180,7 @@ describe("no process inside the sandbox reaches a listener of the host", () => {
     expect(outcome.text).toBe("inside\n");
   });
 
-  test("with the network on, the listener is reached and the rule is silent", async () => {
+  test("with the network on, the listener is reached and no rule reports it", async () => {
     const before = listeners.hits();
     const text = `import socket;print(socket.create_connection(("127.0.0.1",${listeners.port})).recv(99))`;
     const outcome = await attempt({
