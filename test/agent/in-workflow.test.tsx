@@ -1,4 +1,4 @@
-/** A smart agent as the agent of a task: its answers and calls are the task's, and so is what waits. */
+/** A smart agent as the agent of a task: its responses, calls and pending approvals belong to the task. */
 import { createRuntime, createSmartAgent, createSmithers, runWorkflow } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { expect, it } from "vitest";

@@ -7,8 +7,8 @@ import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntim
 
 const DAY_MS = 86_400_000;
 
-describe("the record", () => {
-  it("answers of models are deleted when the invoke has ended; the run with all its budgets when it is old", async () => {
+describe("the log", () => {
+  it("model responses are deleted when the invoke has ended; the run with all its budgets when it is old", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const runtime = await openRuntime(world, { clock });
@@ -32,7 +32,7 @@ describe("the record", () => {
     await expect(agent.invoke(ask("Look.", one.runId))).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
   });
 
-  it("one that was left for long is given up, and says so", async () => {
+  it("an invoke that was abandoned for long is given up, and reports it", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const runtime = await openRuntime(world, { clock });
@@ -47,7 +47,7 @@ describe("the record", () => {
     await expect(agent.invoke({ runId: "r1" })).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
   });
 
-  it("one run is driven by one at a time", async () => {
+  it("a run has one owner at a time", async () => {
     const world = await createWorld();
     const answered = Promise.withResolvers<string>();
     const first = await createAgent(world, [() => answered.promise]);
@@ -120,7 +120,7 @@ describe("the record", () => {
     await expect(agent.invoke(ask("Hi.", ""))).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID" });
   });
 
-  it("a run of any length is asked about, and found by its id", async () => {
+  it("a run with any number of messages works, and is found by its id", async () => {
     const world = await createWorld();
     const runtime = await openRuntime(world);
     let asked = 0;

@@ -180,7 +180,7 @@ describe("no process inside the sandbox reaches a listener of the host", () => {
     expect(outcome.text).toBe("inside\n");
   });
 
-  test("with the network on, the listener is reached and no rule reports it", async () => {
+  test("with the network on, a command reaches the listener", async () => {
     const before = listeners.hits();
     const text = `import socket;print(socket.create_connection(("127.0.0.1",${listeners.port})).recv(99))`;
     const outcome = await attempt({

@@ -56,7 +56,7 @@ describe("a store behind PgBouncer in transaction mode", () => {
     expect(shown).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
   });
 
-  test("uses names again where the address says so", async () => {
+  test("prepares by name if the address says so", async () => {
     const { address } = await bouncedAddress();
     const store = await open(`${address}?preparedStatements=true`);
     await store.read(() => all("SELECT name FROM toolwright_usage"));
@@ -71,7 +71,7 @@ test("a direct connection prepares by name, until the server refuses a name", as
   await read();
   const [name] = await preparedNames(store);
   expect(name).toMatch(/^toolwright_/);
-  // What a pooler does that this client does not notice: another server connection, without the statement.
+  // Simulates a pooler that silently switches to another server connection, without the statement.
   await store.transaction(() => change("DEALLOCATE ALL"), "normal").catch(() => undefined);
   expect(await read()).toEqual([]);
   expect(await preparedNames(store)).toEqual([]);
