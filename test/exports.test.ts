@@ -323,7 +323,7 @@ test("every subpath of the package is on this list", () => {
   expect(files.sort()).toEqual(Object.keys(EXPORTS).sort());
 });
 
-/** All that a program has loaded when it has imported a file. */
+/** Everything that an import of a file loads. */
 function urlsLoadedBy(file: string): string[] {
   const program = `
     import { registerHooks } from "node:module";

@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
   throw new Error("no free port was found");
 }
 
-// The server runs as another user when this is root, and that user has to read the files that are made for it.
+// As root, the server runs as another user, which must be able to read the files created here.
 process.umask(0o022);
 const databaseDir = await mkdtemp(join(tmpdir(), "toolwright-postgres-"));
 const password = randomBytes(18).toString("base64url");
@@ -68,7 +68,7 @@ try {
     console.log(JSON.stringify({ done: line }));
   }
 } catch (error) {
-  // A server that ends at once gives no reason; its log does.
+  // A server that exits at once reports no reason, but its log does.
   const reason = error instanceof Error ? error.message : log.slice(-3).join(" ");
   console.log(JSON.stringify({ failure: reason.replaceAll(/\s+/g, " ").trim() }));
 } finally {
