@@ -19,7 +19,7 @@ import { z } from "zod";
 
 console.log("noise of the config");
 const placed = () => (existsSync("ledger") ? readFileSync("ledger", "utf8").split("\\n").filter(Boolean) : []);
-// The service honours a key if it gets one.
+// The service honours keys where it gets one.
 const place = (sku, key) => {
   if (!placed().includes(key + " " + sku)) appendFileSync("ledger", (key ?? "blind") + " " + sku + "\\n");
   if (existsSync("crash")) {
@@ -64,7 +64,7 @@ export default {
           writeFileSync("started", ctx.idempotencyKey);
           await pause(20);
         }
-        // A client drops its progress listener as soon as it has the result.
+        // A client that has the result forgets at once who wanted to hear of the progress.
         while (!ctx.signal.aborted && !existsSync("heard")) await pause(20);
         return "done";
       },
