@@ -1,4 +1,4 @@
-/** Two copies of the package in one process: copies of one version work together, copies of two versions refuse each other. */
+/** Two copies of the package in one process: of one version they work together, of two versions they refuse each other. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Approvals in one or two commands: `up` prints the request, `--ask` prompts on a terminal, `approve --resume` resumes. */
+/** Approvals: `up` prints the request, `--ask` prompts on a terminal, `approve --resume` decides and resumes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

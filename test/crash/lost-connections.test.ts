@@ -1,4 +1,4 @@
-/** A database that drops its connections: calls fail and resume later, the process survives, and nothing happens twice. */
+/** A database that drops its connections: calls fail and resume later, and no effect happens twice. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { expect, test } from "vitest";

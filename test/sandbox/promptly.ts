@@ -1,6 +1,6 @@
 /**
- * Tests of deadlines. A busy machine may miss a deadline once; slow code misses it every time. Only a missed deadline is
- * retried: any other failure fails at once.
+ * Tests of deadlines. A busy machine may miss a deadline once; slow code misses it every time. Only a missed deadline
+ * is retried: any other failure fails at once.
  */
 const MOST_TRIES = 3;
 

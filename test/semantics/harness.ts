@@ -40,7 +40,7 @@ export interface World {
   /** A runtime on a connection of its own, as another process would have. */
   runtime(options?: RuntimeOptions): Promise<Runtime>;
   open(): Promise<Store>;
-  /** Marks every runtime so far as a dead process. Calls that it was running continue, but have no effect on the log. */
+  /** Marks every runtime so far as a dead process. Its running calls continue, but their results are ignored. */
   killAll(): Promise<void>;
   /** Reads any table. */
   rows(sql: string, ...parameters: SqlValue[]): Promise<readonly Row[]>;

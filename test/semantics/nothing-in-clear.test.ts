@@ -1,4 +1,4 @@
-/** Rule 37: values that `redact`, or the rule for `write` and `edit`, hides are nowhere in the store once the task has ended. */
+/** Rule 37: values hidden by `redact`, or by the rule for `write` and `edit`, leave the store when their task ends. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -220,7 +220,7 @@ function listed(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted().join("\n");
 }
 
-/** Exchanges each pair as fast as possible until it is disposed. Uses renameat2 with RENAME_EXCHANGE, which Node lacks. */
+/** Exchanges each pair as fast as possible until disposed. Uses renameat2 with RENAME_EXCHANGE, which Node lacks. */
 async function exchange(pairs: readonly (readonly [string, string])[]): Promise<AsyncDisposable> {
   const number = process.arch === "arm64" ? "276" : "316";
   const script = `
