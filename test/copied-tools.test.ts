@@ -1,4 +1,4 @@
-/** A copy of a tool is obeyed, or refused, by every consumer: what was added to guard it never gets lost. */
+/** Every consumer honours or refuses a copy of a tool: a guard that was added to the copy never gets lost. */
 import Anthropic from "@anthropic-ai/sdk";
 import { RunContext } from "@openai/agents";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -47,7 +47,7 @@ function createTill(): Till {
 const ARGS = { amount: 100 };
 const CALL = [{ toolName: "pay", input: ARGS, toolCallId: "id-1" }];
 
-/** Each has the tool called once with 100. */
+/** Each calls the tool once with 100. */
 const CONSUMERS: Readonly<Record<string, (tool: Pay, runtime: Runtime) => Promise<unknown>>> = {
   "runtime.call": (tool, runtime) => runtime.call(tool, ARGS, { runId: "r" }),
   "its own execute": (tool, runtime) => runtime.run({ runId: "r" }, () => tool.execute(ARGS)),
@@ -103,7 +103,7 @@ async function inAISDK(tools: Record<string, Tool>, runtime: Runtime): Promise<u
 
 type Change = (tool: Pay) => Readonly<Record<string, unknown>>;
 
-/** Each keeps a payment of 100 from being made. */
+/** Each prevents a payment of 100. */
 const GATES: Readonly<Record<string, Change>> = {
   "needsApproval: true": () => ({ needsApproval: true }),
   "a needsApproval function": () => ({ needsApproval: ({ amount }: { amount: number }) => amount > 10 }),
@@ -144,7 +144,7 @@ const COPIES: Readonly<Record<string, (tool: Pay, change: Readonly<Record<string
 async function paidBy(consumer: string, make: (till: Till) => Pay): Promise<readonly number[]> {
   await using runtime = createRuntime({ store: ":memory:" });
   const till = createTill();
-  // An error is an answer too: what counts is that no payment was made.
+  // An error is acceptable too, as long as no payment was made.
   await Promise.resolve()
     .then(() => CONSUMERS[consumer]?.(make(till), runtime))
     .catch(() => undefined);
@@ -152,15 +152,15 @@ async function paidBy(consumer: string, make: (till: Till) => Pay): Promise<read
 }
 
 describe.each(Object.keys(CONSUMERS))("%s", (consumer) => {
-  test("runs a copy in which nothing was changed", async () => {
+  test("runs an unchanged copy", async () => {
     for (const copy of Object.values(COPIES)) {
       expect(await paidBy(consumer, ({ pay }) => copy(pay, {}))).toEqual([100]);
     }
   });
 
-  test.each(Object.keys(GATES))("obeys or refuses a copy with %s", async (gate) => {
+  test.each(Object.keys(GATES))("honours or refuses a copy with %s", async (gate) => {
     for (const [name, copy] of Object.entries(COPIES)) {
-      // What a proxy neither lists nor is asked for cannot be seen.
+      // A property that a proxy does not list, and that is not read, is invisible.
       if (name === "a proxy" && gate === "an option that does not exist") continue;
       const paid = await paidBy(consumer, ({ pay }) => copy(pay, GATES[gate]?.(pay) ?? {}));
       expect(paid, name).toEqual([]);
@@ -191,7 +191,7 @@ describe("a copy with another execute", () => {
     ]);
   });
 
-  test("does not skip what guards another copy of the same tool", async () => {
+  test("does not skip the guard of another copy of the same tool", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createTill();
     const gated = { ...pay, needsApproval: true } as unknown as Pay;
@@ -200,7 +200,7 @@ describe("a copy with another execute", () => {
     expect(paid).toEqual([]);
   });
 
-  test("is passed what the AI SDK passes, and the context of the call", async () => {
+  test("receives the arguments of the AI SDK, and the context of the call", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const seen: [unknown, Record<string, unknown>][] = [];
     await runtime.call(guarded(createTill().pay, seen), ARGS, { runId: "r", toolCallId: "id-1" });
@@ -211,7 +211,7 @@ describe("a copy with another execute", () => {
     expect(options?.["runId"]).toBe("r");
   });
 
-  test("that calls the original twice makes two payments, each with a key of its own", async () => {
+  test("that calls the original twice makes two payments, each with its own key", async () => {
     const keys: unknown[] = [];
     const pay = defineTool({
       name: "pay",
@@ -229,7 +229,7 @@ describe("a copy with another execute", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test("keeps what the original hides from the log", async () => {
+  test("keeps the redaction of the original", async () => {
     const login = defineTool({
       name: "login",
       schema: z.object({ password: z.string() }),
@@ -243,7 +243,7 @@ describe("a copy with another execute", () => {
   });
 });
 
-test("a change of name, description and schema is what a model is shown", () => {
+test("a model receives the changed name, description and schema", () => {
   const { pay } = createTill();
   const copy = { ...pay, name: "pay_out", description: "Pays out", schema: z.object({ amount: z.int() }) };
   const [made] = Object.values(toAISDKTools([copy]));
@@ -267,11 +267,11 @@ test.each<[string, (pay: Pay) => object, RegExp]>([
   ["two schemas", (pay) => ({ ...pay, schema: z.object({}), inputSchema: z.object({}) }), /two schemas/],
   ["no function", (pay) => ({ ...pay, execute: "x" }), /no function as execute/],
   ["an unusable schema", (pay) => ({ ...pay, inputSchema: Promise.resolve({}) }), /is a promise/],
-])("a copy with %s is refused in words", (_what, copy, message) => {
+])("a copy with %s is refused with a message", (_what, copy, message) => {
   expect(() => fromTool(copy(createTill().pay))).toThrow(message);
 });
 
-test("a deep copy is refused in words", () => {
+test("a deep copy is refused with a message", () => {
   const { pay } = createTill();
   const symbol = Object.getOwnPropertySymbols(pay).find(
     (name) => name.description === "toolwright.tool.spec",
@@ -280,7 +280,7 @@ test("a deep copy is refused in words", () => {
   expect(() => fromTool({ ...pay, [symbol as symbol]: { ...spec } })).toThrow(/deep copy/);
 });
 
-test("a copy is one tool wherever it is used, and another one once it is changed again", () => {
+test("a copy is one tool wherever it is used, and a different one once it changes again", () => {
   const copy: Record<string, unknown> = { ...createTill().pay, timeoutMs: 5 };
   expect(fromTool(copy)).toBe(fromTool(copy));
   const before = fromTool(copy);
@@ -290,7 +290,7 @@ test("a copy is one tool wherever it is used, and another one once it is changed
   expect(fromTool({ ...pay })).toBe(pay);
 });
 
-test("an object for another loop that was changed is not taken for the tool behind it", async () => {
+test("a changed object for another loop is not treated as the original tool", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { pay, paid } = createTill();
   const [made] = toOpenAIAgentTools([pay]);
@@ -300,7 +300,7 @@ test("an object for another loop that was changed is not taken for the tool behi
   expect(paid).toEqual([]);
 });
 
-test("a copy of an agent is refused in words", () => {
+test("a copy of an agent is refused with a message", () => {
   const agent = createSmartAgent({ name: "helper", model: createScriptedModel([]), tools: [] });
   expect(fromTool(agent).name).toBe("helper");
   expect(() => fromTool({ ...agent, needsApproval: true })).toThrow(/copy of an agent/);

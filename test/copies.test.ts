@@ -1,4 +1,4 @@
-/** Two copies of the package in one process: of one version they work as one, of two versions they refuse to. */
+/** Two copies of the package in one process: of one version they work together, of two versions they refuse each other. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ test("rule 34: copies of two versions refuse each other by name, and nothing is 
   }
 });
 
-test("the version that copies are told apart by is that of the package", () => {
+test("copies are identified by the version of the package", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   expect(OWN_COPY.version).toBe(version);
 });

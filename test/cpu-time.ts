@@ -1,4 +1,4 @@
-/** What a piece of work costs this process: waiting for the machine, which others may keep busy, is not counted. */
+/** The CPU time of a piece of work, without the time that a busy machine makes it wait. */
 export function startCpuClock(): () => number {
   const before = process.cpuUsage();
   return () => {

@@ -1,4 +1,4 @@
-/** What the docs claim about the code, checked against the code. */
+/** Checks claims of the docs against the code. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Every example runs offline, against the built package, as a user would run it, and fails where its claim is not so. */
+/** Every example runs offline, against the built package, as a user would run it, and fails if its claim is false. */
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -56,14 +56,14 @@ test.each([
   ["refactor", ["refactor/model.ts", "sum * 0.9", "sum * 0.8"], 'Task "check" failed'],
   ["openai-agents", ["openai-agents.ts", "needsApproval: true,", ""], "AssertionError"],
   ["langchain", ["langchain.ts", 'runtime.run({ runId: "monday" }, answer)', "answer()"], "Mails: 2"],
-] as const)("%s fails where what it claims is not so", (name, change, words) => {
+] as const)("%s fails if its claim is false", (name, change, words) => {
   const folder = createFolder();
   const { status, stdout, stderr } = run(copyExamples(folder, ...change), name, folder);
   expect(stdout + stderr).toContain(words);
   expect(status).toBe(1);
 });
 
-test("refactor takes the real provider where there is a key", () => {
+test("refactor uses the real provider if there is a key", () => {
   const folder = createFolder();
   const examples = copyExamples(folder);
   const provider = join(folder, "node_modules/@ai-sdk/anthropic");
@@ -81,7 +81,7 @@ test("refactor takes the real provider where there is a key", () => {
   expect(stdout).toMatch(/"refactor" failed after 3 attempts: .*asked for claude-/);
 });
 
-test("refactor says what to install where there is a key and no provider", () => {
+test("refactor says what to install if there is a key but no provider", () => {
   const folder = createFolder();
   const examples = copyExamples(folder, "refactor/model.ts", "@ai-sdk/anthropic", "@ai-sdk/missing");
   const { status, stderr } = run(examples, "refactor", folder, { ANTHROPIC_API_KEY: "a key" });
@@ -98,7 +98,7 @@ function createFolder(): string {
   return folder;
 }
 
-/** In a folder of its own, so that nothing is left in the checkout. */
+/** Runs in its own folder, so that nothing is left in the checkout. */
 function run(examples: string, name: string, folder: string, env: Readonly<Record<string, string>> = {}) {
   const { ANTHROPIC_API_KEY: _key, ...rest } = process.env;
   const options = name === "refactor" ? ["--root-dir", folder] : [];

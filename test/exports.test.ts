@@ -1,4 +1,4 @@
-/** What the package offers, name by name: whoever adds or removes one changes it here, on purpose. */
+/** Every export of the package by name, so that an export is added or removed on purpose only. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -323,7 +323,7 @@ test("every subpath of the package is on this list", () => {
   expect(files.sort()).toEqual(Object.keys(EXPORTS).sort());
 });
 
-/** All that a program has loaded when it has imported a file. */
+/** Everything that an import of a file loads. */
 function urlsLoadedBy(file: string): string[] {
   const program = `
     import { registerHooks } from "node:module";

@@ -59,7 +59,7 @@ test("the command line reads and changes the store through src/operate only", ()
   expect(wrong).toEqual([]);
 });
 
-test("no two files import each other in a circle", () => {
+test("no import cycles", () => {
   const graph = new Map(
     files.map((file) => [
       file,

@@ -19,7 +19,7 @@ describe("a listener of a runtime, a workflow, an Effect, an agent and the Anthr
     "returns a thenable that throws",
     "calls a tool",
     "changes what it receives",
-  ])("that %s harms no run", async (fault) => {
+  ])("that %s affects no run", async (fault) => {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, fault]);
     expect(JSON.parse(stdout)).toEqual({
       results: [2, 3, 3, "Done.", "complete", false, "complete", false],
@@ -29,7 +29,7 @@ describe("a listener of a runtime, a workflow, an Effect, an agent and the Anthr
   });
 });
 
-it("progress that an MCP client does not take leaves the result of the call alone", async () => {
+it("progress that an MCP client refuses does not affect the result of the call", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const tool = defineTool({
     name: "talks",

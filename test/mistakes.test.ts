@@ -1,4 +1,4 @@
-/** What a new user reads after a typical mistake: what was expected, what came, and what to do next. */
+/** Error messages after typical mistakes of new users: what was expected, what was received, and what to do next. */
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -412,7 +412,7 @@ test("paths to hide are found in lists, unions, optional and renamed fields, and
   expect(() => defineTool({ ...base, schema: open, redact: { input: ["any"] } })).not.toThrow();
 });
 
-test("a copy, and a policy about a tool, are held to the same", () => {
+test("a copy, and a policy about a tool, are checked in the same way", () => {
   expect(() => fromTool(look, { redact: { input: ["p"] } })).toThrow("nothing would be hidden");
   expect(() => toTools([{ ...look, redact: { input: ["p"] } }])).toThrow("nothing would be hidden");
   expect(() =>

@@ -1,6 +1,6 @@
 /**
- * Every exported function that takes options, walked by its table: a misspelt name, a boolean that is none and a number that
- * is a text are refused by name. A new export is noticed, because it stands in neither list.
+ * Checks every exported function that takes options: a misspelt name, a value that is not a boolean and a text instead of a
+ * number are refused by name. A new export fails the test, because it is in neither list.
  */
 import { Client } from "@modelcontextprotocol/client";
 import { Command } from "commander";
@@ -54,7 +54,7 @@ import { RUN_WORKFLOW_OPTIONS } from "../src/workflow/run-options.ts";
 
 interface Surface {
   readonly checks: Readonly<Record<string, Check>>;
-  /** Options that are right, for those that are required. */
+  /** Valid values for the required options. */
   readonly base?: object;
   readonly give: (options: never) => unknown;
   readonly code?: string;
@@ -292,7 +292,7 @@ async function refusalOf({ give, base }: Surface, options: object): Promise<root
   throw new Error(`taken: ${JSON.stringify(options)}`);
 }
 
-/** A letter less in the middle: a name that no surface has. */
+/** Drops a letter in the middle: a name that no surface has. */
 function misspell(name: string): string {
   return `${name.slice(0, 2)}${name.slice(3)}`;
 }
@@ -301,7 +301,7 @@ describe.each(Object.entries(SURFACES))("%s", (_name, surface) => {
   const code = surface.code ?? "TOOL_OPTION_INVALID";
   const names = Object.keys(surface.checks);
 
-  it("refuses a misspelt option, with the one that was meant", async () => {
+  it("refuses a misspelt option, and suggests the right one", async () => {
     const name = names.find((one) => one.length > 4 && !names.includes(misspell(one))) ?? names[0] ?? "";
     const error = await refusalOf(surface, { [misspell(name)]: undefined });
     expect(error.code).toBe(code);
@@ -309,7 +309,7 @@ describe.each(Object.entries(SURFACES))("%s", (_name, surface) => {
     expect(error.message).toContain("Did you mean ");
   });
 
-  it("takes nothing but true and false where it asks for one of them", async () => {
+  it("accepts only true and false for a boolean option", async () => {
     const booleans = names.filter((name) => {
       const check = surface.checks[name] as Check;
       return accepts(check, true) && accepts(check, false);
@@ -324,7 +324,7 @@ describe.each(Object.entries(SURFACES))("%s", (_name, surface) => {
     }
   });
 
-  it("takes no text where it asks for a number", async () => {
+  it("accepts no text for a number option", async () => {
     const numbers = names.filter((name) => {
       const check = surface.checks[name] as Check;
       return accepts(check, 5) && !accepts(check, "5");
@@ -341,7 +341,7 @@ test("rule 33: no option that may be true is true by coercion", () => {
   const open = Object.entries(SURFACES).flatMap(([name, { checks }]) =>
     Object.entries(checks)
       .filter(([, check]) => accepts(check, true) && accepts(check, false))
-      // What takes anything at all holds a value of the caller's, such as an input or an output.
+      // An option that accepts anything holds a value of the caller, such as an input or an output.
       .filter(([, check]) => !accepts(check, Symbol.iterator))
       .filter(([, check]) => ["false", "no", 1].some((value) => accepts(check, value)))
       .map(([option]) => `${name}: ${option}`),

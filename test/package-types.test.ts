@@ -1,6 +1,6 @@
 /**
- * The declaration files as a stranger's compiler sees them: installed beside zod and commander only, without the types of
- * Node, with every declaration file checked, by TypeScript 5.9 and 7.
+ * The declaration files as a user's compiler sees them: installed with zod and commander only, without the types of Node,
+ * with every declaration file checked, by TypeScript 5.9 and 7.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,10 +33,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the compiler says about files of the stranger's. One run for all: most of it is reading the packages. */
+/** The compiler's errors for the user's files. One run for all, because reading the packages takes most of the time. */
 function compile(compiler: string, files: Readonly<Record<string, string>>): string {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  // The oldest library that zod takes: the package must not ask for a newer one.
+  // The oldest library that zod supports: the package must not require a newer one.
   const settings = [
     "--strict",
     "--noEmit",
@@ -62,7 +62,7 @@ const schema = z.object({ sku: z.string() });
 const runtime = createRuntime();
 `;
 
-/** Code of the newest page, and what its types promise. */
+/** Code of the newest page, and the types that it expects. */
 const FITS = `${PRELUDE}
 const wholeFoods = { placeOrder: async (order: { sku: string; idempotencyKey: string }) => ({ id: order.sku }) };
 export function page<S extends ZodType>(options: DefineToolOptions<S>): Tool { return defineTool(options); }
@@ -94,7 +94,7 @@ void runtime.call(tool, { sku: 5 });
 void runtime.close();
 `;
 
-/** Each mistake, and the part that the error has to point at, between « and ». */
+/** Each mistake, with the part that the error must point at between « and ». */
 const MISTAKES: readonly (readonly [code: string, message: RegExp])[] = [
   [
     `defineTool({ name: "x", schema, outputSchema: z.object({ id: z.string() }), execute: () => ({ «id»: 5 }) });`,
@@ -138,7 +138,7 @@ function subpaths(): string {
 }
 
 test.each(Object.entries(COMPILERS))(
-  "%s takes every subpath that needs no peer and the code of the pages, and points at mistakes",
+  "%s accepts every subpath that needs no peer and the code of the pages, and points at mistakes",
   { timeout: 120_000 },
   (_name, compiler) => {
     const start = `${PRELUDE}const search = defineTool({ name: "search", schema, execute: ({ sku }) => [sku] });\n`;

@@ -1,6 +1,6 @@
 /**
- * Where another user can read this project. PostgreSQL refuses to run as root, and some tests run as an ordinary user: for
- * them a checkout below a folder that only root may enter is copied to one that all may.
+ * A location where another user can read this project. PostgreSQL refuses to run as root, and some tests run as an ordinary
+ * user. For them, a checkout below a folder that only root may enter is copied to a readable one.
  */
 import { cpSync, mkdtempSync, rmSync, statSync, chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export function preparePublicRoot(): PublicRoot {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The program that runs this, where all can run it. */
+/** The current Node executable, in a location where every user can run it. */
 export function publicNode(root: string): string {
   const { execPath } = process;
   return execPath.startsWith(`${PROJECT}/`) ? join(root, execPath.slice(PROJECT.length + 1)) : execPath;

@@ -1,4 +1,4 @@
-/** Types follow from the schemas, with no cast; what would fail at run time is an error at compile time. */
+/** Types are inferred from the schemas without a cast; mistakes that fail at run time are compile errors. */
 import {
   createRuntime,
   createTool,
@@ -60,7 +60,7 @@ const shaped = createTool({
 
 declare const runtime: Runtime;
 
-describe("what a tool takes and gives", () => {
+describe("inputs and outputs of a tool", () => {
   it("defineTool: sent arguments in, the returned value out", () => {
     expectTypeOf<typeof search.execute>().parameter(0).toEqualTypeOf<Sent>();
     expectTypeOf<typeof search.execute>().returns.toEqualTypeOf<Promise<{ hits: string[] }>>();
@@ -79,7 +79,7 @@ describe("what a tool takes and gives", () => {
     expectTypeOf<typeof quick.execute>().returns.toEqualTypeOf<Promise<number>>();
   });
 
-  it("the outcome of runtime.call follows from the tool", () => {
+  it("the outcome of runtime.call is inferred from the tool", () => {
     const call = () => runtime.call(search, { text: "a", since: "2026" }, { runId: "r" });
     expectTypeOf(call).returns.toEqualTypeOf<Promise<Outcome<{ hits: string[] }>>>();
     const read = (outcome: Outcome<{ hits: string[] }>) => {

@@ -21,7 +21,7 @@ test.each<[string, z.ZodType, unknown]>([
   ["a union", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), { b: "x" }],
   ["a text", z.string(), "x"],
   ["a list", z.array(z.number()), [1]],
-])("%s is offered in a field, and taken out of it", (_what, zod, value) => {
+])("%s is wrapped in a field, and unwrapped again", (_what, zod, value) => {
   const schema = schemaOf(zod);
   const offered = toObjectSchema(schema);
   expect(offered).toMatchObject({ type: "object", required: ["input"] });

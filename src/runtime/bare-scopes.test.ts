@@ -8,7 +8,7 @@ function create(): BareScopes {
   return new BareScopes(runtime.host);
 }
 
-/** A call under a run id of its own. */
+/** A call under its own run id. */
 function call(scopes: BareScopes, runId: string, isCounted: boolean) {
   const { scope, close } = scopes.open({ runId }, () => "tool");
   if (isCounted) scope.indexes.assign("tool", { isCheck: false });
@@ -16,7 +16,7 @@ function call(scopes: BareScopes, runId: string, isCounted: boolean) {
   return scope;
 }
 
-it("forgets those in which nothing was counted, the one that was used least lately first", () => {
+it("forgets those without a count, least recently used first", () => {
   const scopes = create();
   const first = call(scopes, "first", false);
   const other = call(scopes, "other", false);
@@ -27,7 +27,7 @@ it("forgets those in which nothing was counted, the one that was used least late
   expect(call(scopes, "other", false)).not.toBe(other);
 });
 
-it("keeps those that know a count, and those in use", () => {
+it("keeps those with a count, and those in use", () => {
   const scopes = create();
   const counted = call(scopes, "counted", true);
   const inUse = scopes.open({ runId: "in use" }, () => "tool");

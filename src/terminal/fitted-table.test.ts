@@ -16,7 +16,7 @@ const widest = (table: ReturnType<typeof fitTable>): number =>
 describe("a table", () => {
   const row = [ID, "t".repeat(60), "m".repeat(60), "3 h ago"];
 
-  it("is as wide as its cells where they fit", () => {
+  it("is as wide as its cells if they fit", () => {
     const table = fitTable(COLUMNS, [["a", "b", "c", "1 s"]], 80);
     expect(table).toEqual({ head: "ID  TEXT  MORE  AGE", rows: ["a   b     c     1 s"] });
   });
@@ -28,19 +28,19 @@ describe("a table", () => {
     expect(table.rows[0]).toContain("…  3 h ago");
   });
 
-  it("leaves out what matters least where cutting is not enough", () => {
+  it("omits the least important columns if truncation is not enough", () => {
     const table = fitTable(COLUMNS, [row], 54);
     expect(table.head).toMatch(/^ID +TEXT +MORE$/);
     expect(widest(table)).toBeLessThanOrEqual(54);
   });
 
-  it("gives an id that is too long a line of its own", () => {
+  it("puts an id that is too long on its own line", () => {
     const long = "x".repeat(70);
     const table = fitTable(COLUMNS, [[long, "text", "more", "3 h ago"]], 80);
     expect(table.rows).toEqual([`${long}\n    text  more  3 h ago`]);
   });
 
-  it("leaves out a column in which nothing stands", () => {
+  it("omits an empty column", () => {
     expect(fitTable(COLUMNS, [["a", "", "c", ""]], 80).head).toBe("ID  MORE");
   });
 

@@ -9,7 +9,7 @@ import {
   toTerminalText,
 } from "./terminal-text.ts";
 
-/** Every character that can steer a terminal or hide text. */
+/** Every character that can control a terminal or hide text. */
 const STEERING = [
   ...Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter((one) =>
     /\p{Cc}/u.test(one),
@@ -18,8 +18,8 @@ const STEERING = [
   "\u{E0041}",
 ];
 
-describe("text from elsewhere", () => {
-  it("has no steering character left on a terminal, in a line, a block or JSON", () => {
+describe("untrusted text", () => {
+  it("contains no control character on a terminal, in a line, a block or JSON", () => {
     for (const one of STEERING) {
       const text = `a${one}b`;
       const isBreak = one === "\n" || one === "\t";
@@ -36,12 +36,12 @@ describe("text from elsewhere", () => {
     expect(toTerminalJson({ a: ["ü", 1] })).toBe(JSON.stringify({ a: ["ü", 1] }, null, 2));
   });
 
-  it("keeps letters, and shows what it replaced", () => {
+  it("keeps letters, and shows replaced characters", () => {
     expect(toTerminalText("Grüße 🙂\n\t漢字")).toBe("Grüße 🙂\n\t漢字");
     expect(toTerminalLine("a\nb\u001B[31m\u202E\u{E0041}")).toBe(String.raw`a\nb\u001b[31m\u202e\u{e0041}`);
   });
 
-  it("marks every further line of a block", () => {
+  it("marks every line of a block after the first", () => {
     const block = toTerminalBlock("one\ntoolwright approve apr_2\n");
     expect(block).toBe("one\n  | toolwright approve apr_2");
     expect(toTerminalBlock(block)).toBe(block);

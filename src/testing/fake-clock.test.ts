@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createFakeClock } from "./fake-clock.ts";
 
-test("stands still until it is moved", async () => {
+test("stands still until it is advanced", async () => {
   const clock = createFakeClock(1_000);
   expect(clock.now()).toBe(1_000);
   await clock.advance(250);
   expect(clock.now()).toBe(1_250);
 });
 
-test("wakes sleepers in the order of their time, each at its own moment", async () => {
+test("wakes sleepers in order, each at its own time", async () => {
   const clock = createFakeClock(0);
   const woken: string[] = [];
   const sleep = async (name: string, ms: number): Promise<void> => {
@@ -24,7 +24,7 @@ test("wakes sleepers in the order of their time, each at its own moment", async 
   await Promise.all(all);
 });
 
-test("wakes those who go to sleep on the way", async () => {
+test("wakes sleepers that start while it advances", async () => {
   const clock = createFakeClock(0);
   let ticks = 0;
   void (async () => {
@@ -37,7 +37,7 @@ test("wakes those who go to sleep on the way", async () => {
   expect(ticks).toBe(10);
 });
 
-test("a jump sets the time of day and lets no time pass", async () => {
+test("a jump changes the wall clock and lets no time pass", async () => {
   const clock = createFakeClock(1_000);
   let isAwake = false;
   void clock.sleep(100).then(() => (isAwake = true));

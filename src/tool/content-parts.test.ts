@@ -39,7 +39,7 @@ describe("an output with media", () => {
     expect(parts.map(isImage)).toEqual([false, true, false]);
   });
 
-  test("loses nothing that stands beside the content", () => {
+  test("keeps fields beside the content", () => {
     const content = [{ type: "image", data: PNG, mimeType: "image/png" }];
     expect(contentPartsOf({ content, structuredContent: { width: 3 } })).toEqual([
       image,
@@ -65,6 +65,6 @@ test.each<[string, unknown]>([
   ["data that is no base64", { type: "image", data: "a picture of a cat", mimeType: "image/png" }],
   ["a file without a media type", { type: "file", data: PNG }],
   ["bytes alone", bytes],
-])("%s is no content with media", (_name, output) => {
+])("%s is not content with media", (_name, output) => {
   expect(contentPartsOf(output)).toBeUndefined();
 });

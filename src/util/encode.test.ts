@@ -78,7 +78,7 @@ describe("values that cannot be stored are refused with their path", () => {
     expect(error.message).toContain(message);
   });
 
-  test("a long path is cut in the message", () => {
+  test("a long path is truncated in the message", () => {
     expect(refusalOf(nested(MAX_DEPTH + 1)).message).toMatch(/^.{200}… is nested/);
   });
 });
@@ -133,7 +133,7 @@ describe("a value that throws when it is read has another error than one that ca
     expect(error.message).toContain(message);
   });
 
-  test("what was thrown is the cause", () => {
+  test("the thrown value is the cause", () => {
     const cause = new Error("no a");
     const value = {
       get a(): never {
@@ -144,7 +144,7 @@ describe("a value that throws when it is read has another error than one that ca
   });
 });
 
-describe("values come back as they were", () => {
+describe("values come back unchanged", () => {
   test("as many levels and holes as are allowed", () => {
     expect(decode(encode(nested(MAX_DEPTH)))).toEqual(nested(MAX_DEPTH));
     const holes = decode(encode([1 as unknown].concat(sparse(MAX_HOLES)))) as unknown[];

@@ -8,7 +8,7 @@ import { ask, call, createAgent, createOrders, createWorld, eventsOf, user } fro
 const copy = (state: AgentState): AgentState => JSON.parse(JSON.stringify(state)) as AgentState;
 
 describe("approvals", () => {
-  it("a risky call waits, over a restart, and goes on when it is approved: by state and by run id", async () => {
+  it("a risky call waits across a restart, and resumes when it is approved: by state and by run id", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const first = await createAgent(world, [[call("order", { sku: "apple" }, "c1")]], { tools: [order] });
@@ -35,7 +35,7 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("without a runtime they are on toolwright.db, as the run is", async () => {
+  it("without a runtime they are stored in toolwright.db, like the run", async () => {
     const before = process.cwd();
     process.chdir(createFolder());
     try {
@@ -52,7 +52,7 @@ describe("approvals", () => {
     }
   });
 
-  it("can be awaited; a serialised state carries no decision; a state that was tampered with approves nothing", async () => {
+  it("can be awaited; a serialised state holds no decision; a tampered state approves nothing", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(world, [[call("order", { sku: "apple" })], "Done."], {
@@ -111,7 +111,7 @@ describe("approvals", () => {
     expect(placed).toEqual([]);
   });
 
-  it("two decisions on one paused state: one counts, the other is told so, nothing runs twice", async () => {
+  it("two decisions on one paused state: one counts, the other gets an error, nothing runs twice", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(world, [[call("order", { sku: "apple" })], "Done."], {
@@ -122,7 +122,7 @@ describe("approvals", () => {
     const yes = agent.resolveToolApproval(copy(state), { id, approved: true });
     const no = agent.resolveToolApproval(copy(state), { id, approved: false });
     const outcomes = await Promise.allSettled([agent.invoke(yes), agent.invoke(no)]);
-    // On a server either may be the first.
+    // On a server either may be first.
     const isApproved = outcomes[0].status === "fulfilled";
     const [counted, late] = isApproved ? outcomes : outcomes.toReversed();
     expect(counted).toMatchObject({ status: "fulfilled", value: { content: "Done." } });
@@ -160,7 +160,7 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("one id for several calls, in one answer and in the next, is several calls with an approval each", async () => {
+  it("one id for several calls, in one response and in the next, is several calls with one approval each", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const again = call("order", { sku: "apple" }, "x");
@@ -180,7 +180,7 @@ describe("approvals", () => {
     expect(approved).toBe(3);
   });
 
-  it("two invokes at the same time from one finished state are two branches", async () => {
+  it("two concurrent invokes from one finished state are two branches", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const { agent } = await createAgent(
@@ -195,18 +195,18 @@ describe("approvals", () => {
     expect(results.map(({ content }) => content)).toEqual(["ordered a", "ordered b", "ordered c"]);
     expect(new Set(results.map(({ runId }) => runId)).size).toBe(3);
     expect(placed.toSorted()).toEqual(["a", "b", "c"]);
-    // Each of them is found again, and nothing is ordered twice.
+    // Each of them is replayed, and nothing is ordered twice.
     const again = await Promise.all(["a", "b", "c"].map(invoke));
     expect(again.map(({ runId, content }) => [runId, content])).toEqual(
       results.map(({ runId, content }) => [runId, content]),
     );
     expect(placed).toHaveLength(3);
-    // And each goes on by itself.
+    // And each resumes by itself.
     expect(results.filter(({ runId }) => runId === state.runId)).toHaveLength(1);
   });
 
   it.each(["the run itself", "a branch"])(
-    "invokes at the same time with the same input share one turn of %s",
+    "concurrent invokes with the same input share one turn of %s",
     async (where) => {
       const world = await createWorld();
       const { placed, order } = createOrders();
@@ -224,7 +224,7 @@ describe("approvals", () => {
     },
   );
 
-  it("a branch finds the results of what it branched off from, and has a next invoke of its own", async () => {
+  it("a branch finds the results of its origin, and has its own next invoke", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const risky = createOrders({ needsApproval: true });
@@ -249,7 +249,7 @@ describe("approvals", () => {
     expect(next.state.toolHistory.map(({ toolName }) => toolName)).toContain("get_tool_response");
   });
 
-  it("one turn with approved, denied, pending, cached, failing and slow calls: each by itself, results in order", async () => {
+  it("one turn with approved, denied, pending, cached, failing and slow calls: each is independent, results are in order", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     let looks = 0;
@@ -340,7 +340,7 @@ describe("approvals", () => {
     ]);
   });
 
-  it("edited arguments are validated, and a reused call id with other arguments is asked about anew", async () => {
+  it("edited arguments are validated, and a reused call id with other arguments needs a new approval", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(
@@ -364,7 +364,7 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("a snapshot is resumed in another process", async () => {
+  it("another process resumes a snapshot", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const first = await createAgent(world, [[call("order", { sku: "apple" })]], {
@@ -386,7 +386,7 @@ describe("approvals", () => {
     [{ resolution: "happened", output: { sku: "apple" } }, "approved", 1],
     [{ resolution: "run-again" }, "approved", 2],
     [{ resolution: "give-up" }, "rejected", 1],
-  ] as const)("an interrupted call is answered by name: %j", async (answer, status, effects) => {
+  ] as const)("an interrupted call is settled by the decision %j", async (answer, status, effects) => {
     const world = await createWorld();
     let placed = 0;
     const order = createTool({
@@ -398,7 +398,7 @@ describe("approvals", () => {
       func: ({ sku }) => ((placed += 1) === 1 ? new Promise<{ sku: string }>(() => undefined) : { sku }),
     });
     const script = [[call("shop_order", { sku: "apple" })], "Done."];
-    // Not disposed of: its call never ends.
+    // Not disposed: its call never ends.
     const first = await createAgent(world, script, { tools: [order], runtime: await world.runtime() });
     void first.agent.invoke(ask("Order.", "r")).catch(() => undefined);
     await until(() => placed === 1);
@@ -408,7 +408,7 @@ describe("approvals", () => {
     const [pending] = state.pendingApprovals;
     expect(pending).toMatchObject({ kind: "replay", resolutions: ["happened", "run-again", "give-up"] });
     const id = pending?.id ?? "";
-    // At once: nothing was decided, and no state says so.
+    // Returns at once: nothing was decided, and no state says so.
     for (const approved of [true, false])
       expect(() => agent.resolveToolApproval(state, { id, approved })).toThrow(
         /"happened".*"run-again".*"give-up"/,
@@ -448,7 +448,7 @@ describe("approvals", () => {
   });
 });
 
-/** Orders what the last message names, then says so. */
+/** Orders the article that the last message names, then reports it. */
 function answerTo({ text, toolResults }: { text: string; toolResults: readonly unknown[] }) {
   const sku = /Order (\w)/.exec(text)?.[1] ?? "";
   return toolResults.length === 0 ? [call("order", { sku })] : `ordered ${sku}`;

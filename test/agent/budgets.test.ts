@@ -8,7 +8,7 @@ const step = createTool({ name: "step", schema: z.object({ n: z.number() }), fun
 const steps = (...numbers: number[]) => numbers.map((n) => call("step", { n }));
 
 describe("budgets", () => {
-  it("parallel calls cannot overshoot; then one answer is asked for without tools", async () => {
+  it("parallel calls cannot exceed them; then one response is requested without tools", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const { agent, model, events } = await createAgent(
@@ -32,7 +32,7 @@ describe("budgets", () => {
     expect(eventsOf(events, "budget")).toMatchObject([{ budget: "maxToolCalls" }]);
   });
 
-  it("a model that calls tools all the same is not heard", async () => {
+  it("tool calls of a model after a budget is spent do not run", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const { agent } = await createAgent(
@@ -47,7 +47,7 @@ describe("budgets", () => {
     expect(placed).toEqual(["a"]);
   });
 
-  it("survive a resume: what was used before a crash is used", async () => {
+  it("survive a resume: usage before a crash counts", async () => {
     const world = await createWorld();
     const limits = { maxToolCalls: 3, maxTotalOutputTokens: 1_000 };
     const first = await createAgent(world, [steps(1, 2), new Error("power cut")], { tools: [step], limits });
@@ -64,9 +64,9 @@ describe("budgets", () => {
     ]);
   });
 
-  it("tokens: as many as the answers on record had, over a resume", async () => {
+  it("tokens: counts those of the logged responses across a resume", async () => {
     const world = await createWorld();
-    // Each answer of the scripted model has 5.
+    // Each response of the scripted model has 5 tokens.
     const limits = { maxTotalOutputTokens: 15 };
     const first = await createAgent(world, [steps(1), steps(2), new Error("power cut")], {
       tools: [step],
@@ -83,7 +83,7 @@ describe("budgets", () => {
     });
   });
 
-  it("cost: of answers by the estimator and of tools by what they report, together", async () => {
+  it("cost: adds the estimated cost of responses and the reported cost of tools", async () => {
     const world = await createWorld();
     const pay = defineTool({
       name: "pay",
@@ -116,7 +116,7 @@ describe("budgets", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("tokens of a model that says nothing of them are counted by the agent", async () => {
+  it("tokens: the agent counts them if the model does not report them", async () => {
     const world = await createWorld();
     let asked = 0;
     const model = {
@@ -154,7 +154,7 @@ describe("budgets", () => {
     ["gives less than nothing", () => -1, "returned -1"],
     ["gives a promise", () => Promise.resolve(1), "returned a promise"],
   ])(
-    "an estimator that %s ends the invoke and not the run: the response is stored",
+    "an estimator that %s fails the invoke but not the run: the response is stored",
     async (_, costOf, said) => {
       const world = await createWorld();
       const limits = { maxCostUsd: 1 };
@@ -170,7 +170,7 @@ describe("budgets", () => {
     },
   );
 
-  it("time: what models and tools take together, without the time that it was down", async () => {
+  it("time: adds the time of models and tools, without downtime", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const limits = { maxWallClockMs: 10_000 };
@@ -206,7 +206,7 @@ describe("budgets", () => {
     expect(second.model.requests).toHaveLength(3);
   });
 
-  it("bytes of results: what they had together", async () => {
+  it("bytes: adds the sizes of all results", async () => {
     const world = await createWorld();
     const big = createTool({ name: "big", schema: z.object({ n: z.number() }), func: () => "x".repeat(600) });
     const { agent } = await createAgent(
@@ -223,7 +223,7 @@ describe("budgets", () => {
     });
   });
 
-  it("maxParallelTools holds", async () => {
+  it("maxParallelTools is enforced", async () => {
     const world = await createWorld();
     let now = 0;
     let most = 0;
@@ -235,7 +235,7 @@ describe("budgets", () => {
         most = Math.max(most, (now += 1));
         if (most === 2) met.resolve();
         await met.promise;
-        // Time for a third to come, where nothing keeps it out.
+        // Enough time for a third call to start, if the limit did not work.
         await new Promise((resolve) => setTimeout(resolve, 5));
         now -= 1;
         return "ok";

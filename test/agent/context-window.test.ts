@@ -1,4 +1,4 @@
-/** Whatever was said and however small the window is: these hold for every request. */
+/** Properties of every request, for random conversations and window sizes. */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
 import { createArchive } from "../../src/agent/context/archived-form.ts";
@@ -49,7 +49,7 @@ interface Played {
   steps: number;
 }
 
-/** Plays a run, and looks at each request of it. */
+/** Simulates a run, and checks each of its requests. */
 function play(seed: number, rounds: number, look: (played: Played) => void, trigger = TRIGGER): Played {
   const next = randoms(seed);
   const began: AgentMessage[] = [
@@ -106,7 +106,7 @@ describe("what is sent", () => {
     }
   });
 
-  it("always has the task, what was said last, and the exchange that is not answered yet, as they are", () => {
+  it("always has the task, the last message and the open exchange unchanged", () => {
     for (const seed of SEEDS) {
       play(seed, 40, ({ window, said, began }) => {
         const sent = new Set(window.messages);
@@ -119,7 +119,7 @@ describe("what is sent", () => {
     }
   });
 
-  it("has every result, or the handle that it is found by, or says how to list them", () => {
+  it("has every result, or its handle, or says how to list the handles", () => {
     for (const seed of SEEDS) {
       play(seed, 25, ({ window, said }) => {
         const text = JSON.stringify(window.messages).replaceAll("\\", "");
@@ -132,24 +132,24 @@ describe("what is sent", () => {
     }
   });
 
-  it("fits, unless what may not be touched does not", () => {
+  it("fits, unless the protected messages alone do not", () => {
     for (const seed of SEEDS) {
       play(seed, 40, ({ window, said, began }) => {
         const start = said.length > began ? said.findLastIndex(({ role }) => role === "assistant") : 0;
         const live = said.slice(start).reduce((sum, message) => sum + estimateTokens(message), 0);
-        // The summary with its handles is bounded, and small beside the window.
+        // The summary with its handles is bounded, and small compared to the window.
         expect(window.tokens).toBeLessThan(Math.max(TRIGGER, live + TRIGGER));
       });
     }
   });
 
-  it("changes seldom: most requests begin with what the one before began with", () => {
+  it("rarely changes: most requests share a prefix with the request before", () => {
     const { steps } = play(7, 400, () => undefined, 10 * TRIGGER);
     expect(steps).toBeGreaterThan(3);
     expect(steps).toBeLessThan(60);
   });
 
-  it("is the same when the steps on record are taken again", () => {
+  it("is the same when the logged steps are replayed", () => {
     for (const seed of SEEDS) {
       const { window, said } = play(seed, 30, () => undefined);
       const again = new ContextWindow(said.slice(0, 1), {
@@ -161,7 +161,7 @@ describe("what is sent", () => {
       });
       for (const message of said.slice(1)) again.onAdded(message, message);
       if (window.state !== null) again.apply(window.state);
-      // What was said last before the invoke is pinned only in the run that began with it.
+      // The last message before the invoke is pinned only in the run that started with it.
       const sent = new Set(window.messages.map((message) => JSON.stringify(message)));
       for (const message of again.messages) expect(sent.has(JSON.stringify(message))).toBe(true);
     }

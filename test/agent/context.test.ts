@@ -14,7 +14,7 @@ const sizeOf = ({ prompt }: ScriptedRequest): number => JSON.stringify(prompt).l
 const isSummary = ({ prompt }: ScriptedRequest): boolean =>
   JSON.stringify(prompt).includes("Summarise this part");
 
-/** Reads many reports, then one detail of the first by its handle, and answers with that. */
+/** Reads many reports, then one detail of the first by its handle, and returns that detail. */
 function researcher(reports: number, dieAfter = Infinity): ScriptedTurn[] {
   let done = 0;
   const turn = (request: ScriptedRequest) => {
@@ -38,7 +38,7 @@ function researcher(reports: number, dieAfter = Infinity): ScriptedTurn[] {
   return Array.from({ length: 300 }, () => turn);
 }
 
-/** Of the first report: the first handle that is shown. */
+/** The handle of the first report: the first one that is shown. */
 const handleIn = (seen: string): string => /executionId\\*":\\*"([A-Za-z0-9_-]{43})/.exec(seen)?.[1] ?? "";
 
 const WINDOW = 6_000;
@@ -49,7 +49,7 @@ const options: Partial<SmartAgentOptions> = {
 };
 
 describe("a long run under a small window", () => {
-  it("archives old results and leaves out old exchanges, and still finds a detail of the first result", async () => {
+  it("archives old results, omits old exchanges, and still finds a detail of the first result", async () => {
     const world = await createWorld();
     const { agent, model, events } = await createAgent(world, researcher(40), options);
     const result = await agent.invoke(ask("Read all reports. What is the code of the first?"));
@@ -63,7 +63,7 @@ describe("a long run under a small window", () => {
     expect(result.state.toolHistory[0]?.output).toContain("The code of report 1 is 7919");
   });
 
-  it("is killed on the way, twice, and goes on: nothing is read or asked for twice", async () => {
+  it("resumes after two crashes: nothing is read or requested twice", async () => {
     const world = await createWorld();
     const first = await createAgent(world, researcher(30, 12), options);
     await expect(first.agent.invoke(ask("Read.", "r1"))).rejects.toThrow("power cut");
@@ -85,7 +85,7 @@ describe("a long run under a small window", () => {
     expect(Number(rows[0]?.["n"])).toBe(30);
   });
 
-  it("without summaries what is left out is left out with its handles, and no model is asked", async () => {
+  it("without summaries it omits exchanges with their handles, and makes no model request", async () => {
     const world = await createWorld();
     const { agent, model } = await createAgent(world, researcher(40), { ...options, summarization: false });
     expect((await agent.invoke(ask("Read."))).content).toBe("The code of the first report is 7919.");
@@ -107,7 +107,7 @@ describe("a long run under a small window", () => {
     expect(state.context?.summary).toContain(state.toolHistory[0]?.executionId);
   });
 
-  it("a summary knows nothing that must not be stored", async () => {
+  it("a summary holds nothing that must not be stored", async () => {
     const world = await createWorld();
     const login = createTool({
       name: "login",
@@ -133,7 +133,7 @@ describe("a long run under a small window", () => {
     }
   });
 
-  it("asks for no summary when a budget is spent", async () => {
+  it("requests no summary when a budget is spent", async () => {
     const world = await createWorld();
     let left = 0;
     for (let maxToolCalls = 8; maxToolCalls < 14; maxToolCalls += 1) {
@@ -146,11 +146,11 @@ describe("a long run under a small window", () => {
       const last = events.filter(({ type }) => type === "summarization" || type === "metadata").at(-2);
       if (last?.type === "summarization" && last.messagesCompressed > 0) left += 1;
     }
-    // Something was left out for some of the last answers all the same.
+    // Some of the last requests still omit exchanges.
     expect(left).toBeGreaterThan(0);
   });
 
-  it("the next invoke goes on with what was left out left out", async () => {
+  it("the next invoke still omits what was left out", async () => {
     const world = await createWorld();
     const script = researcher(20);
     const { agent, model } = await createAgent(world, script, options);
@@ -163,7 +163,7 @@ describe("a long run under a small window", () => {
   });
 });
 
-describe("what may happen to results", () => {
+describe("results in a long run", () => {
   const fetchBig = createTool({
     name: "fetch",
     schema: z.object({ n: z.number(), body: z.string().optional() }),
@@ -183,7 +183,7 @@ describe("what may happen to results", () => {
     return JSON.stringify(model.requests.at(-1)?.prompt.slice(0, 5));
   }
 
-  it("archived with a summary by default, with bulk in the arguments digested", async () => {
+  it("are archived with a summary by default, with large arguments digested", async () => {
     const seen = await secondOf({});
     expect(seen).toContain("[archived: the result of fetch");
     expect(seen).toContain("__digest");
@@ -196,11 +196,11 @@ describe("what may happen to results", () => {
     [{ retentionByTool: { fetch: { input: "keep" as const } } }, "b".repeat(3_000)],
     [{ defaultPolicy: "keep_structured" as const }, "40 more"],
     [{ defaultPolicy: "drop" as const }, "returns all of it.]"],
-  ])("as %j says", async (policy, expected) => {
+  ])("follow the policy %j", async (policy, expected) => {
     expect(await secondOf(policy)).toContain(expected);
   });
 
-  it("a digest has the handle of its own call, also where the model uses one id for all", async () => {
+  it("a digest has the handle of its own call, even if the model reuses one id for all calls", async () => {
     const world = await createWorld();
     const bodies = ["a", "b", "c", "d"].map((letter) => letter.repeat(3_000));
     const { agent, model } = await createAgent(
@@ -218,7 +218,7 @@ describe("what may happen to results", () => {
     }
   });
 
-  it("a counter of one's own decides when", async () => {
+  it("are shortened only when a custom counter says so", async () => {
     const world = await createWorld();
     const { agent, events } = await createAgent(world, [...turns, "Done."], {
       tools: [fetchBig],
@@ -229,7 +229,7 @@ describe("what may happen to results", () => {
     expect(eventsOf(events, "summarization")).toEqual([]);
   });
 
-  it("what the model counts is believed when it is more than we think", async () => {
+  it("the model's own count is used if it is higher than the estimate", async () => {
     const world = await createWorld();
     const { agent, events, model } = await createAgent(world, [...turns, "Done."], {
       tools: [fetchBig],

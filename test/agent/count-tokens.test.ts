@@ -5,7 +5,7 @@ import { estimateTokens } from "../../src/util/estimate-tokens.ts";
 
 const said = (content: AgentMessage["content"]): AgentMessage => ({ role: "user", content });
 
-it("a model of OpenAI is counted for by its tokenizer, others by an estimate on the safe side", async () => {
+it("tokens of OpenAI models are counted by their tokenizer, others by a safe estimate", async () => {
   const words = said("The quick brown fox jumps over the lazy dog.");
   const exact = await createMessageCounter(undefined, "gpt-5.1");
   expect(exact(words)).toBe(10 + 4);
@@ -14,14 +14,14 @@ it("a model of OpenAI is counted for by its tokenizer, others by an estimate on 
   expect(estimated(words)).toBeGreaterThan(exact(words));
 });
 
-it("hostile texts are counted like any other, and soon", async () => {
+it("hostile texts are counted like any other, and quickly", async () => {
   const count = await createMessageCounter(undefined, "openai/gpt-5.1");
   expect(count(said("<|endoftext|> and <|im_start|>"))).toBeGreaterThan(4);
-  // Counted whole, this would take minutes.
+  // Counted as a whole, this would take minutes.
   expect(count(said("x".repeat(1_000_000)))).toBeGreaterThan(50_000);
 });
 
-it("a counter of one's own is used, unless it throws, gives no number, or there is more than text", async () => {
+it("a custom counter is used, unless it throws, returns no number, or the content is more than text", async () => {
   const count = await createMessageCounter((text) => {
     if (text === "bad") throw new Error("no");
     return text === "odd" ? Number.NaN : 7;
@@ -33,7 +33,7 @@ it("a counter of one's own is used, unless it throws, gives no number, or there 
   expect(count(image)).toBe(estimateTokens(image));
 });
 
-it("an image is what providers count for one, whatever its bytes", async () => {
+it("an image counts as providers count it, whatever its size in bytes", async () => {
   const count = await createMessageCounter(undefined, "claude-sonnet-5-5");
   const data = "A".repeat(3_000_000);
   const images: AgentMessage["content"][] = [

@@ -5,7 +5,7 @@ import type { ScriptedTurn } from "toolwright/testing";
 import { ask, call, createAgent, createWorld, eventsOf } from "./harness.ts";
 
 describe("events", () => {
-  it("are copies: what a listener does to them changes nothing", async () => {
+  it("are copies: a listener that changes them affects nothing", async () => {
     const world = await createWorld();
     const ran: unknown[] = [];
     const look = createTool({
@@ -36,7 +36,7 @@ describe("events", () => {
     expect(state.plan).toMatchObject({ todoList: [{ title: "look" }] });
   });
 
-  it("no answer is told of that is not on record", async () => {
+  it("no response is reported before it is stored", async () => {
     const world = await createWorld();
     const store = await world.open();
     let isFull = false;
@@ -62,7 +62,7 @@ describe("events", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("of an agent that is a tool are told to those who watch its caller, as its own", async () => {
+  it("of an agent used as a tool reach the listeners of its caller under its own name", async () => {
     const world = await createWorld();
     const heard: string[] = [];
     const plan = { operation: "write", todoList: [{ id: 1, title: "look" }] };
@@ -85,13 +85,13 @@ describe("events", () => {
         expect.objectContaining({ type: "finalAnswer", content: "Found it." }),
       ]),
     );
-    // It is streamed as its caller is.
+    // It streams because its caller does.
     expect(inner.model.requests[0]?.mode).toBe("stream");
     expect(eventsOf(outer.events, "finalAnswer")).toMatchObject([{ content: "Done." }]);
     expect(eventsOf(outer.events, "plan")).toEqual([]);
   });
 
-  it("do not show what is redacted, also where the arguments are sent inside of a field", async () => {
+  it("do not show redacted values, even if the arguments are nested in a field", async () => {
     const world = await createWorld();
     const pay = createTool({
       name: "pay",

@@ -1,4 +1,4 @@
-/** What the tests of the smart agent share: a store, a scripted model, and tools that count. */
+/** Helpers for the smart agent tests: a store, a scripted model, and tools that count their effects. */
 import {
   createRuntime,
   createSmartAgent,
@@ -15,7 +15,7 @@ import { createWorld, type World } from "../semantics/harness.ts";
 
 export { createWorld, type World };
 
-/** A runtime on a connection of its own, as another process would have. Gone after the test. */
+/** A runtime on its own connection, as another process would have. Disposed after the test. */
 export async function openRuntime(world: World, options: RuntimeOptions = {}): Promise<Runtime> {
   const runtime = createRuntime({ store: await world.open(), ...options });
   onTestFinished(() => runtime[Symbol.asyncDispose]());
@@ -29,7 +29,7 @@ export interface TestAgent {
   readonly runtime: Runtime;
 }
 
-/** An agent on a script, on a runtime of its own. */
+/** An agent with a scripted model, on its own runtime. */
 export async function createAgent(
   world: World,
   script: readonly ScriptedTurn[],

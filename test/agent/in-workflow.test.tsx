@@ -1,4 +1,4 @@
-/** A smart agent as the agent of a task: its answers and calls are the task's, and so is what waits. */
+/** A smart agent as the agent of a task: its responses, calls and pending approvals belong to the task. */
 import { createRuntime, createSmartAgent, createSmithers, runWorkflow } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createStorePath, rowsOf } from "../workflow/harness.ts";
 import { call, createOrders } from "./harness.ts";
 
-it("waits with its task, goes on in another runtime, and is asked nothing twice", async () => {
+it("waits with its task, resumes in another runtime, and requests no approval twice", async () => {
   const store = createStorePath();
   const { placed, order } = createOrders({ needsApproval: true });
   const model = createScriptedModel([[call("order", { sku: "apple" })], '{"orders": 1}']);

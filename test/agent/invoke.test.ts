@@ -14,7 +14,7 @@ import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntim
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
 import { createFolder, until } from "../workflow/harness.ts";
 
-/** As those see it who have no types. */
+/** The API as seen by callers without types. */
 type Loose = Record<keyof SmartAgent, (...given: unknown[]) => unknown>;
 
 const said = (part: object) => ({
@@ -28,7 +28,7 @@ function circular(): object {
 }
 
 describe("invoke", () => {
-  it("runs tools until the model answers, and shows what it did", async () => {
+  it("runs tools until the model answers, and returns the history", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const { agent, model, events } = await createAgent(
@@ -37,7 +37,7 @@ describe("invoke", () => {
       { tools: [order] },
     );
     const result = await agent.invoke(ask("Order apples and pears."));
-    // They run side by side: on a server either may be the first.
+    // They run concurrently: on a server either may be first.
     expect(placed.toSorted()).toEqual(["apple", "pear"]);
     const orderOf = (sku: string) => ({ order: placed.indexOf(sku) + 1, sku });
     expect(result).toMatchObject({ status: "finished", stop: "answer", content: "Both are ordered." });
@@ -74,7 +74,7 @@ describe("invoke", () => {
     expect((await world.log(result.runId)).map((row) => row["tool_name"])).toEqual(["order", "order"]);
   });
 
-  it("is answered from the record when it has ended, and refuses another input under its run id", async () => {
+  it("returns the recorded result once it has ended, and refuses another input under its run id", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const first = await createAgent(world, [[call("order", { sku: "apple" })], "Done."], { tools: [order] });
@@ -89,12 +89,12 @@ describe("invoke", () => {
     await expect(again.agent.invoke(ask("Something else.", "r1"))).rejects.toMatchObject({
       code: "TOOL_RUN_TAKEN",
     });
-    await expect(again.agent.invoke({ runId: "nobody" })).rejects.toMatchObject({
+    await expect(again.agent.invoke({ runId: "missing" })).rejects.toMatchObject({
       code: "TOOL_RUN_NOT_FOUND",
     });
   });
 
-  it("goes on where it was when its process dies: no answer is asked for twice, no call made twice", async () => {
+  it("resumes after its process dies: no response is requested twice, no call made twice", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const script = [
@@ -115,7 +115,7 @@ describe("invoke", () => {
     expect(result.state.toolHistory).toHaveLength(2);
   });
 
-  it("a new message after the end is a new invoke: plan and history stay, the same call is made again", async () => {
+  it("a new message after the end is a new invoke: plan and history stay, the same call runs again", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const plan = { operation: "write", todoList: [{ id: 1, title: "order" }] };
@@ -147,7 +147,7 @@ describe("invoke", () => {
     expect((await agent.invoke({ runId: one.runId })).messages).toEqual(two.messages);
   });
 
-  it("the same message on the same state is the same invoke: after a crash, and when it has ended", async () => {
+  it("the same message on the same state is the same invoke, after a crash and after the end", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const script = ["Hello.", [call("order", { sku: "apple" })], new Error("power cut")] as const;
@@ -165,7 +165,7 @@ describe("invoke", () => {
     expect(second.model.requests).toHaveLength(1);
   });
 
-  it("cache, breaker and budgets start anew with each invoke", async () => {
+  it("cache, breaker and budgets start fresh with each invoke", async () => {
     const world = await createWorld();
     let looks = 0;
     let fails = 0;
@@ -203,7 +203,7 @@ describe("invoke", () => {
     expect(Object.values(two.state.toolCache)).toEqual([{ toolName: "look", output: 2 }]);
   });
 
-  it("tools that are not offered and input that is no JSON are told to the model, which goes on", async () => {
+  it("the model receives an error for an unknown tool and for input that is not JSON, and continues", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const { agent, model } = await createAgent(
@@ -218,7 +218,7 @@ describe("invoke", () => {
     ]);
   });
 
-  it("what a listener throws ends nothing", async () => {
+  it("an error in a listener ends nothing", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const { agent } = await createAgent(world, [[call("order", { sku: "a" })], "Done."], {
@@ -262,7 +262,7 @@ describe("invoke", () => {
     expect((await third.agent.invoke({ runId: "r1" })).content).toBe("Fine.");
   });
 
-  it("what its caller does to messages later changes nothing, and those of a state cannot be changed", async () => {
+  it("later changes to the caller's messages have no effect, and the messages of a state are read-only", async () => {
     const world = await createWorld();
     const said = user("Hello.");
     const { agent } = await createAgent(world, ["Hi.", "Hi again."]);
@@ -277,7 +277,7 @@ describe("invoke", () => {
     expect(two).toMatchObject({ content: "Hi again.", runId: one.runId });
   });
 
-  it("streams the pieces of an answer as events", async () => {
+  it("streams the parts of a response as events", async () => {
     const world = await createWorld();
     const { agent, events, model } = await createAgent(world, ["Hello there."]);
     const { content } = await agent.invoke(ask("Hi."), { stream: true });
@@ -290,7 +290,7 @@ describe("invoke", () => {
     expect(model.requests[0]?.mode).toBe("stream");
   });
 
-  it("says what is wrong with what it is given", async () => {
+  it("reports invalid arguments", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const { agent } = await createAgent(world, [], { tools: [order] });
@@ -353,7 +353,7 @@ describe("invoke", () => {
     ],
     ["a tool without a name", (agent) => agent.asTool(), "needs a name"],
     ["nothing to generate from", (agent) => agent.generate(), "must have a prompt or messages"],
-  ])("says so when it is given %s", async (_, give, problem) => {
+  ])("refuses %s with a message", async (_, give, problem) => {
     const { agent } = await createAgent(await createWorld(), ["Hi."]);
     const { state } = await agent.invoke(ask("Hello."));
     const given = async (): Promise<unknown> => give(agent as never, state);
@@ -362,7 +362,7 @@ describe("invoke", () => {
   });
 });
 
-it("the inventory of a project's tools is in the system prompt, as it was when the invoke began", async () => {
+it("the inventory of a project's tools is in the system prompt, as of the start of the invoke", async () => {
   const rootDir = createFolder();
   const inventory = join(rootDir, ".toolwright/capabilities.md");
   mkdirSync(join(rootDir, ".toolwright"));

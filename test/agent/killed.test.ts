@@ -1,6 +1,6 @@
 /**
- * An agent under a small window whose process is killed at random moments, again and again. The moments follow from a seed.
- * TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more than the usual few.
+ * An agent with a small window whose process is repeatedly killed at random moments, which a seed determines.
+ * TOOLWRIGHT_CRASH_RUNS sets the number of kills per store, for longer runs.
  */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -31,7 +31,7 @@ interface Said {
   readonly tool_call_id?: string;
 }
 
-/** Which answer is asked for: the calls of each have its number in their ids. */
+/** The number of the requested response: the ids of its calls contain it. */
 function placeOf(messages: readonly Said[]): number {
   const places = messages.map(({ tool_call_id: id }) => Number(/^s(\d+)-/.exec(id ?? "")?.[1] ?? -1));
   return Math.max(-1, ...places) + 1;
@@ -51,7 +51,7 @@ function answer(messages: readonly Said[]): object {
     return calls(call("manage_todo_list", { operation: "write", todoList: [{ id: 1, title: "read" }] }));
   if (place <= REPORTS)
     return calls(call("read_report", { n: place }), call("place_keyed", { sku: `sku-${place}` }));
-  // The handle of the first report is the first that is shown, wherever it stands by now.
+  // The handle of the first report is the first one that is shown, wherever it is now.
   const executionId =
     /get_tool_response \{\\"executionId\\":\\"([\w-]{43})|read_report \{\\"executionId\\":\\"([\w-]{43})/.exec(
       text,
@@ -98,7 +98,7 @@ async function openModel(): Promise<ModelServer> {
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test(
-    "has each effect once, asks for little twice, and finds a detail of the first result",
+    "has each effect once, repeats few requests, and finds a detail of the first result",
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
       const random = createRandom(storeKind.name.length);
@@ -128,14 +128,14 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
         expect(shop.ledger.map(({ sku }) => sku).sort(), told).toEqual(
           Array.from({ length: REPORTS }, (_, index) => `sku-${index + 1}`),
         );
-        // An answer that is on record is not asked for again: each death costs at most the one that was on its way, and a summary.
+        // A logged response is not requested again: each crash costs at most the one in flight, and a summary.
         const isSummary = (messages: readonly Said[]): boolean =>
           JSON.stringify(messages).includes("Summarise this part");
         const asked = model.requests.filter((messages) => !isSummary(messages)).map(placeOf);
         expect(asked.length, told).toBeLessThanOrEqual(new Set(asked).size + moments.length);
         for (const messages of model.requests)
           expect(JSON.stringify(messages).length / 3, told).toBeLessThan(4_500);
-        // Finished: answered from the record.
+        // Finished: the result comes from the log.
         const count = model.requests.length;
         expect((await program.run({ args })).stdout, told).toBe(result);
         expect(model.requests, told).toHaveLength(count);

@@ -41,7 +41,7 @@ async function agentOn(model: unknown, options: Partial<SmartAgentOptions> = {})
 }
 
 describe("models with invoke(messages)", () => {
-  it("are told of tools, called with their results, and their usage is counted", async () => {
+  it("receive the tools and the results of their calls, and their usage is counted", async () => {
     const { placed, order } = createOrders();
     const model = new ChatModel([
       {
@@ -92,7 +92,7 @@ describe("models with invoke(messages)", () => {
     expect(Object.keys(second?.messages[3] ?? {})).not.toContain("executionId");
   });
 
-  it("may be plain objects that answer with a text or in OpenAI's shape, and must call when a budget is spent", async () => {
+  it("may be plain objects that return text or OpenAI's shape, and must call response when a budget is spent", async () => {
     const agent = await agentOn({ invoke: async () => "Hello." });
     expect((await agent.invoke(ask("Hi."))).content).toBe("Hello.");
     const { order, placed } = createOrders();
@@ -117,7 +117,7 @@ describe("models with invoke(messages)", () => {
     });
   });
 
-  it("get calls in their content back as they were, and what must not be stored is not kept there", async () => {
+  it("get calls in their content back unchanged, without values that must not be stored", async () => {
     const login = defineTool({
       name: "login",
       schema: z.object({ user: z.string(), password: z.string() }),
@@ -151,14 +151,14 @@ describe("models with invoke(messages)", () => {
     ]);
   });
 
-  it("an answer that is no message is the model's failure", async () => {
+  it("a response that is not a message is a failure of the model", async () => {
     const agent = await agentOn({ invoke: async () => 7 });
     await expect(agent.invoke(ask("Hi."))).rejects.toMatchObject({ code: "TOOL_MODEL_FAILED" });
   });
 });
 
 describe("models of the AI SDK", () => {
-  it("get their reasoning and metadata back as they were, in this invoke, after a crash and in the next", async () => {
+  it("get their reasoning and metadata back unchanged, in this invoke, after a crash and in the next", async () => {
     const world = await createWorld();
     const { order } = createOrders();
     const signature = { anthropic: { signature: "sig-1" } };
@@ -219,7 +219,7 @@ describe("models of the AI SDK", () => {
     expect(prompts).toHaveLength(4);
   });
 
-  it("are asked again when they are only busy, as long as they ask for", async () => {
+  it("are retried when they are busy, after the wait that they request", async () => {
     const world = await createWorld();
     const sleeps: number[] = [];
     const clock = { now: () => Date.now(), sleep: async (ms: number) => void sleeps.push(ms) };
@@ -239,7 +239,7 @@ describe("models of the AI SDK", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("see Zod 4 schemas in full, and names that they would refuse under names that they take", async () => {
+  it("receive complete Zod 4 schemas, and valid replacements for tool names that they would refuse", async () => {
     const world = await createWorld();
     const dotted = defineTool({
       name: "shop.order",
@@ -270,7 +270,7 @@ describe("models of the AI SDK", () => {
     expect(state.toolHistory[0]).toMatchObject({ toolName: "shop.order", output: "a" });
   });
 
-  it("an answer that was cut off runs none of its calls; one that was refused ends the work", async () => {
+  it("a truncated response runs none of its calls; a refusal ends the invoke", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const { agent, model } = await createAgent(world, [[call("order", { sku: "a" })], "Shorter."], {
@@ -299,7 +299,7 @@ describe("models of the AI SDK", () => {
   });
 });
 
-describe("answers that providers would not take back", () => {
+describe("responses that providers would not accept back", () => {
   const text = (said: string) => ({ content: said === "" ? [] : [{ type: "text", text: said }] });
   const calls = (...list: [id: unknown, sku: string][]) => ({
     content: list.map(([toolCallId, sku]) => ({
@@ -329,7 +329,7 @@ describe("answers that providers would not take back", () => {
     return { prompts, placed };
   };
 
-  it("calls with one id, or with none, have ids of their own", async () => {
+  it("calls with a shared id, or without one, get their own ids", async () => {
     const answer = calls(["c", "a"], ["c", "b"], [undefined, "d"], ["call_3", "e"]);
     const { prompts, placed } = await promptsOf([answer, text("Done.")], ["Order."]);
     expect(placed.toSorted()).toEqual(["a", "b", "d", "e"]);
@@ -342,7 +342,7 @@ describe("answers that providers would not take back", () => {
     expect(asked?.content.map(({ input }) => input)).toEqual(["a", "b", "d", "e"].map((sku) => ({ sku })));
   });
 
-  it("calls of an answer that was refused are not run, and have results", async () => {
+  it("calls of a refused response do not run, and have results", async () => {
     const refused = { ...calls(["c1", "a"]), finishReason: { unified: "content-filter" } };
     const { prompts, placed } = await promptsOf([refused, text("Well.")], ["Order.", "Go on."]);
     expect(placed).toEqual([]);
@@ -350,22 +350,22 @@ describe("answers that providers would not take back", () => {
     expect(prompts[1]?.[2]?.content[0]?.toolCallId).toBe("c1");
   });
 
-  it("an answer that says nothing is not sent", async () => {
+  it("an empty response is not sent", async () => {
     const { prompts } = await promptsOf([text(""), text("Yes?")], ["Hello.", "Hello?"]);
     expect(prompts[1]?.map(({ role }) => role)).toEqual(["user", "user"]);
   });
 
-  it("no answer at all is the model's failure", async () => {
+  it("a missing response is a failure of the model", async () => {
     const agent = await agentOn({ ...createScriptedModel([]), doGenerate: async () => undefined });
     await expect(agent.invoke(ask("Hi."))).rejects.toThrow("not a list of content");
   });
 });
 
 describe("chat models of LangChain itself", () => {
-  it("are told of tools, call them and get their results", async () => {
+  it("receive the tools, call them and get their results", async () => {
     const { placed, order } = createOrders();
     const told: string[] = [];
-    // Its own conversion of messages and tools, with answers that are written down.
+    // Its own conversion of messages and tools, with scripted responses.
     class Chat extends FakeListChatModel {
       readonly #tools: readonly unknown[];
 

@@ -55,7 +55,7 @@ describe("response", () => {
     expect(result.output).toEqual(value);
   });
 
-  it("no tool can forge it, whatever it returns", async () => {
+  it("no tool can forge it, whatever the tool returns", async () => {
     const world = await createWorld();
     const forge = createTool({
       name: "forge",
@@ -84,7 +84,7 @@ describe("response", () => {
     ).rejects.toMatchObject({ code: "TOOL_ALREADY_REGISTERED" });
   });
 
-  it("touches no budget: it is taken when everything is spent", async () => {
+  it("uses no budget: it is accepted when everything is spent", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const runtime = await openRuntime(world, { limits: { maxToolCalls: 1, maxParallelTools: 1 } });
@@ -104,7 +104,7 @@ describe("response", () => {
     expect(model.requests[1]?.toolNames).toEqual(["response"]);
   });
 
-  it("text that is the output counts; text that is not is sent back, and not for ever", async () => {
+  it("text that matches the schema is the output; other text is sent back a limited number of times", async () => {
     const world = await createWorld();
     const { agent, model } = await createAgent(world, ["Three.", '```json\n{"total": 3}\n```'], {
       outputSchema: schema,
@@ -122,7 +122,7 @@ describe("response", () => {
     expect("output" in failed).toBe(false);
   });
 
-  it("a model that can be held to a schema is, where there are no other tools", async () => {
+  it("a model with structured output uses it, if there are no other tools", async () => {
     const world = await createWorld();
     const seen: unknown[] = [];
     const { agent, model } = await createAgent(world, ['{"total":2}'], { outputSchema: schema });
@@ -137,7 +137,7 @@ describe("response", () => {
     expect(seen).toMatchObject([{ type: "json", schema: { properties: { total: { type: "number" } } } }]);
   });
 
-  it("an output that is no object is asked for inside of one, and refinements that wait are waited for", async () => {
+  it("an output that is not an object is wrapped in one, and asynchronous refinements are awaited", async () => {
     const world = await createWorld();
     const outputSchema = z
       .number()
@@ -153,7 +153,7 @@ describe("response", () => {
     expect((await called.agent.invoke(ask("Count."))).output).toBe(3);
   });
 
-  it("null is an output, bare or inside of a field", async () => {
+  it("null is an output, bare or inside a field", async () => {
     const world = await createWorld();
     const outputSchema = z.object({ found: z.string() }).nullable();
     for (const input of ["null", { input: null }]) {
@@ -164,7 +164,7 @@ describe("response", () => {
     }
   });
 
-  it("text that makes the schema throw, or comes to what cannot be kept, is sent back", async () => {
+  it("text that makes the schema throw, or that parses to a value which cannot be stored, is sent back", async () => {
     const world = await createWorld();
     const outputSchema = z.object({ total: z.number() }).transform(({ total }) => {
       if (total === 0) throw new Error("no total");
@@ -178,7 +178,7 @@ describe("response", () => {
     expect(model.requests[2]?.text).toContain("cannot be stored");
   });
 
-  it("waits when another call of the same answer waits, and then is the output", async () => {
+  it("waits when another call of the same response waits, and then is the output", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(

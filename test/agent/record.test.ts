@@ -1,4 +1,4 @@
-/** What stays on record, for how long, and who may go on with it. */
+/** What an agent run stores, for how long, and who may resume it. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, createTool, runAgentLoop } from "toolwright";
@@ -7,8 +7,8 @@ import { ask, call, createAgent, createOrders, createWorld, eventsOf, openRuntim
 
 const DAY_MS = 86_400_000;
 
-describe("the record", () => {
-  it("answers of models are deleted when the invoke has ended; the run with all its budgets when it is old", async () => {
+describe("the log", () => {
+  it("model responses are deleted when the invoke has ended; the run with all its budgets when it is old", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const runtime = await openRuntime(world, { clock });
@@ -32,7 +32,7 @@ describe("the record", () => {
     await expect(agent.invoke(ask("Look.", one.runId))).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
   });
 
-  it("one that was left for long is given up, and says so", async () => {
+  it("an invoke that was abandoned for long is given up, and reports it", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const runtime = await openRuntime(world, { clock });
@@ -47,7 +47,7 @@ describe("the record", () => {
     await expect(agent.invoke({ runId: "r1" })).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
   });
 
-  it("one run is driven by one at a time", async () => {
+  it("a run has one owner at a time", async () => {
     const world = await createWorld();
     const answered = Promise.withResolvers<string>();
     const first = await createAgent(world, [() => answered.promise]);
@@ -59,7 +59,7 @@ describe("the record", () => {
     expect((await running).content).toBe("Yes.");
   });
 
-  it("with other tools a resume goes on live, and what was done is not done again", async () => {
+  it("with other tools a resume continues live, and completed calls are not repeated", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const first = await createAgent(world, [[call("order", { sku: "apple" })], new Error("power cut")], {
@@ -76,7 +76,7 @@ describe("the record", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("an interrupted call that nobody can tell about is asked about, and a person may say that it happened", async () => {
+  it("an interrupted call in doubt waits for approval, and the approver may say that it happened", async () => {
     const world = await createWorld();
     const blind = createTool({
       name: "blind",
@@ -120,7 +120,7 @@ describe("the record", () => {
     await expect(agent.invoke(ask("Hi.", ""))).rejects.toMatchObject({ code: "TOOL_OPTION_INVALID" });
   });
 
-  it("a run of any length is asked about, and found by its id", async () => {
+  it("a run with any number of messages works, and is found by its id", async () => {
     const world = await createWorld();
     const runtime = await openRuntime(world);
     let asked = 0;

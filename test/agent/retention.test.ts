@@ -1,4 +1,4 @@
-/** Rule 30 for agents: what was kept for them goes with their run. */
+/** Rule 30 for agents: their stored data is deleted with their run. */
 import { createRuntime, defineTool } from "toolwright";
 import { createFakeClock } from "toolwright/testing";
 import { expect, test } from "vitest";

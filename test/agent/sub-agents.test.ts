@@ -7,7 +7,7 @@ import { ask, call, createAgent, createOrders, createWorld } from "./harness.ts"
 const schema = z.object({ ordered: z.string() });
 
 describe("an agent as a tool of another", () => {
-  it("does its work inside of the call, on record, and its output is the result", async () => {
+  it("does its work inside the call, logs it, and returns its output as the result", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const model = createScriptedModel([
@@ -30,7 +30,7 @@ describe("an agent as a tool of another", () => {
     expect(result.state.toolHistory.map(({ toolName }) => toolName)).toEqual(["buyer"]);
   });
 
-  it("goes on inside after a crash: neither its answers nor its calls are repeated", async () => {
+  it("resumes after a crash: neither its responses nor its calls are repeated", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const inner = (script: ScriptedTurn[]) => {
@@ -56,7 +56,7 @@ describe("an agent as a tool of another", () => {
     expect(again.model.requests).toHaveLength(1);
   });
 
-  it("a call inside that waits is shown, makes the outer call wait, and goes on when it is decided", async () => {
+  it("a pending call inside it is shown, makes the outer call wait, and resumes when it is decided", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const model = createScriptedModel([[call("order", { sku: "apple" })], "I bought it."]);
@@ -85,7 +85,7 @@ describe("an agent as a tool of another", () => {
     expect(outer.model.requests[1]?.toolResults).toEqual([{ toolName: "buyer", output: "I bought it." }]);
   });
 
-  it("what waits far inside is shown with the call of the agent that it is in, and each shows its own", async () => {
+  it("a deeply nested pending call is shown with the call of its agent, and each agent shows its own", async () => {
     const world = await createWorld();
     const { order } = createOrders({ needsApproval: true });
     const told: Record<string, unknown[]> = {};
@@ -109,7 +109,7 @@ describe("an agent as a tool of another", () => {
     );
     const { state } = await outer.agent.invoke(ask("Buy."));
     const waiting = state.pendingApprovals.map(({ args, toolCallId }) => [args, toolCallId]);
-    // Those of one agent inside are asked for at once: the store may have them in any order.
+    // The approvals of one inner agent are requested concurrently: the store may list them in any order.
     expect(waiting.slice(0, 2)).toEqual(
       expect.arrayContaining([
         [{ sku: "pear" }, "c1"],
@@ -138,7 +138,7 @@ describe("an agent as a tool of another", () => {
       limits: { maxToolCalls: 3 },
     });
     const result = await outer.agent.invoke(ask("Buy."));
-    // One is the call of the buyer itself.
+    // One of them is the call of the buyer itself.
     expect(placed).toHaveLength(2);
     expect(result).toMatchObject({ budget: "maxToolCalls", content: "Enough." });
     expect(model.requests[1]?.toolNames).toEqual([]);
@@ -156,7 +156,7 @@ describe("an agent as a tool of another", () => {
     expect(tokens.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, true, false]);
   });
 
-  it("keeps to limits of its own", async () => {
+  it("respects its own limits", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const model = createScriptedModel([["a", "b", "c"].map((sku) => call("order", { sku })), "One."]);
@@ -173,7 +173,7 @@ describe("an agent as a tool of another", () => {
     expect(model.requests[1]?.toolNames).toEqual([]);
   });
 
-  it("two in parallel do not take each other's answers", async () => {
+  it("two in parallel do not swap responses", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
     const model = createScriptedModel(
@@ -197,7 +197,7 @@ describe("an agent as a tool of another", () => {
     expect(placed.toSorted()).toEqual(["apple", "pear"]);
   });
 
-  it("one without a name cannot be a tool", async () => {
+  it("an agent without a name cannot be a tool", async () => {
     const world = await createWorld();
     const nameless = createSmartAgent({ model: createScriptedModel([]) });
     await expect(createAgent(world, [], { tools: [nameless] })).rejects.toMatchObject({
@@ -206,7 +206,7 @@ describe("an agent as a tool of another", () => {
     expect(() => nameless.asTool({})).toThrow("needs a name");
   });
 
-  it("is part of its caller's run, whatever runtime it was made with", async () => {
+  it("is part of its caller's run, whatever runtime it was created with", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const inner = await createAgent(world, [[call("order", { sku: "apple" })], "Bought."], {
@@ -227,7 +227,7 @@ describe("an agent as a tool of another", () => {
     expect(outer.model.requests[1]?.toolResults).toEqual([{ toolName: "buyer", output: "Bought." }]);
   });
 
-  it("called outside of any run it cannot wait, and says so", async () => {
+  it("cannot wait outside any run, and reports it", async () => {
     const world = await createWorld();
     const { order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(world, [[call("order", { sku: "apple" })]], { tools: [order] });
@@ -236,7 +236,7 @@ describe("an agent as a tool of another", () => {
     });
   });
 
-  it("holds its own limit of bytes, which is not its caller's", async () => {
+  it("has its own byte limit, separate from its caller's", async () => {
     const world = await createWorld();
     const look = defineTool({
       name: "look",
@@ -259,7 +259,7 @@ describe("an agent as a tool of another", () => {
     expect(outer.model.requests[2]?.toolResults).toMatchObject([{ toolName: "look" }]);
   });
 
-  it("has the name of the agent, unless it is given another", async () => {
+  it("has the name of the agent, unless another is given", async () => {
     const { agent } = await createAgent(await createWorld(), [], { name: "buyer" });
     expect(agent.asTool({ description: "Buys." })).toMatchObject({ name: "buyer", description: "Buys." });
     expect(agent.asTool({ name: "shopper" }).name).toBe("shopper");

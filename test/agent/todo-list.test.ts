@@ -4,7 +4,7 @@ import { ask, call, createAgent, createWorld, eventsOf } from "./harness.ts";
 const todo = (input: object) => call("manage_todo_list", input);
 const item = (id: number | string, more: object = {}) => ({ id, title: `step ${id}`, ...more });
 
-/** What each of these calls is answered, one after the other. */
+/** The results of these calls, made in sequence. */
 async function answersOf(
   inputs: readonly object[],
 ): Promise<{ answers: unknown[]; plan: unknown; events: unknown[] }> {
@@ -25,7 +25,7 @@ async function answersOf(
 }
 
 describe("manage_todo_list", () => {
-  it("write, update and read; every answer has the version and the list", async () => {
+  it("writes, updates and reads; every result has the version and the list", async () => {
     const { answers, plan, events } = await answersOf([
       { operation: "read" },
       { operation: "write", todoList: [item(1), item(2)], expectedVersion: 0 },
@@ -74,7 +74,7 @@ describe("manage_todo_list", () => {
     ]);
   });
 
-  it("refuses what is stale, for write and for update, and says what is there now", async () => {
+  it("refuses a stale write or update, and returns the current list", async () => {
     const { answers, plan } = await answersOf([
       { operation: "write", todoList: [item(1)] },
       { operation: "write", todoList: [item(9)], expectedVersion: 0 },
@@ -119,7 +119,7 @@ describe("manage_todo_list", () => {
     expect(plan).toBeNull();
   });
 
-  it("refuses updates of items that are not there, or that would leave two in progress", async () => {
+  it("refuses updates of missing items, and updates that would leave two in progress", async () => {
     const { answers } = await answersOf([
       { operation: "write", todoList: [item(1, { status: "in-progress" }), item(2)] },
       { operation: "update", todoList: [{ id: 3, status: "completed" }] },
@@ -135,7 +135,7 @@ describe("manage_todo_list", () => {
     ]);
   });
 
-  it("two updates in one answer with one version: one counts", async () => {
+  it("of two updates in one response with one version, one counts", async () => {
     const world = await createWorld();
     const { agent, model } = await createAgent(world, [
       [todo({ operation: "write", todoList: [item(1)] })],
@@ -152,7 +152,7 @@ describe("manage_todo_list", () => {
     expect(state.planVersion).toBe(2);
   });
 
-  it("the plan is there after a crash", async () => {
+  it("keeps the plan after a crash", async () => {
     const world = await createWorld();
     const script = [[todo({ operation: "write", todoList: [item(1)] })], new Error("power cut")];
     const first = await createAgent(world, script);
@@ -166,7 +166,7 @@ describe("manage_todo_list", () => {
     expect(state.plan).toMatchObject({ version: 2, todoList: [{ id: 1, status: "completed" }] });
   });
 
-  it("goes on with the plan when its process dies between two changes of one answer", async () => {
+  it("resumes the plan when its process dies between two changes of one response", async () => {
     const world = await createWorld();
     const abort = new AbortController();
     const changes = [

@@ -15,7 +15,7 @@ interface Page {
   readonly totalChars: number;
 }
 
-/** Some random text with characters of two units, lines of all lengths, and half characters. */
+/** Random text with surrogate pairs, lines of all lengths, and lone surrogates. */
 function randomText(seed: number): string {
   const pieces = ["a", "\n", "é", "😀", "\ud83d", "\ude00", "𝔘", "word ", "\r\n", "中"];
   let state = seed;
@@ -24,7 +24,7 @@ function randomText(seed: number): string {
 }
 
 describe("paging", () => {
-  it("all pages one after the other are the text, whatever it is and however large a page is", () => {
+  it("all pages together are the text, for any text and page size", () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const text = randomText(seed);
       const limit = (seed % 9) + 1;
@@ -33,7 +33,7 @@ describe("paging", () => {
         const page: Page = cutChars(text, offset, limit);
         joined += page.content;
         expect(page.nextOffset === null || page.nextOffset > offset).toBe(true);
-        // No page begins or ends inside a character.
+        // No page starts or ends inside a character.
         if (text.isWellFormed()) expect(page.content.isWellFormed()).toBe(true);
         offset = page.nextOffset;
       }
@@ -48,7 +48,7 @@ describe("paging", () => {
     }
   });
 
-  it("a page by lines that would be too long has fewer lines; a line that is too long is read by characters", () => {
+  it("a page by lines has fewer lines if it would be too long; a line that is too long is read by characters", () => {
     expect(cutLines("aaa\nbbb\nccc", 0, 10, 8)).toMatchObject({
       content: "aaa\nbbb\n",
       nextOffset: 2,
@@ -66,7 +66,7 @@ describe("get_tool_response", () => {
     func: () => text,
   });
 
-  it("returns everything of a result that was cut, page by page, by either handle", async () => {
+  it("returns all of a truncated result, page by page, by either handle", async () => {
     const world = await createWorld();
     const pages: Page[] = [];
     let executionId = "";
@@ -109,7 +109,7 @@ describe("get_tool_response", () => {
     expect(result.state.toolHistory[0]?.output).toBe(text);
   });
 
-  it.each([50, 999, 1_500])("cuts a result at a limit of %i characters, as it was set", async (limit) => {
+  it.each([50, 999, 1_500])("truncates a result at the configured limit of %i characters", async (limit) => {
     const world = await createWorld();
     const text = "x".repeat(5_000);
     const page = defineTool({ name: "page", schema: z.object({}), execute: () => text });
@@ -200,7 +200,7 @@ describe("get_tool_response", () => {
     ]);
   });
 
-  it("an id is that of the agent's own call, whatever calls a sub-agent has made under it", async () => {
+  it("an id refers to the agent's own call, whatever calls a sub-agent has made under it", async () => {
     const world = await createWorld();
     const look = createTool({
       name: "look",
@@ -223,7 +223,7 @@ describe("get_tool_response", () => {
     expect(outer.model.requests[3]?.toolResults).toMatchObject([{ output: { content: "seen outside" } }]);
   });
 
-  it("an error that is longer than a result may be is cut as well, and returned in full", async () => {
+  it("an error over the limit is truncated too, and returned in full", async () => {
     const world = await createWorld();
     const build = createTool({
       name: "build",
@@ -240,7 +240,7 @@ describe("get_tool_response", () => {
       [
         [call("build", {}, "c1")],
         ({ toolResults }) => {
-          // It stays the JSON of an error, cut inside its message.
+          // It stays the JSON of an error, truncated inside its message.
           shown = toolResults[0]?.output;
           return next(0) as never;
         },
@@ -272,7 +272,7 @@ describe("get_tool_response", () => {
     });
   });
 
-  it("the offset of the rest does not count what a note adds", () => {
+  it("the offset of the rest does not include the note", () => {
     const spec = { redactInput: [], redactOutput: [] } as never;
     const requested = { id: "c1", name: "look", input: {}, malformed: undefined };
     const ended = (output: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * What the tests of the Anthropic loop share: the real client against a scripted server, a store, and tools that
- * count.
+ * Helpers for the tests of the Anthropic loop: the real client with a scripted server, a store, and tools that count
+ * their effects.
  */
 import Anthropic from "@anthropic-ai/sdk";
 import { onTestFinished } from "vitest";

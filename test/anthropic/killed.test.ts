@@ -1,6 +1,6 @@
 /**
- * A loop whose process is killed at random moments, again and again. The moments follow from a seed.
- * TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more than the usual few.
+ * A loop whose process is repeatedly killed at random moments, which a seed determines. TOOLWRIGHT_CRASH_RUNS sets the
+ * number of kills per store.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -70,7 +70,7 @@ async function placesOnRecord(address: string): Promise<number[]> {
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
   test.each([1, 2])(
-    "a loop that is killed again and again has each effect once and requests no logged response again (seed %i)",
+    "a loop that is repeatedly killed has each effect once and requests no logged response again (seed %i)",
     { timeout: 60_000 + KILLS * 5_000 },
     async (seed) => {
       const random = createRandom(seed);

@@ -1,4 +1,4 @@
-/** The built-in tools as the pages describe them, through the pipeline: sentence by sentence. */
+/** The built-in tools match their doc pages, sentence by sentence, when called through the pipeline. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The inventory of tools: written by a model or without one, never half, never lost, and with its front matter. */
+/** The inventory of tools: written with or without a model, never partially, never lost, and with its front matter. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createRuntime, defineTool, type RuntimeOptions, runWithToolContext } from "toolwright";
@@ -55,7 +55,7 @@ it("without a model it is a fixed summary: one line for each group, the same eac
   expect(readFileSync(file, "utf8")).toBe(text);
 });
 
-it("a model writes it, and is shown the tools as data", async () => {
+it("a model writes it, and receives the tools as data", async () => {
   const model = createScriptedModel([
     ({ prompt, text }) => {
       expect(JSON.stringify(prompt[0])).toContain("Do not name single tools");
@@ -70,7 +70,7 @@ it("a model writes it, and is shown the tools as data", async () => {
   expect(readFileSync(file, "utf8")).toBe("# Capabilities\n\n- **Gmail** — send emails\n");
 });
 
-it("takes anything with invoke(messages) for a model", async () => {
+it("accepts anything with invoke(messages) as a model", async () => {
   const invoke = async () => ({ content: [{ type: "text", text: "- **All** — everything" }] });
   await refresh({ model: { invoke } });
   expect(readFileSync(file, "utf8")).toBe("# Capabilities\n\n- **All** — everything\n");
@@ -80,21 +80,21 @@ it.each([
   ["Unix", FRONT_MATTER],
   ["Windows", FRONT_MATTER.replaceAll("\n", "\r\n")],
   ["an empty one", "---\n---\n"],
-])("keeps its front matter as it is written: %s", async (_, frontMatter) => {
+])("keeps its front matter unchanged: %s", async (_, frontMatter) => {
   put(`${frontMatter}# Old\n\nold words\n`);
   await refresh({ tools: [sendMail] });
   expect(readFileSync(file, "utf8")).toBe(`${frontMatter}# Capabilities\n\n- **Gmail**: Send an email\n`);
   expect(await readCapabilities(root)).toBe("# Capabilities\n\n- **Gmail**: Send an email");
 });
 
-it("what only looks like front matter is none", async () => {
+it("text that only looks like front matter is content", async () => {
   put("---\nno end\n");
   expect(await readCapabilities(root)).toBe("---\nno end");
   put("\n---\na: 1\n---\nbody\n");
   expect(await readCapabilities(root)).toBe("---\na: 1\n---\nbody");
 });
 
-it("a model that fails leaves the old file, and says so", async () => {
+it("a model that fails leaves the old file, and reports it", async () => {
   put(`${FRONT_MATTER}the old words\n`);
   for (const model of [
     createScriptedModel([new Error("overloaded")], { atEnd: "repeat-last" }),
@@ -113,7 +113,7 @@ it("a model that fails leaves the old file, and says so", async () => {
   }
 });
 
-it("a model that fails where there is no file leaves the fixed summary, and says so", async () => {
+it("a model that fails without an existing file leaves the fixed summary, and reports it", async () => {
   const model = createScriptedModel([new Error("overloaded")], { atEnd: "repeat-last" });
   expect(await refresh({ model, tools: [sendMail] })).toMatchObject({
     output: { written_by: "fixed_summary", note: expect.stringContaining("The model failed") },
@@ -121,7 +121,7 @@ it("a model that fails where there is no file leaves the fixed summary, and says
   expect(readFileSync(file, "utf8")).toContain("**Gmail**");
 });
 
-it("many that refresh at once leave one whole file and nothing else", async () => {
+it("many concurrent refreshes leave one complete file and nothing else", async () => {
   put(`${FRONT_MATTER}old\n`);
   const bodies = Array.from({ length: 12 }, (_, index) => `- **${index}** — ${"x".repeat(3_000)}`);
   await Promise.all(bodies.map((text) => refresh({ model: { invoke: async () => text } })));
@@ -130,7 +130,7 @@ it("many that refresh at once leave one whole file and nothing else", async () =
   expect(readdirSync(dirname(file))).toEqual(["capabilities.md"]);
 });
 
-it("tools of MCP servers are in it, where calls are handed a client", async () => {
+it("includes tools of MCP servers, if calls receive a client", async () => {
   const mcpxClient = {
     listTools: async () => [{ server: "calendar", tool: { name: "create", description: "Create events." } }],
   };
@@ -147,7 +147,7 @@ it("works outside a runtime, in the root of the context", async () => {
   expect(existsSync(file)).toBe(true);
 });
 
-it("a link in its place is neither read out of the root nor written through", async () => {
+it("a link at its path is neither followed out of the root nor written through", async () => {
   mkdirSync(dirname(file));
   writeFileSync(join(root, "source.ts"), "code");
   symlinkSync("../source.ts", file);

@@ -1,4 +1,4 @@
-/** A process that is killed while it writes context items: each item is there once, with no version too many. */
+/** A process that is killed while it writes context items: each item exists once, without extra versions. */
 import { createRuntime } from "toolwright";
 import { CRASH_POINTS, createCrashProgram } from "toolwright/testing";
 import { contextTools } from "toolwright/tools";
@@ -10,7 +10,7 @@ const { context_write, context_search } = contextTools;
 const POINTS = CRASH_POINTS.filter((point) => point !== "in-effect");
 
 describe.each(STORE_KINDS)("on $name", (kind) => {
-  // Nine processes, one after the other.
+  // Nine processes in sequence.
   test("killed at every point of both writes in turn", { timeout: 120_000 }, async () => {
     await using store = await kind.fresh();
     {

@@ -1,4 +1,4 @@
-/** Items are found by their meaning where a model is configured, and stay findable where it fails or changes. */
+/** Items are found by meaning if a model is configured, and stay findable if it fails or changes. */
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { createContextWorld, createEmbeddingModel } from "./context-harness.ts";
 const { context_write, context_search, context_refresh, context_read, search_semantic } = contextTools;
 
 describe.each(STORE_KINDS)("on $name", (kind) => {
-  it("search_semantic finds what means the same, and says that it did so by embedding", async () => {
+  it("search_semantic finds items with the same meaning, and reports that it used embeddings", async () => {
     const model = createEmbeddingModel();
     const { ok } = await createContextWorld(kind, { embeddingModel: model });
     expect(
@@ -35,7 +35,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect((await ok(search_semantic, { query: "car", limit: 1 })).results).toHaveLength(1);
   });
 
-  it("context_search joins both ways, and says by which each was found", async () => {
+  it("context_search combines both methods, and reports which one found each item", async () => {
     const { ok } = await createContextWorld(kind, { embeddingModel: createEmbeddingModel() });
     await ok(context_write, { drive: "n", path: "/car", content: "a car" });
     await ok(context_write, { drive: "n", path: "/vehicle", content: "a vehicle" });
@@ -47,7 +47,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     ]);
   });
 
-  it("vectors are kept with model and dimensions; only changed text is embedded again", async () => {
+  it("vectors are stored with model and dimensions; only changed text is embedded again", async () => {
     const model = createEmbeddingModel();
     const { ok, address, open } = await createContextWorld(kind, { embeddingModel: model });
     await ok(context_write, { drive: "n", path: "/a", content: "a car" });
@@ -73,7 +73,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect((await ok(search_semantic, { query: "fruit" }, runtime)).results).toHaveLength(2);
   });
 
-  it("a model that is down costs neither the item nor the search", async () => {
+  it("a model that is down affects neither writes nor searches", async () => {
     const model = createEmbeddingModel();
     model.isDown = true;
     const { ok, failed } = await createContextWorld(kind, { embeddingModel: model });
@@ -96,7 +96,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await ok(search_semantic, { query: "vehicle" })).toMatchObject({ results: [{ path: "/a" }] });
   });
 
-  it("long items are embedded part by part, in batches that the model takes", async () => {
+  it("long items are embedded in parts, in batches that the model accepts", async () => {
     const model = createEmbeddingModel();
     const { ok } = await createContextWorld(kind, { embeddingModel: model });
     const filler = `${"word ".repeat(300)}\n\n`;
@@ -120,7 +120,7 @@ describe.each([
   ["what is not finite", [[Number.NaN, 1]]],
   ["an empty vector", [[]]],
 ])("a model that returns %s", (_, embeddings) => {
-  it("is said to have failed", async () => {
+  it("is reported as failed", async () => {
     const doEmbed = async () => ({ embeddings: embeddings as number[][] });
     const { ok } = await createContextWorld(STORE_KINDS[0], {
       embeddingModel: { provider: "odd", modelId: "odd", doEmbed },
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-it("takes a model of the AI SDK as it is, and refuses what is none", async () => {
+it("accepts a model of the AI SDK unchanged, and refuses anything else", async () => {
   const model = new MockEmbeddingModelV4({
     doEmbed: async ({ values }) => ({ embeddings: values.map(() => [1, 0]), warnings: [] }),
   });
@@ -142,7 +142,7 @@ it("takes a model of the AI SDK as it is, and refuses what is none", async () =>
   );
 });
 
-it("context_refresh reads files and pages again, and says what could not be read", async () => {
+it("context_refresh reads files and pages again, and reports what could not be read", async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.url === "/page" ? 200 : 500;
     response.end(request.url === "/big" ? "x".repeat(2_000_000) : "the new page");

@@ -1,4 +1,4 @@
-/** A runtime on a fresh store, calls that must succeed, and an embedding model whose vectors can be foreseen. */
+/** A runtime on a fresh store, calls that must succeed, and an embedding model with predictable vectors. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ export async function createContextWorld(
   };
 }
 
-/** One dimension for each list of words that mean the same. */
+/** One dimension for each list of synonyms. */
 const MEANINGS = [
   ["car", "automobile", "vehicle"],
   ["fruit", "apple", "pear"],

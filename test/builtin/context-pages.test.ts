@@ -1,4 +1,4 @@
-/** Pages of an item, put together, are the item: whatever is in it, however small a page may be. */
+/** All pages of an item together equal the item, for any content and page size. */
 import { contextTools } from "toolwright/tools";
 import { expect, it } from "vitest";
 import { STORE_KINDS } from "../store-kinds.ts";

@@ -1,4 +1,4 @@
-/** Items are found by their words: the same ones on every store, whatever the query holds. */
+/** Items are found by their words: the same ones on every store, for any query. */
 import { contextTools } from "toolwright/tools";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
@@ -28,7 +28,7 @@ async function fill({ ok }: ContextWorld): Promise<void> {
 }
 
 describe.each(STORE_KINDS)("on $name", (kind) => {
-  it("finds items by words, beginnings of words and names, without regard to case and accents", async () => {
+  it("finds items by words, prefixes and names, ignoring case and accents", async () => {
     const world = await createContextWorld(kind);
     await fill(world);
     const find = async (query: string, more: { drive?: string; path?: string } = {}): Promise<string[]> => {
@@ -67,7 +67,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(one).toHaveLength(1);
   });
 
-  it("no query is an error of the database, whatever it holds", async () => {
+  it("no query causes a database error, whatever it contains", async () => {
     const world = await createContextWorld(kind);
     await fill(world);
     for (const query of [
@@ -121,7 +121,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect((await world.ok(context_search, { query: "needle", limit: 50 })).results).toHaveLength(13);
   });
 
-  it("search_semantic without a model searches by words, and says so", async () => {
+  it("search_semantic without a model searches by words, and reports it", async () => {
     const world = await createContextWorld(kind);
     await fill(world);
     expect(await world.ok(search_semantic, { query: "quarterly revenue" })).toMatchObject({
@@ -136,7 +136,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
   });
 });
 
-it("a SQLite without FTS5 finds the same by scanning, and what it wrote is indexed by the next that has it", async () => {
+it("a SQLite without FTS5 finds the same items by scanning, and the next one with FTS5 indexes what it wrote", async () => {
   const fresh = await STORE_KINDS[0].fresh();
   const store = await openStore(fresh.address);
   const place = { drive: undefined, path: "/" };
@@ -169,7 +169,7 @@ it("a SQLite without FTS5 finds the same by scanning, and what it wrote is index
     await store.transaction(() => indexNewChunks("fts5"), "normal");
     expect(await store.read(() => hasNewChunks("fts5"))).toBe(false);
     expect(await find("fts5", "old")).toEqual(["/a"]);
-    // Changed without the index: the old words are gone all the same.
+    // Changed without the index: the old words are still gone.
     await write("/a", "new letters", "scan");
     expect(await find("fts5", "old")).toEqual([]);
     await write("/c", "more", "fts5");

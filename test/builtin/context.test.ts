@@ -1,4 +1,4 @@
-/** Context items: written once, read in pages, listed as a tree, and refused where their name makes no sense. */
+/** Context items: written once, read in pages, listed as a tree, and refused if their name is invalid. */
 import { rowsOf } from "../workflow/harness.ts";
 import { createFakeClock } from "toolwright/testing";
 import { contextTools } from "toolwright/tools";
@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  it("a collision is a path_conflict whose hint names both ways out, and changes nothing", async () => {
+  it("a collision is a path_conflict whose hint names both fixes, and changes nothing", async () => {
     const { ok, failed } = await createContextWorld(kind);
     await ok(context_write, { drive: "notes", path: "/a", content: "first" });
     const error = await failed(context_write, { drive: "notes", path: "/a", content: "second" });
@@ -47,7 +47,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await ok(context_read, { drive: "notes", path: "/a" })).toMatchObject({ content: "first" });
   });
 
-  it("overwrites when told to: a new version for new content, none for the same", async () => {
+  it("overwrites on request: a new version for new content, none for the same", async () => {
     const { ok } = await createContextWorld(kind);
     const write = (content: string) =>
       ok(context_write, { drive: "notes", path: "/a", content, on_conflict: "overwrite" });
@@ -55,12 +55,12 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await write("two")).toMatchObject({ version: 2, created: false, changed: true });
     expect(await write("two")).toMatchObject({ version: 2, created: false, changed: false });
     expect(await ok(context_read, { drive: "notes", path: "/a" })).toMatchObject({ content: "two" });
-    // The old text is not found any more.
+    // The old text is no longer found.
     expect(await ok(context_search, { query: "one" })).toMatchObject({ results: [] });
     expect(await ok(context_search, { query: "two" })).toMatchObject({ results: [{ path: "/a" }] });
   });
 
-  it("of many that write the same new item at once, one wins", async () => {
+  it("of many concurrent writes of the same new item, one wins", async () => {
     const { open } = await createContextWorld(kind);
     const [one, other] = [open(), open()];
     const outcomes = await Promise.all(
@@ -79,7 +79,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(statuses.filter((status) => status === "TOOL_PATH_CONFLICT")).toHaveLength(19);
   });
 
-  it("many that overwrite one item at once raise its version one by one", async () => {
+  it("many concurrent overwrites of one item increase its version one by one", async () => {
     const { open, ok } = await createContextWorld(kind);
     const [one, other] = [open(), open()];
     await Promise.all(
@@ -97,7 +97,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await ok(context_search, { query: content })).toMatchObject({ results: [{ path: "/x" }] });
   });
 
-  it("an equal call in a later attempt writes nothing, although another has written since", async () => {
+  it("an equal call in a later attempt writes nothing, although another call has written since", async () => {
     const { runtime, ok } = await createContextWorld(kind);
     const item = { drive: "n", path: "/x", content: "mine", on_conflict: "overwrite" } as const;
     await runtime.call(context_write, item, { runId: "r", attempt: 1 });
@@ -110,7 +110,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  it("the log shows how much was written, not what", async () => {
+  it("the log shows the size of the content, not the content", async () => {
     const { runtime, address } = await createContextWorld(kind);
     await runtime.call(context_write, { drive: "n", path: "/x", content: "a secret" }, { runId: "r" });
     const [call] = await runtime.calls({ runId: "r" });
@@ -125,7 +125,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(JSON.stringify(rows)).not.toContain("secret");
   });
 
-  it("refuses content that is too large, or that no store can keep", async () => {
+  it("refuses content that is too large, or that no store can hold", async () => {
     const { ok, failed } = await createContextWorld(kind);
     const most = "ä".repeat(524_288);
     expect(await ok(context_write, { drive: "n", path: "/most", content: most })).toMatchObject({
@@ -139,7 +139,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  it("what is not there is said so, with where to look", async () => {
+  it("reports a missing item, with where to look", async () => {
     const { failed } = await createContextWorld(kind);
     expect((await failed(context_read, { drive: "n", path: "/no" })).toModel()).toMatchObject({
       error_type: "context_not_found",
@@ -147,7 +147,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  it("lists a tree as deep as asked, in one order on every store", async () => {
+  it("lists a tree to the requested depth, in the same order on every store", async () => {
     const { ok } = await createContextWorld(kind);
     for (const path of ["/b", "/a/x", "/a/deep/er/1", "/a/deep/er/2", "/a-b/y", "/Z", "/ä", "/a/deep0"]) {
       await ok(context_write, { drive: "n", path, content: "." });
@@ -185,7 +185,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
-  it("a tree with more than it may list says so", async () => {
+  it("reports a tree that is too large to list completely", async () => {
     const { runtime, ok } = await createContextWorld(kind);
     await Promise.all(
       Array.from({ length: 501 }, (_, index) =>
@@ -199,7 +199,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect({ count: entries.length, truncated }).toEqual({ count: 500, truncated: true });
   });
 
-  it("a run that retention deletes leaves its items", async () => {
+  it("items of a run stay after retention deletes the run", async () => {
     const clock = createFakeClock();
     const { runtime, ok, address } = await createContextWorld(kind, { clock });
     await runtime.call(context_write, { drive: "n", path: "/x", content: "kept" }, { runId: "old" });
@@ -247,7 +247,7 @@ it("outside any runtime every context tool says what to do", async () => {
   }
 });
 
-it("the schema that a model sees is that of the seed", () => {
+it("the model receives the schema of the seed", () => {
   expect(context_write.inputSchema.jsonSchema).toMatchObject({
     required: ["drive", "path", "content"],
     properties: { on_conflict: { enum: ["error", "overwrite"], default: "error" } },

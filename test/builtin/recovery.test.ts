@@ -15,7 +15,7 @@ beforeEach(() => {
   mkdirSync(shop.root);
 });
 
-/** Turns the record of a finished call into that of one whose process died before the outcome was written. */
+/** Turns the row of a finished call into that of a call whose process died before the outcome was stored. */
 function interruptAll(): void {
   const database = new DatabaseSync(shop.store);
   database.exec(
@@ -25,7 +25,7 @@ function interruptAll(): void {
   database.close();
 }
 
-it("write is made again: it replaces the file in one step", async () => {
+it("write runs again: it replaces the file atomically", async () => {
   await shop.open().call(write, { path: "a.txt", content: "x" }, task);
   writeFileSync(join(shop.root, "a.txt"), "half");
   interruptAll();
@@ -63,14 +63,14 @@ it("a model reads that the outcome of bash is unknown, once per interrupted call
   expect(told).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
   if (told.status === "error") expect(told.error.toModel().error_type).toBe("outcome_unknown");
   expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\n");
-  // The model has looked, and calls it once more: that is a second call.
+  // The model has checked, and calls it again: that is a second call.
   expect(await runtime.call(bash, count, { ...task, toolCallId: "call_2" })).toMatchObject({
     status: "success",
   });
   expect(readFileSync(join(shop.root, "count"), "utf8")).toBe("x\nx\n");
 });
 
-it("rule 16: where no model reads the answer, an interrupted bash waits for approval", async () => {
+it("rule 16: if no model reads the result, an interrupted bash waits for approval", async () => {
   const count = { cmd: "sh", args: ["-c", "echo x >> count"] };
   await shop.open().call(bash, count, task);
   interruptAll();

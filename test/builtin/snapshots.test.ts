@@ -1,4 +1,4 @@
-/** `snapshots: "git"`: what each side effect left behind can be listed and brought back. */
+/** `snapshots: "git"`: the state after each side effect can be listed and restored. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ it("takes one after each successful side effect, under the run and the number of
   expect(readFileSync(join(shop.root, "a.txt"), "utf8")).toBe("one");
 });
 
-it("keeps those of two tasks and of two attempts apart", async () => {
+it("separates those of two tasks and of two attempts", async () => {
   git("init", "-q");
   const runtime = shop.open({ snapshots: "git" });
   for (const place of [{}, { nodeId: "other" }, { attempt: 2 }]) {
@@ -53,7 +53,7 @@ it("does nothing outside a work tree, and a failure never fails the tool", async
   expect(existsSync(join(shop.root, "b.txt"))).toBe(true);
 });
 
-it("restores from the store that is named, and not after retention has deleted the run", async () => {
+it("restores from the named store, and not after retention has deleted the run", async () => {
   git("init", "-q");
   {
     await using runtime = createRuntime({ store: shop.store, rootDir: shop.root, snapshots: "git" });
@@ -73,7 +73,7 @@ it("restores from the store that is named, and not after retention has deleted t
   expect(await listGitSnapshots({ rootDir: shop.root })).toEqual([]);
 });
 
-it("takes none unless it is asked to", async () => {
+it("takes none by default", async () => {
   git("init", "-q");
   await shop.open().call(write, { path: "a.txt", content: "x" }, task);
   expect(await listGitSnapshots({ rootDir: shop.root })).toEqual([]);

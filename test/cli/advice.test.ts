@@ -1,4 +1,4 @@
-/** What is advised helps: every printed command works when it is pasted, and no hint sends people the wrong way. */
+/** Every printed command works when it is pasted, and every hint leads to a fix. */
 import { writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ async function callOverMcp(runtime: Runtime): Promise<{ hint: string; id: string
   return { hint, id: String(meta?.["toolwright/approval-id"]) };
 }
 
-it("the commands in an approval hint of MCP name the store, and work in any folder", async () => {
+it("the commands in an MCP approval hint name the store, and work in any folder", async () => {
   const folder = createFolder();
   const runtime = openRuntime(folder);
   const { hint, id } = await callOverMcp(runtime);
@@ -52,7 +52,7 @@ it("the commands in an approval hint of MCP name the store, and work in any fold
   expect(approved.output).not.toContain("--run-id");
 });
 
-it("a server whose store is in memory advises no command", async () => {
+it("a server with an in-memory store suggests no command", async () => {
   const runtime = createRuntime({ store: ":memory:" });
   onTestFinished(() => runtime[Symbol.asyncDispose]());
   const { hint } = await callOverMcp(runtime);
@@ -60,7 +60,7 @@ it("a server whose store is in memory advises no command", async () => {
   expect(hint).toContain("in memory");
 });
 
-it("after the approval of a program's call, the advice fits the program", async () => {
+it("after the approval of a program's call, the hint names the program", async () => {
   const folder = createFolder();
   const runtime = openRuntime(folder, "toolwright.db");
   const asked = await runtime.call(pay, { euros: 7 }, { runId: "monday" });
@@ -84,7 +84,7 @@ it("every command that a waiting run and its explanation print works", async () 
   expect(approved).toMatchObject({ code: expect.toSatisfy((code) => code === 0 || code === 3) as number });
 });
 
-it("approvals and why print commands that decide and resume, where they can", async () => {
+it("approvals and why print commands that decide and, if possible, resume", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   const runtime = openRuntime(folder, "toolwright.db");
@@ -92,10 +92,10 @@ it("approvals and why print commands that decide and resume, where they can", as
   const approvals = await toolwright(folder, ["approvals"]);
   const [ofRun, , ofProgram] = commandsIn(approvals.stdout);
   expect(approvals.stdout).toContain("Approve it, and resume:");
-  // A program's run is continued by its program.
+  // Only the program itself can resume its run.
   expect(ofProgram).not.toContain("--resume");
   expect(paste(folder, ofProgram ?? "")).toMatchObject({ code: 0 });
-  // The first question is answered, and the run is resumed up to the second one.
+  // The first request is decided, and the run resumes up to the second one.
   expect(paste(folder, ofRun ?? "")).toMatchObject({ code: 3 });
   const why = await toolwright(folder, ["why", "q"]);
   const commands = commandsIn(why.stdout);
@@ -106,7 +106,7 @@ it("approvals and why print commands that decide and resume, where they can", as
   expect(paste(folder, commands[0] ?? "")).toMatchObject({ code: 0 });
 });
 
-it("a workflow that a program started is not sent to a resume without its file", async () => {
+it("a workflow that a program started gets no resume command without its file", async () => {
   const folder = createFolder({
     "w.tsx": QUESTIONS,
     "program.ts": `
@@ -127,7 +127,7 @@ await runWorkflow(workflow, { runtime, runId: "p" });
   const approved = paste(folder, approve);
   expect(approved).toMatchObject({ code: 0 });
   expect(approved.output).toContain("Continue with the program that started it");
-  // From another folder as well: the message says what is missing.
+  // From another folder too: the message says what is missing.
   const store = join(folder, "toolwright.db");
   const elsewhere = await toolwright(createFolder(), ["resume", "p", "--store", store]);
   expect(elsewhere.stderr).toMatch(/was started by a program, so its file is not stored[^]*--file/);
@@ -142,12 +142,12 @@ await runWorkflow(workflow, { runtime, runId: "p" });
   expect(resumed).toMatchObject({ code: 3 });
 });
 
-it("after a denial, why says that a resume does not ask again", async () => {
+it("after a denial, why says that a resume does not request approval again", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   const why = await toolwright(folder, ["why", "q"]);
   const deny = commandsIn(why.stdout).find((one) => / deny /.test(one)) ?? "";
-  // Pasted as it is, it resumes too; without that, the run waits for a resume.
+  // The printed command resumes too; without --resume, the run waits for a resume.
   expect(deny).toMatch(/ --resume$/);
   expect(paste(folder, deny.replace(/ --resume$/, ""))).toMatchObject({ code: 0 });
   const decided = await toolwright(folder, ["why", "q"]);
@@ -157,7 +157,7 @@ it("after a denial, why says that a resume does not ask again", async () => {
   expect(commandsIn(ended.stdout).filter((one) => / resume /.test(one))).toEqual([]);
 });
 
-it("a run in a store in memory prints no command that could not find it", async () => {
+it("a run in an in-memory store prints no command, since none could find it", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const waiting = await toolwright(folder, ["up", "w.tsx", "--store", ":memory:"]);
   expect(waiting.code).toBe(3);
@@ -165,7 +165,7 @@ it("a run in a store in memory prints no command that could not find it", async 
   expect(waiting.stdout).toContain("--store <file>");
 });
 
-it("JSX that was compiled for React is answered with jsxImportSource", async () => {
+it("JSX that was compiled for React gets a hint about jsxImportSource", async () => {
   const workflow = `
 /** @jsxRuntime classic */
 import { createSmithers } from "toolwright";
@@ -179,7 +179,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.ou
   expect(`${failed.stdout}${failed.stderr}`).toMatch(/React is not defined[^]*jsxImportSource/);
 });
 
-it("a prompt without an agent is answered with the agent", async () => {
+it("a prompt without an agent gets a hint about the agent", async () => {
   const workflow = `
 import { createSmithers } from "toolwright";
 import { z } from "zod";
@@ -192,7 +192,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" output={outputs.ou
   expect((await toolwright(folder, ["why", "r"])).stdout).toContain("add an agent");
 });
 
-it("a workflow that cannot be planned is resumed after the fix by the printed command", async () => {
+it("the printed command resumes a workflow that could not be planned, after the fix", async () => {
   const workflow = (props: string): string => `
 import { createSmithers } from "toolwright";
 const { Workflow, Task, smithers } = createSmithers({});
@@ -210,7 +210,7 @@ export default smithers(() => <Workflow name="w"><Task id="t" ${props}>{1}</Task
   expect(paste(folder, command)).toMatchObject({ code: 0 });
 });
 
-it("the same tool command under the same run id says that it is the recorded answer", async () => {
+it("the same tool command under the same run id says that it returns the recorded result", async () => {
   const config = `
 import { defineTool } from "toolwright";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Approving in one or two commands: `up` prints the question, `--ask` asks on a terminal, `approve --resume` resumes. */
+/** Approvals: `up` prints the request, `--ask` prompts on a terminal, `approve --resume` decides and resumes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ interface Shown {
 }
 
 describe("a run that waits for approval", () => {
-  it("prints the question, and commands that decide it and resume the run", async () => {
+  it("prints the request, and commands that decide it and resume the run", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     const first = await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
     expect(first.code).toBe(3);
@@ -33,7 +33,7 @@ describe("a run that waits for approval", () => {
     });
   });
 
-  it("has the questions and the commands in its JSON too", async () => {
+  it("has the requests and the commands in its JSON too", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     const shown = (await toolwright(folder, ["up", "w.tsx", "--json"])).json() as Shown;
     expect(shown).toMatchObject({
@@ -47,7 +47,7 @@ describe("a run that waits for approval", () => {
     });
   });
 
-  it("fails with deny --resume, and does not advise to resume what is denied again", async () => {
+  it("fails with deny --resume, and does not suggest another resume", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
     await toolwright(folder, ["approve", "q", "--resume"]);
@@ -58,7 +58,7 @@ describe("a run that waits for approval", () => {
     expect(denied.stdout).not.toMatch(/ resume q\n/);
   });
 
-  it("is not decided where it cannot be resumed", async () => {
+  it("is not decided if it cannot be resumed", async () => {
     const folder = createFolder({
       "w.tsx": QUESTIONS,
       "toolwright.config.ts": `import { defineTool } from "toolwright"; import { z } from "zod";
@@ -83,7 +83,7 @@ describe("a run that waits for approval", () => {
   });
 });
 
-it("does not take arguments for a task, which has none", async () => {
+it("refuses arguments for a task, which has none", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
   const refused = await toolwright(folder, ["approve", "q", "--args", "{}"]);
@@ -111,7 +111,7 @@ describe.runIf(process.platform === "linux")("--ask", () => {
     expect(code).toBe(0);
   });
 
-  it("takes Enter for no, and leaves the request open on Ctrl-D and Ctrl-C", async () => {
+  it("treats Enter as no, and leaves the request open on Ctrl-D and Ctrl-C", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     const question = "Approve it?";
     const left = await atTerminal(folder, "up w.tsx --run-id q --ask", [[question, "\u0004"]]);
@@ -125,7 +125,7 @@ describe.runIf(process.platform === "linux")("--ask", () => {
     expect(all.json()).toMatchObject([{ status: "denied" }]);
   });
 
-  it("asks on stderr with --json, so that stdout is the answer alone", async () => {
+  it("asks on stderr with --json, so that stdout holds only the result", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     const { code } = await atTerminal(folder, "up w.tsx --run-id q --ask --json >answer.json", [
       ["Approve it?", "y\r"],

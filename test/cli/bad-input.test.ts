@@ -1,4 +1,4 @@
-/** What cannot be done is said in a sentence, with what to do, exit code 1 and no stack trace. */
+/** Bad input gets a one-sentence error with a fix, exit code 1 and no stack trace. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -139,7 +139,7 @@ it("shows the stack with --debug, at the author's own lines", async () => {
   expect(stderr).toMatch(/at .*throws\.ts:2:7/);
 });
 
-it("says the error as JSON with --json", async () => {
+it("prints the error as JSON with --json", async () => {
   const folder = createFolder(FILES);
   const result = await toolwright(folder, ["up", "empty.ts", "--json"]);
   expect(result.json()).toEqual({
@@ -147,14 +147,14 @@ it("says the error as JSON with --json", async () => {
   });
 });
 
-it("says at once that Node is too old", () => {
+it("reports at once that Node is too old", () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.11.0"}})';
   const { status, stderr } = spawnSync(process.execPath, ["--import", old, MAIN, "ps"], { encoding: "utf8" });
   expect(status).toBe(1);
   expect(stderr).toMatch(/Node 20\.11\.0 is too old\. Toolwright needs Node 22\.13 or later/);
 });
 
-it("leaves a damaged store as it was", async () => {
+it("leaves a damaged store unchanged", async () => {
   const folder = createFolder({ "w.tsx": GREETING });
   const path = join(folder, "toolwright.db");
   writeFileSync(path, "not a database, and important");

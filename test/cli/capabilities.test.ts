@@ -25,7 +25,7 @@ test("writes the inventory if there is none, then shows it, and rewrites it with
   writeFileSync(join(folder, FILE), "---\nmine: yes\n---\nBy \u001b[31mhand.\n");
   expect(await toolwright(folder, ["capabilities"])).toMatchObject({
     code: 0,
-    // The configuration, which prints "loading", is not run for a file that is there.
+    // The configuration, which prints "loading", does not run if the file exists.
     stdout: "By [31mhand.\n",
   });
   const refreshed = await toolwright(folder, ["capabilities", "--refresh", "--json"]);
@@ -36,7 +36,7 @@ test("writes the inventory if there is none, then shows it, and rewrites it with
   expect(readFileSync(join(folder, FILE), "utf8")).toBe(`---\nmine: yes\n---\n${written}`);
 });
 
-test("the config's model writes it; one that fails keeps what is there, and the command fails", async () => {
+test("the config's model writes it; if the model fails, the file stays and the command fails", async () => {
   const folder = createFolder({
     "toolwright.config.ts": `export default { tools: [], rootDir: "root",
       model: { invoke: async () => { if (process.env.DOWN) throw new Error("the model is down"); return "- **All** — everything"; } } };`,
@@ -54,7 +54,7 @@ test("the config's model writes it; one that fails keeps what is there, and the 
   expect(readFileSync(join(folder, "root", FILE), "utf8")).toContain("everything");
 });
 
-test("says what to write where there is no config", async () => {
+test("says what to write if there is no config", async () => {
   const { code, stderr } = await toolwright(createFolder(), ["capabilities"]);
   expect(code).toBe(1);
   expect(stderr).toContain("There is no toolwright.config.ts in");

@@ -1,4 +1,4 @@
-/** The real command, in a process of its own, in a folder of its own that has no node_modules. */
+/** Runs the real command in its own process, in its own folder without node_modules. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,14 +10,14 @@ export const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
 /** Stripping types from the sources is most of what a start costs. */
 const COMPILED = join(tmpdir(), "toolwright-test-compiled");
 
-// A command takes half a second where nothing else runs, and a test may run ten of them, or thirty at once.
+// A command takes half a second on an idle machine, and a test may run ten of them, or thirty at once.
 vi.setConfig({ testTimeout: 120_000 });
 
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** What stdout holds as JSON. */
+  /** Parses stdout as JSON. */
   readonly json: () => unknown;
 }
 
@@ -29,9 +29,9 @@ interface Options {
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Finished>;
-  /** Resolves when it has printed this; rejects when it ends without. */
+  /** Resolves when stdout contains this text; rejects if the command ends without it. */
   saying(text: string): Promise<void>;
-  /** The same for what it prints beside an answer. */
+  /** The same for stderr. */
   sayingOnStderr(text: string): Promise<void>;
 }
 

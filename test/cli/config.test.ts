@@ -1,4 +1,4 @@
-/** `toolwright.config`: the defaults of every command. A flag wins over it, and it wins over the built-in defaults. */
+/** `toolwright.config`: the defaults of every command. A flag overrides it, and it overrides the built-in defaults. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRuntime, createSmithers, runWorkflow } from "toolwright";
@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { createFolder, type Finished, toolwright } from "./command.ts";
 
-/** Says which settings its tools work with, then waits for approval. */
+/** Prints the settings of its tools, then waits for approval. */
 const SETTINGS = `
 import { createSmithers, defineTool } from "toolwright";
 import { z } from "zod";
@@ -49,7 +49,7 @@ it("is the default of up, ps, approvals, why, calls, inspect, approve, resume an
   });
   const up = await toolwright(folder, ["up", "look", "--run-id", "r"]);
   expect(up.code).toBe(3);
-  // The printed commands work as they stand: none of them needs --store here.
+  // The printed commands work unchanged: none of them needs --store here.
   expect(up.stdout).toMatch(/resume r/);
   expect(up.stdout).not.toContain("--store");
   expect([existsSync(join(folder, "app.db")), existsSync(join(folder, "toolwright.db"))]).toEqual([
@@ -67,7 +67,7 @@ it("is the default of up, ps, approvals, why, calls, inspect, approve, resume an
   expect(other.json()).toEqual([]);
 });
 
-it("rule 33: sets what tools work with; a flag wins, and a resume keeps what the run started with", async () => {
+it("rule 33: sets the settings of tools; a flag overrides it, and a resume keeps the settings of the run", async () => {
   const text =
     'store: "app.db", rootDir: "work", allowNetwork: true, maxOutputBytes: 5_000, toolTimeoutMs: 7_000, isolation: "off"';
   const folder = createFolder({ "w.tsx": SETTINGS, ...config(text) });
@@ -101,7 +101,7 @@ it("rule 33: sets what tools work with; a flag wins, and a resume keeps what the
     timeoutMs: 8_000,
     isolation: "auto",
   });
-  // The config changes afterwards: a run holds what it started with, until a flag says otherwise.
+  // The config changes afterwards: a run keeps its settings until a flag overrides them.
   writeFileSync(
     join(folder, "toolwright.config.ts"),
     'export default { store: "app.db", maxOutputBytes: 9_000 };',
@@ -113,7 +113,7 @@ it("rule 33: sets what tools work with; a flag wins, and a resume keeps what the
   });
 });
 
-it("holds for the tools that are commands, and refuses what it cannot mean", async () => {
+it("applies to tools that run as commands, and refuses invalid values", async () => {
   const tool = `import { defineTool } from "toolwright"; import { z } from "zod";
     const look = defineTool({ name: "look", schema: z.object({}), execute: (_args, ctx) => ctx.maxOutputBytes });`;
   const folder = createFolder({
@@ -133,7 +133,7 @@ it("holds for the tools that are commands, and refuses what it cannot mean", asy
   }
 });
 
-it("reads a registry as its tools, and makes no command of its methods", async () => {
+it("reads a registry as its tools, and does not turn its methods into commands", async () => {
   const folder = createFolder({
     "toolwright.config.ts": `import { createRegistry, defineTool } from "toolwright"; import { z } from "zod";
       const tools = createRegistry([defineTool({ name: "look", schema: z.object({}), execute: () => 1 })]);
@@ -143,7 +143,7 @@ it("reads a registry as its tools, and makes no command of its methods", async (
   expect(listed.map(({ name }) => name)).toEqual(["look"]);
 });
 
-it("names its workflows when up gets an unknown name", async () => {
+it("lists its workflows when up gets an unknown name", async () => {
   const folder = createFolder({ "w.tsx": SETTINGS, ...config('workflows: { settings: "./w.tsx" }') });
   const refused = await toolwright(folder, ["up", "setings"]);
   expect(refused).toMatchObject({
@@ -154,7 +154,7 @@ it("names its workflows when up gets an unknown name", async () => {
   });
 });
 
-it("says so when the workflow names another store than the command uses", async () => {
+it("reports a workflow that names another store than the command uses", async () => {
   const named = SETTINGS.replace("z.any() })", 'z.any() }, { store: "mine.db" })');
   const folder = createFolder({ "w.tsx": named });
   const up = await toolwright(folder, ["up", "w.tsx", "--store", "other.db"]);
@@ -163,7 +163,7 @@ it("says so when the workflow names another store than the command uses", async 
   expect(same.stderr).not.toContain("names the store");
 });
 
-it("resumes a program's run by its file, in its root, and names the file in the remedy when it did change", async () => {
+it("resumes a program's run by its file, in its root, and names the file in the hint if the file changed", async () => {
   const folder = createFolder({ "w.tsx": SETTINGS });
   const root = createFolder();
   const store = join(folder, "toolwright.db");

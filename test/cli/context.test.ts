@@ -1,4 +1,4 @@
-/** The seed's commands on context items, made from the definitions: one drive:/path for both fields. */
+/** The seed's commands on context items, derived from the definitions: one drive:/path for both fields. */
 import { expect, test } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 

@@ -1,4 +1,4 @@
-/** `toolwright gc`, as a person or a timer would run it. */
+/** `toolwright gc`, as a user or a timer would run it. */
 import { expect, test } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 import { EFFECTS } from "./workflows.ts";
@@ -9,7 +9,7 @@ async function folderWithRun(): Promise<string> {
   return folder;
 }
 
-test("counts, then deletes, and says of a deleted run that it was", async () => {
+test("counts, then deletes, and reports a deleted run as deleted", async () => {
   const folder = await folderWithRun();
   const counted = await toolwright(folder, ["gc", "--older-than", "0s", "--dry-run"]);
   expect([counted.code, counted.stdout]).toEqual([
@@ -32,7 +32,7 @@ test("counts, then deletes, and says of a deleted run that it was", async () => 
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was deleted by retention")]);
 });
 
-test("an age that is none is refused, with what is taken", async () => {
+test("an invalid age is refused with the accepted format", async () => {
   const folder = await folderWithRun();
   const { code, stderr } = await toolwright(folder, ["gc", "--older-than", "soon"]);
   expect([code, stderr]).toEqual([
@@ -41,7 +41,7 @@ test("an age that is none is refused, with what is taken", async () => {
   ]);
 });
 
-test("makes no store where there is none", async () => {
+test("creates no store if there is none", async () => {
   const { code, stderr } = await toolwright(createFolder(), ["gc"]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("There is no store")]);
 });

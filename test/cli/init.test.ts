@@ -1,11 +1,11 @@
-/** `toolwright init` in an empty folder, and the commands that it prints, as they stand. */
+/** `toolwright init` in an empty folder, and the commands that it prints, unchanged. */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 
-it("writes what runs, and prints commands that work", async () => {
+it("writes a project that runs, and prints commands that work", async () => {
   const folder = createFolder();
   const init = await toolwright(folder, ["init"]);
   expect(init.code).toBe(0);
@@ -26,7 +26,7 @@ it("writes what runs, and prints commands that work", async () => {
   expect(readFileSync(join(folder, "orders.txt"), "utf8")).toMatch(/^2 apple \S+\n50 pear \S+\n$/);
 });
 
-it("says npm install before the commands to try", async () => {
+it("prints npm install before the commands to try", async () => {
   const here = await toolwright(createFolder(), ["init"]);
   expect(here.stdout).toMatch(/Install the packages:\n {2}npm install\nTry:\n/);
   const there = await toolwright(createFolder(), ["init", "shop"]);
@@ -67,7 +67,7 @@ it("makes a project without type errors, on TypeScript 5.9 and 7", async () => {
     expect(tsc(compiler, folder)).toMatch(/wrong\.ts\(2,\d+\): error TS/);
 });
 
-it("writes into a folder that it makes", async () => {
+it("writes into a folder that it creates", async () => {
   const folder = createFolder();
   const made = await toolwright(folder, ["init", "shop/orders", "--json"]);
   expect(made.json()).toMatchObject({ folder: "shop/orders" });
@@ -77,7 +77,7 @@ it("writes into a folder that it makes", async () => {
   expect(spawnSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" })).toMatchObject({ status: 0 });
 });
 
-it("leaves files alone that are there", async () => {
+it("leaves existing files alone", async () => {
   const folder = createFolder({ "package.json": '{"name":"mine"}' });
   const kept = await toolwright(folder, ["init"]);
   expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining("Kept package.json. It needs") });

@@ -1,4 +1,4 @@
-/** An interrupted effect: what the commands show about it, and the three answers as they are printed. */
+/** An interrupted effect: what the commands show about it, and the three printed decisions. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ export default smithers(() => (
 const PROMISED = "outputSchema: z.object({ id: z.string() }),";
 const mails = (folder: string): string => readFileSync(join(folder, "mails.txt"), "utf8");
 
-/** A run that was killed right after its effect, and resumed: it waits for an answer. */
+/** A run that was killed right after its effect, and resumed: it waits for approval. */
 async function interrupted(output = PROMISED, store: readonly string[] = []) {
   const folder = createFolder({ "w.tsx": MAIL.replace("OUTPUT", output) });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "r", ...store], { env: { DIE: "1" } });
@@ -84,7 +84,7 @@ it.each(["approve", "deny"])(
   },
 );
 
-it("is answered and resumed by one command, which the run itself prints", async () => {
+it("is decided and resumed by one command, which the run itself prints", async () => {
   const { folder, id } = await interrupted();
   const shown = await toolwright(folder, ["resume", "r"]);
   expect(shown.stdout).toMatch(
@@ -103,7 +103,7 @@ it("is answered and resumed by one command, which the run itself prints", async 
   expect(mails(folder)).toBe("ann\n");
 });
 
-it.runIf(process.platform === "linux")("has three answers with --ask on a terminal", async () => {
+it.runIf(process.platform === "linux")("offers three decisions with --ask on a terminal", async () => {
   const { folder } = await interrupted();
   const { code, screen } = await atTerminal(folder, "resume r --ask", [
     ["[g]ive up", "h\r"],
@@ -115,7 +115,7 @@ it.runIf(process.platform === "linux")("has three answers with --ask on a termin
   expect(mails(folder)).toBe("ann\n");
 });
 
-describe("each answer", () => {
+describe("each decision", () => {
   it("happened: the run finishes with the reported output, and nothing is sent again", async () => {
     const { folder, id } = await interrupted();
     const missing = await toolwright(folder, ["approve", id, "--happened"]);
@@ -142,7 +142,7 @@ describe("each answer", () => {
     expect(mails(folder)).toBe("ann\nann\n");
   });
 
-  it("give-up: the run fails, says that it may have happened, and why advises no resume", async () => {
+  it("give-up: the run fails, says that the effect may have happened, and why suggests no resume", async () => {
     const { folder, id } = await interrupted();
     expect(await toolwright(folder, ["deny", id, "--give-up", "--comment", "leave it"])).toMatchObject({
       code: 0,
@@ -156,7 +156,7 @@ describe("each answer", () => {
     expect(mails(folder)).toBe("ann\n");
   });
 
-  it("works as it is printed, with another store and a tool that promises no output", async () => {
+  it("works as printed, with another store and a tool without an output schema", async () => {
     const { folder } = await interrupted("", ["--store", "my store.db"]);
     const { stdout } = await toolwright(folder, ["approvals", "--store", "my store.db"]);
     const line =
@@ -165,7 +165,7 @@ describe("each answer", () => {
         .find((text) => text.includes("--happened"))
         ?.trim() ?? "";
     expect(line).toMatch(/--happened --resume --store 'my store.db'$/);
-    // The answer is recorded and the run resumes. It then fails, because its task promises an output that the answer lacks.
+    // The decision is recorded and the run resumes. It then fails, because the decision lacks the output of its task.
     const { output } = paste(folder, line);
     expect(output).toMatch(/^happened apr_[^]*failed r: /);
     expect(mails(folder)).toBe("ann\n");
@@ -217,13 +217,13 @@ describe("bash in a task that is a function", () => {
     const why = await toolwright(folder, ["why", "r"]);
     expect(why.stdout).toContain("broken");
     expect(why.stdout).not.toMatch(/UNKNOWN/);
-    // And a resume is a further attempt, as why says.
+    // A resume is another attempt, as why says.
     expect(why.stdout).toMatch(/resume r/);
     await toolwright(folder, ["resume", "r"]);
     expect(readFileSync(join(folder, "runs.txt"), "utf8")).toHaveLength(8);
   });
 
-  it("asks after Ctrl-C, and finishes after the answer", async () => {
+  it("requests approval after Ctrl-C, and finishes after the decision", async () => {
     const script = "echo x >> runs.txt; test -e go || { touch started; sleep 60; }; echo fine";
     const folder = createFolder({ "w.tsx": COMMAND.replace("SCRIPT", script) });
     const run = start(folder, ["up", "w.tsx", "--run-id", "r"]);

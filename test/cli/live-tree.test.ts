@@ -1,4 +1,4 @@
-/** The tree that is drawn over, on a real terminal: what a person sees in the end. */
+/** The live tree on a real terminal: what the user sees at the end. */
 import { describe, expect, it } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 import { atTerminal, linesSeen } from "./terminal.ts";
@@ -51,7 +51,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
     );
   });
 
-  it("shows a run that waited with what was finished before", async () => {
+  it("shows a run that waited with the tasks that finished before", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
     await toolwright(folder, ["approve", "q", "--resume"]);
@@ -62,7 +62,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
     );
   });
 
-  it("is not there for a resume that is refused", async () => {
+  it("is not drawn for a refused resume", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS, "g.tsx": GREETING });
     await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
     await toolwright(folder, ["up", "g.tsx", "--run-id", "done", "--input", '{"name":"a"}']);

@@ -1,4 +1,4 @@
-/** Commands that only look: what they show to people and to programs. They never make a store. */
+/** Read-only commands: what they show to people and to programs. They never create a store. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

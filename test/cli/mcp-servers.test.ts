@@ -1,10 +1,10 @@
-/** `mcpServers` of toolwright.config.ts: the tools of other servers, found and called by way of four tools. */
+/** `mcpServers` of toolwright.config.ts: four tools find and call the tools of other servers. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createFolder, MAIN, toolwright } from "./command.ts";
 
-/** A server in a folder of its own: this very command. */
+/** A server in its own folder: this same command. */
 const SERVER = `
 import { appendFileSync } from "node:fs";
 import { defineTool } from "toolwright";
@@ -64,7 +64,7 @@ it("lists the four tools, finds a server's tool and calls it once", async () => 
   expect(refused.json()).toMatchObject({ is_error: true, error_type: "input_invalid" });
 });
 
-it("a server that cannot be started is named, and the others are there", async () => {
+it("a server that cannot start is named, and the others work", async () => {
   const folder = createFolder({ "toolwright.config.ts": SERVER });
   const project = createProject({ gone: { command: "no-such-program" }, shop: serverIn(folder) });
   const listed = await toolwright(project, ["mcp_list_tools", "--json"]);

@@ -30,19 +30,19 @@ describe("a misspelt command", () => {
     ["hlep", "help"],
     ["WHY", "why"],
     ["call", "calls"],
-  ])("%s is answered with %s, and runs nothing of the folder", async (typed, meant) => {
+  ])("%s gets the suggestion %s, and runs no code of the folder", async (typed, meant) => {
     const said = await run([typed, "x"]);
     expect(said).toMatchObject({ code: 1, hasRun: false });
     expect(said.stderr).toContain(`Did you mean ${meant}?`);
     expect((await run([typed, "x", "--json"])).json()).toMatchObject({ error: { code: "CLI_USAGE" } });
   });
 
-  it("can be named as a tool for certain", async () => {
+  it("can be named explicitly as a tool", async () => {
     const said = await run(["tool", "call"]);
     expect(said).toMatchObject({ code: 0, stdout: "called\n", hasRun: true });
   });
 
-  it("that is like no other may be a tool, so the configuration is looked at", async () => {
+  it("that resembles no command may be a tool, so the configuration is loaded", async () => {
     expect(await run(["fly"])).toMatchObject({ code: 1, hasRun: true });
   });
 });
@@ -68,7 +68,7 @@ describe("commands that need no configuration", () => {
     },
   );
 
-  it("capabilities does not run it where there is a file to show", async () => {
+  it("capabilities does not run it if there is a file to show", async () => {
     const said = await run(["capabilities"], (folder) => {
       mkdirSync(join(folder, ".toolwright"));
       writeFileSync(join(folder, ".toolwright/capabilities.md"), "What there is.\n");

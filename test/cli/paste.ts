@@ -20,7 +20,7 @@ export function commandsIn(text: string): string[] {
   return [...found].map(([, command = ""]) => command.trim().replace(/\.$/, ""));
 }
 
-/** In a folder where `toolwright` and `npx toolwright` are this package. */
+/** Runs in a folder where `toolwright` and `npx toolwright` are this package. */
 export function paste(folder: string, command: string): Pasted {
   const bin = join(folder, ".bin");
   mkdirSync(bin, { recursive: true });

@@ -1,4 +1,4 @@
-/** Approvals from another process: of calls and of nodes, agreed to, edited and refused. */
+/** Approvals from another process: of calls and of nodes, approved, edited and denied. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { insertApproval, type NewApproval } from "../../src/store/tables/approvals.ts";
@@ -72,7 +72,7 @@ it("fails when it is denied, with the comment", async () => {
   expect(all.json()).toMatchObject([{ status: "denied", comment: "not today" }]);
 });
 
-it("shows what a model wrote, does not obey it, and says where all of it is", async () => {
+it("shows what a model wrote, does not interpret it, and says where the full text is", async () => {
   const hostile = QUESTIONS.replace(
     "schema: z.object({ euros: z.number() })",
     "schema: z.object({ to: z.string() })",
@@ -96,7 +96,7 @@ it("shows what a model wrote, does not obey it, and says where all of it is", as
   for (const { stdout } of [list, why, inspect, failed]) expect(stdout).not.toContain("\u001b");
 });
 
-it("lists the oldest requests of very many, and says how many more there are", async () => {
+it("lists the oldest of very many requests, and says how many more there are", async () => {
   const folder = createFolder();
   const store = await openStore(join(folder, "toolwright.db"));
   await store.transaction(function* () {

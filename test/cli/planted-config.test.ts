@@ -1,4 +1,4 @@
-/** A `toolwright.config.ts` that an agent's command planted is a program of a stranger: no command loads it. */
+/** A `toolwright.config.ts` that an agent's command planted is untrusted code: no command loads it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const LOADING: readonly (readonly string[])[] = [
   ["order", "--help"],
 ];
 
-/** Commands that may look into it for the store. */
+/** Commands that may read the store from it. */
 const OTHERS: readonly (readonly string[])[] = [
   ["ps"],
   ["approvals"],
@@ -49,7 +49,7 @@ const before = process.env["XDG_STATE_HOME"];
 beforeAll(requireBubblewrap);
 beforeEach(() => {
   place = createPlace();
-  // Where the marks are kept; a space in it must not break the printed command.
+  // The folder of the marks; a space in it must not break the printed command.
   home = mkdtempSync(join(tmpdir(), "toolwright state "));
   process.env["XDG_STATE_HOME"] = home;
   return () => {
@@ -75,7 +75,7 @@ async function plant(name = "toolwright.config.ts"): Promise<void> {
 const isPwned = (): boolean => existsSync(join(home, "PWNED"));
 
 describe.runIf(process.platform === "linux")("a planted configuration", () => {
-  it("is refused by every command that needs it, with the way out", async () => {
+  it("is refused by every command that needs it, with a fix", async () => {
     await plant();
     const results = await Promise.all(
       LOADING.map(async (args) => ({ args, ...(await toolwright(place.root, args)) })),
@@ -109,7 +109,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     },
   );
 
-  it("is loaded once a person has typed the printed command", async () => {
+  it("is loaded once the user has run the printed command", async () => {
     await plant();
     const { stderr } = await toolwright(place.root, ["tools"]);
     const [, command = ""] = /To trust it: (rm .*)\n/.exec(stderr) ?? [];
@@ -118,7 +118,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     expect(isPwned()).toBe(true);
   });
 
-  it("in another folder does not concern this one", async () => {
+  it("in another folder does not affect this one", async () => {
     mkdirSync(join(place.root, "sub"));
     await plant("sub/toolwright.config.ts");
     expect((await toolwright(place.root, ["tools"])).stderr).toContain("There is no toolwright.config.ts");

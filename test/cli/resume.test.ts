@@ -1,4 +1,4 @@
-/** `toolwright resume`: by the id alone, after every kind of end, and never twice at once. */
+/** `toolwright resume`: by id alone, after every kind of end, and never twice concurrently. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -33,7 +33,7 @@ it("resumes after kill -9 by its id, and repeats no effect", async () => {
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it("lets one of two terminals have the run, and tells the other one who has it", async () => {
+it("lets one of two terminals own the run, and names the owner in the other", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");
@@ -97,7 +97,7 @@ it("reports that the workflow has changed, and resumes when that is accepted", a
   expect(effects(folder)).toEqual(["first", "second"]);
 });
 
-it("takes --file for a file that has moved, once", async () => {
+it("accepts --file once for a file that has moved", async () => {
   const folder = createFolder({ "w.tsx": EFFECTS });
   const run = await startHanging(folder);
   run.child.kill("SIGKILL");

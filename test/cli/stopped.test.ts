@@ -1,4 +1,4 @@
-/** Runs that are stopped while a tool is at work: they go on in the same attempt, and every effect happens once. */
+/** Runs that are stopped while a tool runs: they resume in the same attempt, and every effect happens once. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { createFolder, type Started, start, toolwright } from "./command.ts";
 import { ENDLESS, SHOPPING } from "./workflows.ts";
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
-  /** Stops it in each of its calls in turn, then lets it come to its end. */
+  /** Stops the run in each of its calls in turn, then lets it finish. */
   async function stopInEachCall(stop: (run: Started, folder: string, store: string) => Promise<void>) {
     await using store = await storeKind.fresh();
     await using shop = await openShop(0);
@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     expect(readFileSync(join(folder, "requests.txt"), "utf8")).toBe("0\n1\n2\n");
   }
 
-  // How a signal is heard has nothing to do with the store.
+  // Signal handling does not depend on the store.
   const signals = storeKind.name === "SQLite" ? (["SIGTERM", "SIGINT"] as const) : (["SIGTERM"] as const);
   it.each(signals)("resumes after %s in each call", (signal) =>
     stopInEachCall(async (run) => void run.child.kill(signal)),

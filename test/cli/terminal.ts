@@ -1,11 +1,11 @@
-/** The real command at a real terminal, made by script(1). */
+/** Runs the real command on a real terminal, which script(1) creates. */
 import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { MAIN } from "./command.ts";
 
 export interface AtTerminal {
   readonly code: number | null;
-  /** All that was written, in the order in which it came. */
+  /** All output, in order. */
   readonly screen: string;
 }
 
@@ -15,7 +15,7 @@ interface TerminalOptions {
   readonly rows?: number;
 }
 
-/** Types each answer when its question is on the screen. */
+/** Types each answer when its question is visible. */
 export async function atTerminal(
   folder: string,
   line: string,
@@ -49,7 +49,7 @@ export async function atTerminal(
   return { code, screen };
 }
 
-/** What a person sees in the end: the lines of the terminal, after all that was drawn over. */
+/** The lines that the user sees at the end, after all redraws. */
 export function linesSeen(screen: string): string[] {
   const lines: string[] = [""];
   let row = 0;

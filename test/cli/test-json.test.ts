@@ -32,7 +32,7 @@ it("test --json prints the result of each test, and no output of the tests", asy
   expect(stderr).toContain("noise");
 });
 
-it("test --json succeeds with the tests, and refuses files that are not there", async () => {
+it("test --json succeeds if the tests do, and refuses missing files", async () => {
   const folder = createFolder({ "a.test.ts": `import { test } from "node:test"; test("ok", () => {});` });
   const passed = await toolwright(folder, ["test", "a.test.ts", "--json"]);
   expect(passed).toMatchObject({ code: 0 });

@@ -78,7 +78,7 @@ it("loads every kind of file, with imports as TypeScript and as Node write them"
   );
 });
 
-it("hands the file this very package, and a package of its own folder before any other", async () => {
+it("gives the file this same package, and prefers packages of its own folder", async () => {
   const folder = createFolder({
     "w.tsx": `${GREETING}\nconsole.error(import.meta.resolve("toolwright"), import.meta.dirname);`,
   });
@@ -124,7 +124,7 @@ it("refuses a run id that is taken, and says where to look", async () => {
   expect(second.stderr).toMatch(/Run "twice" already exists[^]*inspect twice/);
 });
 
-it("shows a failed run, its reason and what to type, with exit code 1", async () => {
+it("shows a failed run, its reason and the next command, with exit code 1", async () => {
   const folder = createFolder({
     "w.tsx": GREETING.replace(/\{\(\) => \(.*\)\}</, '{() => { throw new Error("no words"); }}<'),
   });
@@ -155,7 +155,7 @@ it.runIf(process.platform === "linux")("draws a tree on a terminal, without colo
   expect(draw("3", { NO_COLOR: "1" })).not.toContain("\u001B[3");
 });
 
-it("ends when the run has, whatever the workflow's own code has left open", async () => {
+it("exits when the run ends, whatever handles the workflow's own code left open", async () => {
   const folder = createFolder({ "w.tsx": `setInterval(() => undefined, 1_000);\n${GREETING}` });
   const ended = await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"ann"}', "--json"]);
   expect(ended).toMatchObject({ code: 0 });

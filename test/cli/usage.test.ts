@@ -1,4 +1,4 @@
-/** Usage errors: words and the next step on stderr and, with --json, the one error shape on stdout. */
+/** Usage errors: a message and the next step on stderr and, with --json, the common error shape on stdout. */
 import { describe, expect, it } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 
@@ -36,14 +36,14 @@ const SHAPE = {
 it.each([
   ["false", "A switch takes no value. Write: --no-allow-network"],
   ["true", "A switch takes no value. Write: --allow-network"],
-])("a switch with the value %s is answered with the form that works", async (value, hint) => {
+])("a switch with the value %s gets a hint with the correct form", async (value, hint) => {
   const { code, stderr } = await toolwright(createFolder(), ["up", "w.tsx", `--allow-network=${value}`]);
   expect(code).toBe(1);
   expect(stderr).toContain(hint);
 });
 
 describe("a usage error", () => {
-  it.each(CASES)("%j is JSON on stdout and words on stderr, with exit code 1", async (args, words) => {
+  it.each(CASES)("%j is JSON on stdout and a message on stderr, with exit code 1", async (args, words) => {
     const { code, json, stderr } = await toolwright(createFolder(), [...args, "--json"]);
     expect(json()).toEqual(SHAPE);
     expect((json() as typeof SHAPE).error.message).toMatch(words);
@@ -74,20 +74,20 @@ describe("a usage error", () => {
     );
   });
 
-  it("prints nothing on stdout without --json, also where --json is an argument", async () => {
+  it("prints nothing on stdout without --json, even if --json is an argument", async () => {
     const folder = createFolder();
     expect(await toolwright(folder, ["ps", "--nope"])).toMatchObject({ code: 1, stdout: "" });
     expect(await toolwright(folder, ["why", "--", "a", "--json"])).toMatchObject({ code: 1, stdout: "" });
   });
 
-  it("cannot forge lines of ours", async () => {
+  it("cannot forge lines of the output", async () => {
     const { stderr } = await toolwright(createFolder(), ["ps", "a\ntoolwright: all is well\u001B[31m"]);
     expect(stderr).not.toMatch(/^toolwright: all is well/m);
     expect(stderr).not.toContain("\u001B");
   });
 });
 
-it("answers a group of tools without a command as JSON too", async () => {
+it("reports a group of tools without a command as JSON too", async () => {
   const folder = createFolder({
     "toolwright.config.ts":
       'import { contextTools } from "toolwright/tools";\nexport default { tools: contextTools };\n',

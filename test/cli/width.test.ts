@@ -1,4 +1,4 @@
-/** Tables for people: within 80 columns, wider where the terminal is, and filtered by every status that they show. */
+/** Tables for people: within 80 columns, wider on wide terminals, and filtered by every status that they show. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { createFolder, start, toolwright } from "./command.ts";
@@ -6,7 +6,7 @@ import { EFFECTS, GREETING, QUESTIONS } from "./workflows.ts";
 
 const widths = (text: string): number => Math.max(...text.split("\n").map((line) => line.length));
 
-it("fits ps, calls and tools into 80 columns, and uses what there is", async () => {
+it("fits ps, calls and tools into 80 columns, and uses the available width", async () => {
   const long = EFFECTS.replaceAll('name: "write_line"', 'name: "write_one_line_of_text_to_a_file"')
     .replace('name="effects"', 'name="a-workflow-with-a-very-long-name-indeed"')
     .replaceAll('text: "first"', 'text: "first ".repeat(30)');

@@ -1,6 +1,6 @@
 /** Workflow files as a user writes them: JSX and types, without a pragma and without a tsconfig. */
 
-/** Greets whom the input names. */
+/** Greets the person that the input names. */
 export const GREETING = `
 import { createSmithers } from "toolwright";
 import { z } from "zod";
@@ -50,7 +50,7 @@ export default smithers(() => (
 ));
 `;
 
-/** A call that waits for a person, and a node that asks one. */
+/** A call that waits for approval, and an approval node. */
 export const QUESTIONS = `
 import { createSmithers, defineTool } from "toolwright";
 import { z } from "zod";

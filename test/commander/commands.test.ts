@@ -146,7 +146,7 @@ describe("options", () => {
     [["fast", "--tags"], /option '--tags <text>' argument missing/],
     [["fast", "--is-dri"], /unknown option '--is-dri'[^]*--is-dry/],
     [["fast", "--input", "[1]"], /--input takes JSON such as/],
-  ])("refuses %j in words, with exit code 2", async (words, expected) => {
+  ])("refuses %j with a message and exit code 2", async (words, expected) => {
     const ran = await run([everything], ["t", ...words]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr.trim()).toMatch(expected);
@@ -213,7 +213,7 @@ describe("options", () => {
     });
   });
 
-  it("takes all remaining words for a list in the last position", async () => {
+  it("accepts all remaining words as a list in the last position", async () => {
     const tool = defineTool({
       name: "copy",
       schema: z.object({ files: z.array(z.string()), to: z.string() }),
@@ -321,7 +321,7 @@ describe("names", () => {
     [{ positionals: { name: "x" } }, /cli\.positionals must be an array of fields, or \{ name, parse \}/],
     [{ positionals: [7] }, /cli\.positionals must be an array of fields/],
     [{ aliases: { depth: 7 } }, /cli\.aliases must be an object such as/],
-  ])("refuses a definition that cannot be, %j", (cli, message) => {
+  ])("refuses an impossible definition, %j", (cli, message) => {
     const define = () =>
       defineTool({ name: "t", schema: z.object({ depth: z.int() }), cli: cli as never, execute: () => 1 });
     expect(() => registerToolsAsCLI(new Command(), { registry: createRegistry([define()]) })).toThrow(

@@ -39,7 +39,7 @@ const CASES: readonly (readonly [readonly string[], unknown])[] = [
 ];
 
 describe("invalid input at the terminal", () => {
-  it.each(CASES)("%j is refused in the words that a model gets", async (words, value) => {
+  it.each(CASES)("%j is refused with the message that a model gets", async (words, value) => {
     await using runtime = createRuntime({ store: ":memory:" });
     const outcome = await runtime.call(tool, value as never);
     const told = outcome.status === "error" ? outcome.error.message : "";

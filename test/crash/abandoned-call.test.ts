@@ -1,10 +1,10 @@
-/** A runtime whose store failed leaves a call behind, in a process that lives on. */
+/** A runtime whose store failed abandons a call, in a process that keeps running. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool, ToolwrightError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/testing/index.ts";
 
-/** Commits the first intent, as a server does whose answer is lost on the way, and says that it failed; then it is gone. */
+/** Commits the first intent but reports a failure, like a server whose response is lost; then it is unreachable. */
 function failAfterIntent(store: Store): Store {
   let hasFailed = false;
   const failure = (): ToolwrightError => new ToolwrightError("TOOL_STORE_FAILED", "The connection is lost.");
@@ -15,7 +15,7 @@ function failAfterIntent(store: Store): Store {
     transaction: async (work, level) => {
       if (hasFailed) throw failure();
       const result = await store.transaction(work, level);
-      // Only the intent of what must not happen twice is committed so hard.
+      // Only the intent of a call that must not happen twice is committed at this level.
       hasFailed = level === "full";
       if (hasFailed) throw failure();
       return result;
@@ -24,7 +24,7 @@ function failAfterIntent(store: Store): Store {
   };
 }
 
-test("a call that a disposed runtime of this process left behind is made again, not waited for", async () => {
+test("a call that a disposed runtime of this process abandoned runs again without a wait", async () => {
   let placed = 0;
   const order = defineTool({
     name: "order",
@@ -37,7 +37,7 @@ test("a call that a disposed runtime of this process left behind is made again, 
   await expect(broken.call(order, {}, { runId: "run-1" })).rejects.toMatchObject({
     code: "TOOL_STORE_FAILED",
   });
-  // It cannot write that it ended, either.
+  // It cannot store that it ended, either.
   await Promise.allSettled([broken[Symbol.asyncDispose]()]);
   await using resumed = createRuntime({ store });
   expect(await resumed.call(order, {}, { runId: "run-1" })).toMatchObject({ status: "success" });

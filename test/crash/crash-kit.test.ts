@@ -7,7 +7,7 @@ import { createCrashProgram } from "../../src/testing/index.ts";
 
 const say = new URL("./programs/say.ts", import.meta.url);
 
-test("a program that comes to its end has not crashed, and what it said is there", async () => {
+test("a program that ends normally has not crashed, and its output is returned", async () => {
   const program = createCrashProgram(say, { args: ["hello"] });
   expect(await program.run({ crashAt: "in-effect" })).toEqual({
     crashed: false,
@@ -16,17 +16,17 @@ test("a program that comes to its end has not crashed, and what it said is there
   });
 });
 
-test("a program that fails by itself rejects with its last words", async () => {
+test("a program that fails by itself rejects with the end of its output", async () => {
   const program = createCrashProgram(say, { args: ["broken", "3"] });
   await expect(program.run()).rejects.toThrow(/exit code 3[^]*error broken/);
 });
 
-test("a program that takes too long is killed, and that is not taken for a crash", async () => {
+test("a program that times out is killed, and does not count as crashed", async () => {
   const program = createCrashProgram(say, { args: ["slow", "0", "60000"], timeoutMs: 1_500 });
   await expect(program.run()).rejects.toThrow("did not end within 1500 ms");
 });
 
-test("a program may hold a workflow in JSX, and goes on with it after a crash", async () => {
+test("a program may contain a workflow in JSX, and resumes it after a crash", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-crash-kit-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const program = createCrashProgram(new URL("./programs/write-line.tsx", import.meta.url));

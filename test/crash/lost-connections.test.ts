@@ -1,4 +1,4 @@
-/** A database that drops its connections: calls fail and go on later, the process stays, and nothing happens twice. */
+/** A database that drops its connections: calls fail and resume later, and no effect happens twice. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { openShop } from "./shop.ts";
 
 const COUNT = 15;
 
-/** Cuts all other connections to the database, again and again, until the signal says stop. */
+/** Keeps cutting all other connections to the database until the signal aborts. */
 async function cutConnections(address: string, signal: AbortSignal): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();
@@ -28,7 +28,7 @@ test("orders are placed once each while the server cuts connections at random", 
   const program = shopProgram("survive-lost-connections", { args: [address, shop.url, String(COUNT)] });
   const controller = new AbortController();
   const cutting = cutConnections(address, controller.signal);
-  // It is cut for a while, then left in peace.
+  // Connections are cut for a while, then stay up.
   setTimeout(() => controller.abort(), 4_000);
   const { crashed } = await program.run();
   controller.abort();

@@ -5,7 +5,7 @@ import { STORE_KINDS } from "../store-kinds.ts";
 import { createOrdersScenario } from "./orders-scenario.ts";
 import { TOOL_KINDS } from "./programs/shop-tools.ts";
 
-/** The second order, and for the effect both sides of it. */
+/** The second order, and for the effect the points before and after it. */
 const MOMENTS = CRASH_POINTS.flatMap((point): (CrashRunOptions & { readonly name: string })[] =>
   point === "in-effect"
     ? [
@@ -36,7 +36,7 @@ describe.each(TOOL_KINDS)("a %s tool", (kind) => {
   });
 
   test.concurrent.each(STORE_KINDS)(
-    "places each order once when killed among calls that run at once, on $name",
+    "places each order once when killed during concurrent calls, on $name",
     async (storeKind) => {
       await using scenario = await createOrdersScenario({ kind, storeKind });
       expect((await scenario.run({ crashAt: "after-effect", occurrence: 4 })).crashed).toBe(true);

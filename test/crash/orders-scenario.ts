@@ -10,14 +10,14 @@ import { openShop, type Order, type Shop } from "./shop.ts";
 export interface OrdersOptions {
   readonly kind: ToolKind;
   readonly storeKind: StoreKind;
-  /** How many are placed one after the other, and how many at once. */
+  /** How many orders are placed in sequence, and how many concurrently. */
   readonly count?: number;
 }
 
 export interface OrdersScenario extends AsyncDisposable {
   readonly shop: Shop;
   run(options?: CrashRunOptions): Promise<ProgramRun>;
-  /** Resumes until everything is decided, and checks that each order was placed once and is on record. */
+  /** Resumes until everything is decided, and checks that each order was placed and logged once. */
   finish(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function createOrdersScenario({
   const shop = await openShop();
   const program = shopProgram("place-orders");
   let runs = 0;
-  // A business key holds whatever the run, so there every start is another run.
+  // A business key applies across runs, so with one every start is another run.
   const runId = (): string => (kind === "business" ? `run-${runs}` : "run-1");
   const run = (options: CrashRunOptions = {}): Promise<ProgramRun> => {
     runs += 1;
@@ -55,7 +55,7 @@ export async function createOrdersScenario({
     await run();
     expectNoneTwice(shop);
     const asked = await decide();
-    // Only a tool that nothing can be told about is asked about.
+    // Only a tool that cannot be reconciled needs approval.
     if (kind === "blind") {
       if (asked > 0) await run();
     } else expect(asked).toBe(0);

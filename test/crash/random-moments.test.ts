@@ -1,6 +1,6 @@
 /**
- * A process that is killed at random moments, again and again. TOOLWRIGHT_CRASH_RUNS is the number of kills per store,
- * for those who want more than the usual few.
+ * A process that is repeatedly killed at random moments. TOOLWRIGHT_CRASH_RUNS sets the number of kills per store, for
+ * longer runs.
  */
 import { describe, expect, test } from "vitest";
 import { STORE_KINDS } from "../store-kinds.ts";

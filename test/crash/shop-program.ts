@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import { createCrashProgram, type CrashProgram, type CrashProgramOptions } from "../../src/testing/index.ts";
 
-// A start takes a second where nothing else runs, and a test has several of them beside those of other tests.
+// A start takes a second on an idle machine, and a test starts several programs while other tests run.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** @param name a file in `programs/` */

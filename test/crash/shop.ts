@@ -1,6 +1,6 @@
 /**
- * The outside world of the crash tests: a shop on loopback with a ledger of its own, which no store knows about. It
- * honours idempotency keys where it gets one, and places an order for every request where it does not.
+ * The outside world of the crash tests: a shop on loopback with its own ledger, which no store knows about. It
+ * honours an idempotency key if it gets one, and places an order for every request without one.
  */
 import { createServer, type IncomingMessage } from "node:http";
 
@@ -16,12 +16,12 @@ export interface Shop extends AsyncDisposable {
   readonly ledger: readonly Order[];
   /** How many requests for an order came in, repeated ones included. */
   readonly requests: number;
-  /** The most that were being placed at one time. */
+  /** The maximum number of orders that were being placed at one time. */
   readonly mostAtOnce: number;
   /** From now on every request is answered with an error, and nothing is placed. */
   close(): void;
   open(): void;
-  /** Answers those that asked with `?hold`; until then their orders are placed, and nobody has told them. */
+  /** Answers the requests with `?hold`; until then their orders are placed, but they have no response. */
   answerHeld(): void;
 }
 
@@ -50,7 +50,7 @@ export async function openShop(answerMs = 5): Promise<Shop> {
   };
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://shop");
-    // A place for two programs to wait for each other.
+    // A barrier where two programs wait for each other.
     if (url.searchParams.has("meet")) {
       await meet();
       response.end();

@@ -17,7 +17,7 @@ async function callOrders(input: CallOrdersInput, options?: CrashRunOptions): Pr
   return stdout === "" ? [] : (JSON.parse(stdout) as CallOrdersOutcome[]);
 }
 
-/** One order of a tool that passes its key on, unless something else is said. */
+/** One order of a tool that passes its key on, by default. */
 function orders(store: FreshStore, shop: Shop, others: Partial<CallOrdersInput> = {}): CallOrdersInput {
   return { store: store.address, shopUrl: shop.url, kind: "keyed", runId: "run-1", skus: ["a"], ...others };
 }
@@ -28,7 +28,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 interface Waiter extends AsyncDisposable {
   readonly runtime: Runtime;
-  /** Resolves when a call of it waits for another one: it looks at the record again and again. */
+  /** Resolves when one of its calls waits for another one, that is, when it polls the store. */
   waits(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     );
   });
 
-  test.concurrent("an approved call that was cut off goes on without a second approval", async () => {
+  test.concurrent("an approved call that was cut off resumes without a second approval", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     const input = orders(store, shop, { policies: { needsApproval: true } });
@@ -115,7 +115,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     },
   );
 
-  test.concurrent("a cut off call that only a person can judge is asked about once, though both resume it", async () => {
+  test.concurrent("a cut off call in doubt has one approval request, though both resume it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     const input = orders(store, shop, { kind: "blind" });
@@ -157,7 +157,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     expect(shop.requests).toBe(2);
   });
 
-  test.concurrent("an equal call in flight in the other is waited for, and its outcome is used", async () => {
+  test.concurrent("one waits for an equal call in flight in the other, and uses its outcome", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     const first = callOrders(orders(store, shop, { kind: "blind", shopUrl: `${shop.url}?hold` }));
@@ -181,11 +181,11 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     expect(shop.requests).toBe(3);
   });
 
-  // By itself, so that the processes of other tests do not take the time that is measured here.
+  // Not concurrent, so that the processes of other tests do not distort the measured time.
   test("a killed owner is noticed within 5 s by the one that waits for it", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
-    // It dies when the shop answers it, and that is when somebody waits for its call.
+    // It dies when the shop answers, and the shop answers only after another process waits for its call.
     const input = orders(store, shop, { shopUrl: `${shop.url}?hold` });
     const killed = callOrders(input, { crashAt: "in-effect", occurrence: 2 });
     await until(() => shop.requests === 1);

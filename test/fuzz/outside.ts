@@ -1,4 +1,4 @@
-/** The world outside of Toolwright: what really happened, counted where no crash reaches it. */
+/** The world outside Toolwright: counts the real effects where no crash can reach them. */
 export class Outside {
   readonly #effects = new Map<string, number>();
   readonly #keys = new Set<string>();
@@ -8,7 +8,7 @@ export class Outside {
     this.#onEffect = onEffect;
   }
 
-  /** A service that does what it is asked to, as often as it is asked. */
+  /** A service without idempotency: each request has an effect. */
   act(name: string): void {
     this.#onEffect(name);
     this.#effects.set(name, this.count(name) + 1);
@@ -30,7 +30,7 @@ export class Outside {
   }
 }
 
-/** What a runtime of a round stands for. When it is killed, its tools do nothing more. */
+/** A simulated process. When it is killed, its tools do nothing more. */
 export interface FuzzProcess {
   isAlive: boolean;
 }

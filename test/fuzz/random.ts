@@ -1,4 +1,4 @@
-/** Numbers that a seed decides, so that a failing round can be run again. */
+/** Seeded random numbers, so that a failing round can be run again. */
 export class Random {
   #state: number;
 
@@ -30,7 +30,7 @@ export class Random {
     return value;
   }
 
-  /** Numbers of its own, which do not depend on how often this one was asked. */
+  /** An independent generator, whose numbers do not depend on how often this one was used. */
   fork(name: string): Random {
     let hash = this.#state;
     for (const char of name) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;

@@ -1,6 +1,6 @@
 /**
  * One round: a few runs of random programs over random tools, on several processes that are killed, cut off from their
- * store, aborted and swept by retention. At the end the world outside is compared with what the programs were told.
+ * store, aborted and swept by retention. At the end the round compares the outside world with what the programs received.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRuntime, type Runtime, type Store, ToolwrightError } from "../../src/index.ts";
@@ -12,7 +12,7 @@ import { createTools, type FuzzTool } from "./tools.ts";
 
 export interface RoundOptions {
   readonly seed: number;
-  /** A further connection to the same database. */
+  /** Another connection to the same database. */
   readonly open: () => Promise<Store>;
 }
 
@@ -20,7 +20,7 @@ const LONGEST_PASS_MS = 60_000;
 const MOST_PASSES = 60;
 const HELD_PAUSE_MS = 100;
 
-/** @throws what was lost, doubled or stuck, with the seed */
+/** @throws an error that names lost, repeated or stuck effects, with the seed */
 export async function runRound({ seed, open }: RoundOptions): Promise<void> {
   const opened: Store[] = [];
   const keep = async (): Promise<Store> => {
@@ -43,7 +43,7 @@ interface Step {
   readonly item: string;
 }
 
-/** Steps of one stage are made side by side. */
+/** Steps of one stage run concurrently. */
 type Program = readonly (readonly Step[])[];
 
 interface Process extends FuzzProcess {
@@ -56,12 +56,12 @@ class Round {
   readonly #random: Random;
   readonly #store: Store;
   readonly #open: () => Promise<Store>;
-  /** What happened, in order: a failing round is not always the same a second time. */
+  /** A trace of events, in order: a failing round does not always fail again. */
   readonly #trace: string[] = [];
   readonly #outside = new Outside((name) => this.#trace.push(`effect ${name}`));
   readonly #tools: readonly FuzzTool[];
   readonly #processes: Process[] = [];
-  /** What programs were told: a success of this effect. */
+  /** The effects whose success a program received. */
   readonly #told = new Set<string>();
 
   constructor(random: Random, store: Store, open: () => Promise<Store>) {
@@ -83,7 +83,7 @@ class Round {
     return Array.from({ length: 1 + random.below(3) }, (_stage, stage) =>
       Array.from({ length: 1 + random.below(3) }, (_step, n): Step[] => {
         const used = random.pick(this.#tools);
-        // Business keys hold across runs.
+        // Business keys apply across runs.
         const item = used.kind === "business" ? `order-${random.below(3)}` : `${runId}-${stage}-${n}`;
         const isTwice = used.kind === "keyed" && random.chance(0.2);
         return isTwice
@@ -96,7 +96,7 @@ class Round {
     );
   }
 
-  /** Starts the program again and again, as whoever watches over it would, until it has come to its end. */
+  /** Restarts the program, as a supervisor would, until it ends. */
   async #drive(runId: string, random: Random): Promise<void> {
     const program = this.#program(runId, random);
     let attempt = 1;
@@ -122,7 +122,7 @@ class Round {
       ends.push(`attempt ${attempt}: ${String(end)}`);
       this.#trace.push(`${runId} ${ends.at(-1)}`);
       if (isStale(end)) attempt += 1;
-      // A process that was cut off lets go of its task when it is back, not at once.
+      // A process that was cut off releases its task when it reconnects, not at once.
       if (isHeld(end)) await sleep(HELD_PAUSE_MS);
       await this.#decide(runId, random);
       if (random.chance(0.15)) attempt += 1;
@@ -141,7 +141,7 @@ class Round {
     }
   }
 
-  /** The error of a call that has not ended; errors that are its end are accepted, as a program may. */
+  /** Throws the error of a call that has not ended; final errors are ignored, as a program may. */
   async #step({ used, item }: Step): Promise<unknown> {
     try {
       await used.tool.execute({ item });
@@ -179,7 +179,7 @@ class Round {
         await sleep(ms, undefined, { signal: isOver.signal });
         await work();
       } catch {
-        // The pass was over before.
+        // The pass has already ended.
       }
     };
     const events: Promise<void>[] = [];
@@ -221,7 +221,7 @@ class Round {
     await runtime.gc({ olderThanMs, replayOlderThanMs: 1_000_000 });
   }
 
-  /** A person who looks outside before answering. */
+  /** An approver who checks the outside world before a decision. */
   async #decide(runId: string, random: Random): Promise<void> {
     await using runtime = createRuntime({ store: await this.#open() });
     for (const request of await runtime.approvals({ runId, status: "pending" })) {
@@ -237,7 +237,7 @@ class Round {
       try {
         await runtime.resolveToolApproval(request.id, decision);
       } catch (error) {
-        // Somebody was faster, or the call has ended meanwhile.
+        // Another process was faster, or the call has ended meanwhile.
         if (!ToolwrightError.is(error) || error.code !== "TOOL_APPROVAL_SETTLED") throw error;
       }
     }
@@ -267,7 +267,7 @@ class Round {
     if (faults.length > 0) throw new Error([...faults, ...this.#trace].join("\n"));
   }
 
-  /** A process that lives holds nothing when all is over. */
+  /** A live process holds nothing at the end. */
   async #judgeStore(): Promise<void> {
     const living = new Set(this.#processes.flatMap(({ isAlive, ownerId }) => (isAlive ? [ownerId] : [])));
     const held = await this.#store.read(function* () {
@@ -280,7 +280,7 @@ class Round {
   }
 }
 
-/** A store that a process can be cut off from. */
+/** A store that can be disconnected from its process. */
 function cutOffStore(store: Store, process: { readonly isCutOff: boolean }): Store {
   const check = (): void => {
     if (process.isCutOff) throw new ToolwrightError("TOOL_STORE_FAILED", "cut off from the store");
@@ -310,7 +310,7 @@ const UNENDED = new Set([
   "TOOL_RUN_DELETED",
 ]);
 
-/** Whether an error is the end of its call, and not of the process or the pass. */
+/** Whether an error ends its call, and not the process or the pass. */
 function isEnd(error: unknown): boolean {
   return ToolwrightError.is(error) && !UNENDED.has(error.code);
 }

@@ -1,4 +1,4 @@
-/** Tools with policies and behaviours that a seed decides. Each knows what kind of effect it has outside. */
+/** Tools with seeded policies and behaviours. Each knows what kind of effect it has outside. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineTool, type Tool } from "../../src/index.ts";
 import { z } from "zod";
@@ -26,7 +26,7 @@ export function createTools(random: Random, outside: Outside): FuzzTool[] {
   const tools: FuzzTool[] = [];
   const count = 3 + random.below(4);
   for (let n = 0; n < count; n += 1) {
-    // A tool may call those before it. It is entered again after one of them has waited, so it must be idempotent.
+    // A tool may call those before it. It starts again after one of them has waited, so it must be idempotent.
     const isOuter = tools.length > 0 && random.chance(0.35);
     const kind = isOuter ? "idempotent" : random.pick(KINDS);
     const children = isOuter ? [random.pick(tools), random.pick(tools)] : [];
@@ -108,7 +108,7 @@ function policies(kind: Kind, random: Random): object {
   };
 }
 
-/** What a service does to its caller. The effect happens before, after, late, or not at all. */
+/** How a service responds to its caller. The effect happens before, after, late, or not at all. */
 async function behave(random: Random, act: () => void, signal: AbortSignal): Promise<void> {
   const pause = (): Promise<unknown> => (random.chance(0.5) ? sleep(random.below(6)) : Promise.resolve());
   await pause();
@@ -121,7 +121,7 @@ async function behave(random: Random, act: () => void, signal: AbortSignal): Pro
       act();
       throw new Error("failed after");
     case 3:
-      // Stops when it is told to.
+      // Stops on abort.
       await sleep(10_000, undefined, { signal });
       return;
     case 4:

@@ -49,7 +49,7 @@ test("after the decisions the loop with the same run id runs the approved calls,
   expect(placed.toSorted()).toEqual(["a", "c"]);
 });
 
-test("onPending may interrupt the loop, as LangGraph does, and the loop is entered again later", async () => {
+test("onPending may interrupt the loop, as LangGraph does, and the loop starts again later", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { order, placed } = createOrder();
   const shown: ApprovalRequest[] = [];

@@ -1,4 +1,4 @@
-/** LangGraph stops inside a tool and enters it again: it stays the same call, and nothing inside is repeated. */
+/** LangGraph stops inside a tool and starts it again: it stays the same call, and nothing inside is repeated. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -114,7 +114,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
 });
 
 it.each<Era>(["legacy", "modern"])(
-  "asks the user of a %s client that can ask, and tells the one that cannot how to continue",
+  "asks the user of a %s client that can ask, and explains how to continue to one that cannot",
   async (era) => {
     const folder = createServerFolder();
     const served = await serve(folder);
@@ -149,7 +149,7 @@ it("takes the token from the environment, and does not print that one", async ()
   expect(served.stderr()).not.toContain("a-secret");
 });
 
-it.each([[""], ["two words"], ["schlüssel"], [true], [7]])("takes no token that is %j", async (token) => {
+it.each([[""], ["two words"], ["schlüssel"], [true], [7]])("refuses the token %j", async (token) => {
   await using runtime = createRuntime({ store: ":memory:" });
   await expect(serveMcpHttp({ tools: [], runtime, token: token as string })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",

@@ -107,7 +107,7 @@ it("shows the three answers for a killed call with an unknown outcome, and does 
   });
   const waiting = await client.callTool(blind);
   expect(errorOf(waiting)["next_action_hint"]).toContain("--happened");
-  // A yes would be read as "it happened" by one and as "run it" by the other: it decides nothing.
+  // A yes could mean "it happened" or "run it", so it decides nothing.
   expect(asked).toEqual([expect.stringMatching(/interrupted[^]*happened: [^]*run-again: [^]*give-up: /)]);
   const runtime = openRuntime(folder);
   const [request] = await runtime.approvals({ status: "pending" });
@@ -125,7 +125,7 @@ it.each([
   [{ resolution: "give-up" }, "approval_denied", 1],
   [{ resolution: "happened", output: "not JSON" }, "output_invalid", 1],
   [{ resolution: "yes" }, "approval_pending", 1],
-] as const)("the client's person answers about a killed call with %j", async (content, expected, effects) => {
+] as const)("the client's user decides about a killed call with %j", async (content, expected, effects) => {
   const folder = createServerFolder();
   crashAfterNextEffect(folder);
   const blind = { ...order("apple", "place_blind"), ...keyed("k") };

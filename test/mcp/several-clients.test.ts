@@ -29,7 +29,7 @@ async function createWorld(): Promise<World> {
     execute: async ({ sku }, ctx) => {
       void ctx.idempotencyKey;
       signals.push(ctx.signal);
-      // Who hears of the progress is served by this call.
+      // The client that receives this progress is served by this call.
       while (!finished.signal.aborted && !ctx.signal.aborted) {
         ctx.progress("still at work");
         await pause(5);
@@ -99,7 +99,7 @@ describe.each(ERAS)("clients of the %s protocol that send one key", (era) => {
     const clients = [await world.connect(era), await world.connect(era)];
     const calls = clients.map((client) => client.callTool(slow).catch(() => undefined));
     await until(() => world.signals.length === 1);
-    // A client of the older protocol can only hang up: its requests do not know of each other.
+    // A client of the older protocol can only disconnect: its requests are independent.
     for (const client of clients) await client.close();
     await Promise.all(calls);
     await until(() => world.signals[0]?.aborted === true);

@@ -1,4 +1,4 @@
-/** A call is counted when its tool is entered, and not again when it resumes after it had to wait. */
+/** A call is counted when its tool starts, and not again when it resumes after a wait. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool, type Runtime } from "../../src/index.ts";
@@ -35,7 +35,7 @@ test("a call that waited for an inner one is counted once", async () => {
   expect(await resumed.call(outer, {}, { runId: "run-1" })).toMatchObject({ status: "success" });
 });
 
-test("an interrupted call that a person lets run again is counted twice", async () => {
+test("an interrupted call that the approver lets run again is counted twice", async () => {
   const controller = new AbortController();
   let runs = 0;
   const send = defineTool({

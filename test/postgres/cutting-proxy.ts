@@ -1,12 +1,12 @@
-/** Stands between a client and its PostgreSQL server, and cuts the connection at a given message. */
+/** A proxy between a client and its PostgreSQL server that cuts the connection at a given message. */
 import { connect, createServer, type Socket } from "node:net";
 
 export interface CuttingProxy extends AsyncDisposable {
-  /** The same database by way of the proxy. */
+  /** The same database through the proxy. */
   readonly address: string;
   /**
-   * Cuts the next connection on which the client says this, once: before the server hears of it, or after the server
-   * has done it, so that only the answer is lost.
+   * Cuts the next connection on which the client sends this, once: before the server receives it, or after the server
+   * has executed it, so that only the response is lost.
    */
   cutAt(text: string, moment: "before" | "after"): void;
 }

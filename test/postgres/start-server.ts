@@ -1,4 +1,4 @@
-/** Starts a real PostgreSQL server in a process of its own. */
+/** Starts a real PostgreSQL server in its own process. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,8 +13,8 @@ export interface PostgresServer {
 }
 
 /**
- * @param root the project, where every user of the machine can read it
- * @param auth how the server asks for the password
+ * @param root the project, in a location that every user of the machine can read
+ * @param auth the authentication method of the server
  */
 export async function startServer(
   root: string,
@@ -22,7 +22,7 @@ export async function startServer(
 ): Promise<PostgresServer> {
   const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts"), auth], {
     stdio: ["pipe", "pipe", "ignore"],
-    // An interrupt at the terminal ends this process, and that ends the server in order.
+    // An interrupt at the terminal ends this process, which then shuts the server down cleanly.
     detached: true,
   });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));

@@ -1,4 +1,4 @@
-/** Runs everything that takes a listener, with listeners that fail in the way that the first argument names. */
+/** Runs everything that accepts a listener, with listeners that fail as the first argument says. */
 import Anthropic from "@anthropic-ai/sdk";
 import { Effect } from "effect";
 import { z } from "zod";
@@ -55,7 +55,7 @@ const add = defineTool({ name: "add", schema: z.object({ n: z.number() }), execu
 const fault = FAULTS[process.argv[2] ?? ""] as (event: unknown) => unknown;
 const listener = (event: unknown): void => {
   heard += 1;
-  // Typed as everybody's listener is: what it returns is nobody's business.
+  // Typed like any listener: the runtime ignores what it returns.
   return fault(event) as void;
 };
 
@@ -100,6 +100,6 @@ for (const run of [runAgentLoop, runChatTurn]) {
   results.push(status, JSON.stringify(said).includes("changed"));
 }
 const calls = await runtime.calls();
-// What a rejected promise does to a process, it does when the event loop turns.
+// A rejected promise affects the process only in the next turn of the event loop.
 await new Promise((resolve) => setTimeout(resolve, 20));
 console.log(JSON.stringify({ results, calls: calls.length, heard: heard > 0 }));

@@ -90,7 +90,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       name: "outer",
       schema: z.object({}),
       execute: async () => {
-        // Without the store of the run around it, it would open one of its own here.
+        // Without the store of the enclosing run, it would open its own store here.
         await otherCharge.execute({ euros: 2 });
         return { content: (await agent.invoke({ messages: [{ role: "user", content: "Go." }] })).content };
       },
@@ -137,7 +137,7 @@ function workflowOf(
   );
 }
 
-/** A run that failed says so in its result. */
+/** A failed run reports it in its result. */
 function resultOf({ output, error }: own.WorkflowResult): unknown {
   if (error !== undefined) throw error;
   return output;

@@ -1,4 +1,4 @@
-/** The public API changes only where `api/` shows it. Reads the build, as users do. */
+/** The public API changes only together with `api/`. Reads the build, as users do. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createApiReports } from "../../scripts/api-report.ts";

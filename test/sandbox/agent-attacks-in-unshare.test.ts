@@ -1,4 +1,4 @@
-/** The attacks of an agent that may use all five tools once more, where bubblewrap is not on PATH. */
+/** Repeats the attacks of an agent with all five tools without bubblewrap on PATH. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Attacks of an agent that may use all five tools, in default settings with isolation: "require". Each was a hole. They run
- * as root and as an ordinary user; what counts is what is on the host afterwards, and what the person's git runs.
+ * Attacks by an agent with all five tools, in default settings with isolation: "require". Each was a hole. They run as
+ * root and as an ordinary user. The tests check the state of the host afterwards, and what the user's git runs.
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ describe.each(USERS)("as %s", (user) => {
     return () => place.remove();
   });
   const evil = (): string => `#!/bin/sh\\ntouch ${place.base}/PWNED\\n`;
-  /** Everything that a person does with git in a day. */
+  /** The git commands that a user runs every day. */
   const useGit = (): void => {
     place.person(
       `git status; git diff; echo x > tracked; git add tracked; git commit -qm x; git checkout -q -b b; git submodule status; true`,
     );
-    // What diff and merge drivers are run for.
+    // Commands that run diff and merge drivers.
     place.person(
       `git checkout -q -b ours; echo ours > tracked; git diff; git commit -qam ours; git log -p -1; git checkout -q b; echo theirs > tracked; git commit -qam theirs; git show; git merge -q ours; git diff; git merge --abort; true`,
     );
@@ -246,13 +246,13 @@ describe.each(USERS)("as %s", (user) => {
       [".toolwright/mine", `mkdir .toolwright; echo mine > .toolwright/mine`],
       ["toolwright.config.ts", `echo mine > toolwright.config.ts`],
       ["sub/toolwright.config.ts", `mkdir sub; echo mine > sub/toolwright.config.ts`],
-    ])("a %s that a person makes stays as it is", SLOW, async (path, during) => {
+    ])("a %s that the user creates stays unchanged", SLOW, async (path, during) => {
       await place.run({ bash: `touch started; until [ -e go ]; do sleep 0.01; done`, during });
       expect(readFileSync(join(place.root, path), "utf8")).toBe("mine\n");
       expect(readdirSync(place.root).filter((name) => name.includes("untrusted"))).toEqual([]);
     });
 
-    test("a repository that a person clones keeps its settings", SLOW, async () => {
+    test("a repository that the user clones keeps its settings", SLOW, async () => {
       place.person(`git init -q ../origin; git -C ../origin commit -q --allow-empty -m x`);
       const [ended] = await place.run({
         bash: `touch started; until [ -e go ]; do sleep 0.01; done`,
@@ -264,21 +264,24 @@ describe.each(USERS)("as %s", (user) => {
   });
 
   describe("Toolwright's own files", () => {
-    test.each([".toolwright", "toolwright.config.ts"])("%s is protected where it is a link", async (name) => {
-      place.person(
-        name === ".toolwright"
-          ? `mkdir real; echo STORE > real/store; ln -s real .toolwright`
-          : `echo STORE > real; ln -s real toolwright.config.ts`,
-      );
-      const target = name === ".toolwright" ? "real/store" : "real";
-      const [direct, through] = await place.run(
-        { bash: `echo evil > ${target}; rm -f ${target}; true` },
-        { bash: `rm ${name}; echo evil > ${name}` },
-      );
-      expect(direct).toMatchObject({ ok: true });
-      expect(through).toMatchObject({ ok: false, code: "TOOL_PATH_PROTECTED" });
-      expect(readFileSync(join(place.root, target), "utf8")).toBe("STORE\n");
-    });
+    test.each([".toolwright", "toolwright.config.ts"])(
+      "%s is protected even if it is a link",
+      async (name) => {
+        place.person(
+          name === ".toolwright"
+            ? `mkdir real; echo STORE > real/store; ln -s real .toolwright`
+            : `echo STORE > real; ln -s real toolwright.config.ts`,
+        );
+        const target = name === ".toolwright" ? "real/store" : "real";
+        const [direct, through] = await place.run(
+          { bash: `echo evil > ${target}; rm -f ${target}; true` },
+          { bash: `rm ${name}; echo evil > ${name}` },
+        );
+        expect(direct).toMatchObject({ ok: true });
+        expect(through).toMatchObject({ ok: false, code: "TOOL_PATH_PROTECTED" });
+        expect(readFileSync(join(place.root, target), "utf8")).toBe("STORE\n");
+      },
+    );
 
     test.each(["sub/toolwright.config.mts", "a/b/.toolwright/x"])(
       "%s at any depth is read-only or hidden",
@@ -314,7 +317,7 @@ describe.each(USERS)("as %s", (user) => {
     });
   });
 
-  test("allowNetwork opens the network and no socket of the host", SLOW, async () => {
+  test("allowNetwork opens the network, but no socket of the host", SLOW, async () => {
     const listen = `
       import socket, os, threading
       def serve(s):
@@ -352,7 +355,7 @@ t = socket.create_connection(("127.0.0.1", int(open("port").read()))); print("TC
   });
 });
 
-/** A submodule of the person's, by hand: fetching one from a path is off by default. */
+/** Creates a submodule by hand: git does not fetch one from a path by default. */
 function SUBMODULE(name: string): string {
   return `git init -q s; git -C s commit -q --allow-empty -m x; mkdir -p .git/modules/${name}; rmdir .git/modules/${name}; mv s/.git .git/modules/${name}; echo "gitdir: $PWD/.git/modules/${name}" > s/.git; git config -f .git/modules/${name}/config core.worktree $PWD/s; git add s; git commit -qm s`;
 }

@@ -1,4 +1,4 @@
-/** What the tests of attacks share: a root with a home beside it that holds keys, and agents of two users. */
+/** Helpers for the attack tests: a root, a home with keys beside it, and agents of two users. */
 import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -19,7 +19,7 @@ import type { Ended, Step } from "./attack-process.ts";
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** Whoever runs the tests, and another user where that can be tried. */
+/** The user who runs the tests and, when that user is root, an ordinary user too. */
 export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
 export type User = (typeof USERS)[number];
 
@@ -27,17 +27,17 @@ let programs = "/usr/local/bin:/usr/bin:/bin";
 let startedBy: readonly string[] = [];
 let isolation: "require" | "auto" = "require";
 
-/** From here on agents find their programs there; what is missing decides which tier they get. */
+/** Sets the PATH of later agents. The programs that are missing there determine their tier. */
 export function attackWith(path: string): void {
   programs = path;
 }
 
-/** From here on these words start each agent, and it takes the best tier that is left to it then. */
+/** Sets the command that starts later agents. Each takes the best tier that is available then. */
 export function attackUnder(words: readonly string[]): void {
   [startedBy, isolation] = [words, "auto"];
 }
 
-/** Whether agents run where less is possible than in namespaces. */
+/** Whether agents run in a tier with fewer features than namespaces. */
 export const isConfinedOnly = (): boolean => isolation === "auto";
 
 export interface AttackPlace {
@@ -46,9 +46,9 @@ export interface AttackPlace {
   readonly home: string;
   /** Runs the steps in one agent process. */
   run(...steps: Step[]): Promise<Ended[]>;
-  /** A script of the person, with the person's home. */
+  /** Runs a script of the user, with the user's home. */
   person(text: string): string;
-  /** Whether something of the attacker ran on the host. */
+  /** Whether code of the attacker ran on the host. */
   isPwned(): boolean;
   keys(): string;
   remove(): void;

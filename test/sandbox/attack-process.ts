@@ -1,6 +1,6 @@
 /**
- * An agent's process for the tests of attacks: makes the calls that it is given, with the real tools, and prints how each
- * ended. Run as a program by `runAgent`, as root or as another user, with a home of its own.
+ * The agent process of the attack tests: makes the given calls with the real tools, and prints the outcome of each.
+ * `runAgent` runs it as a program, as root or as another user, with its own home.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";

@@ -28,7 +28,7 @@ const PACKAGES = [
   "@vscode/ripgrep-linux-arm64",
 ];
 
-/** A project with the package in it. Not below node_modules, where Node does not take types off. */
+/** A project that contains the package. It is not below node_modules, where Node does not strip types. */
 function makeProject(root: string): void {
   const from = inject("publicRoot");
   const to = join(root, "vendor/toolwright");
@@ -51,7 +51,7 @@ function makeProject(root: string): void {
 
 describe.each(USERS)("as %s", (user) => {
   let place: AttackPlace;
-  // One for all: what a test could change would fail it.
+  // Shared by all tests: a test that changes it fails.
   beforeAll(() => {
     place = createAttackPlace(user, (root) => join(root, "app/agent.ts"));
     makeProject(place.root);
@@ -94,7 +94,7 @@ describe.each(USERS)("as %s", (user) => {
     expect(place.isPwned()).toBe(false);
   });
 
-  test("the Node that runs the agent cannot be replaced where it lies in the root", SLOW, async () => {
+  test("the Node that runs the agent cannot be replaced, even inside the root", SLOW, async () => {
     const node = join(place.root, "tools/bin/node");
     cpSync(realpathSync(process.execPath), node);
     const other = createAttackPlace(user, (root) => join(root, "app/agent.ts"), node, place);
@@ -108,7 +108,7 @@ describe.each(USERS)("as %s", (user) => {
     expect(readFileSync(node).equals(readFileSync(realpathSync(process.execPath)))).toBe(true);
   });
 
-  test("a package that was missing is not loaded once a tool has made it", SLOW, async () => {
+  test("a missing package is not loaded after a tool has created it", SLOW, async () => {
     const payload = `require("node:fs").writeFileSync(${JSON.stringify(`${place.base}/PWNED`)}, "");`;
     const other = createAttackPlace(user, (root) => join(root, "app/tokens.ts"), undefined, place);
     writeFileSync(

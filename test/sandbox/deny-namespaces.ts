@@ -1,6 +1,6 @@
 /**
- * The words that start a program as a container would: it cannot make namespaces or mounts. With `landlock`, the kernel
- * seems to have no Landlock either. Works for root and for an ordinary user.
+ * The command that starts a program as in a container: it cannot create namespaces or mounts. With `landlock`, the
+ * kernel appears to have no Landlock either. Works for root and for an ordinary user.
  */
 import { writeFileSync } from "node:fs";
 import { buildSeccompFilter, seccompArchitecture } from "../../src/sandbox/isolation/seccomp-filter.ts";
@@ -20,7 +20,7 @@ export function denyNamespaces(file: string, also: "nothing else" | "landlock" =
   return ["/usr/bin/perl", "-e", program, "--", file];
 }
 
-/** Load the number; unless it is 444 (landlock_create_ruleset), skip the answer ENOSYS. */
+/** Loads the syscall number; unless it is 444 (landlock_create_ruleset), skips the result ENOSYS. */
 const DENY_LANDLOCK = instructions([
   [0x20, 0, 0, 0],
   [0x15, 0, 1, 444],

@@ -1,5 +1,5 @@
 /**
- * Runs a test without root's power to pass by all permissions. Must never leave the process with other rights.
+ * Runs a test without root's power to bypass permissions. Must always restore the rights of the process.
  */
 const NOBODY = 65_534;
 

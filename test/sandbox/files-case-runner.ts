@@ -1,6 +1,6 @@
 /**
- * Runs one case of the file tools on a real folder and says what was wrong, if anything. Must never trust a tool's own
- * answer: the tree outside the root is compared byte by byte before and after.
+ * Runs one case of the file tools on a real folder and returns the problems. Must never trust a tool's own result: it
+ * compares the tree outside the root byte by byte before and after.
  */
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
@@ -52,7 +52,7 @@ export interface FileCase {
 
 const MAX_BYTES = 200_000;
 
-/** What went wrong, one line each; empty when the case holds. */
+/** The problems, one line each; empty if the case passes. */
 export async function runFileCase(testCase: FileCase, strategy?: PathStrategy): Promise<string[]> {
   let wrong: string[] = [];
   await promptly(async (within) => {
@@ -180,7 +180,7 @@ function snapshot(folder: string, except?: string): string {
     if (stats.isFile() && stats.size < 1e6 && (stats.mode & 0o400) !== 0)
       lines.push(readFileSync(path, "hex"));
   }
-  // The folder itself changes its size when files come and go in it.
+  // The size of the folder itself changes when files are added or removed.
   return lines.slice(1).toSorted().join("\n");
 }
 

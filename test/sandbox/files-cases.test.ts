@@ -12,7 +12,7 @@ describe("kinds of paths, with each tool", () => {
   });
 });
 
-// The steps of macOS, with the flag of this kernel in the place of its own.
+// The code path of macOS, with the flag of this kernel instead of its own.
 describe("kinds of paths, walked by real paths", () => {
   const strategy = realPathStrategy(constants.O_NOFOLLOW);
   it.each(PATH_CASES)("$id", async (testCase) => {
@@ -20,7 +20,7 @@ describe("kinds of paths, walked by real paths", () => {
   });
 });
 
-describe("what is special to read and write", () => {
+describe("cases of read and write", () => {
   it.each(READ_AND_WRITE_CASES)("$id", async (testCase) => {
     expect(await runFileCase(testCase)).toEqual([]);
   });

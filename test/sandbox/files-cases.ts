@@ -1,5 +1,5 @@
 /**
- * Our own cases for the file tools: every kind of path with each of the three tools, then what is special to one.
+ * Our own cases for the file tools: every kind of path with each of the three tools, then cases of a single tool.
  */
 import type { FileCase } from "./files-case-runner.ts";
 
@@ -7,9 +7,9 @@ interface PathKind {
   readonly kind: string;
   readonly path: unknown;
   readonly setup?: string;
-  /** What read and edit answer; a file that can be read holds `OUTSIDE-SECRET`. */
+  /** The outcome of read and edit; a file that can be read holds `OUTSIDE-SECRET`. */
   readonly use: string;
-  /** What write answers; `"ok"` when it is left out and `use` is. */
+  /** The outcome of write; `"ok"` if both it and `use` are omitted. */
   readonly write?: string;
 }
 

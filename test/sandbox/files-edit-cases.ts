@@ -1,5 +1,5 @@
 /**
- * Cases about patches: what is applied, and what is refused without a trace.
+ * Cases about patches: which are applied, and which are refused without any change.
  */
 import type { FileCase } from "./files-case-runner.ts";
 

@@ -1,4 +1,4 @@
-/** Measured cases of reading, writing and editing; further ones of our own are in `files-cases.test.ts`. */
+/** Measured cases of reading, writing and editing; our own cases are in `files-cases.test.ts`. */
 import { describe, expect, it } from "vitest";
 import cases from "./cases.json" with { type: "json" };
 import { runFileCase, type FileCase } from "./files-case-runner.ts";

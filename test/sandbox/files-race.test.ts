@@ -1,6 +1,6 @@
 /**
  * Runs each tool against another process that swaps folders and files for links as fast as it can. Nothing may be
- * read, written or made outside. `FILE_RACE_TRIES` sets how often; the default keeps the suite short.
+ * read, written or created outside. `FILE_RACE_TRIES` sets the number of tries; the default keeps the suite short.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -26,8 +26,8 @@ const TRIES = Number(process.env["FILE_RACE_TRIES"] ?? 2000);
 const LONGEST_MS = 60_000;
 const maxBytes = 1000;
 
-// renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE), which Node does not have. A link that a write has replaced
-// is made anew, so that the race goes on.
+// renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE), which Node does not have. The attacker
+// recreates a link that a write has replaced, so that the race continues.
 const ATTACKER = `
 my ($number, @rest) = @ARGV;
 $| = 1; print "ready\\n";
@@ -100,7 +100,7 @@ describe.runIf(process.platform === "linux")("a race for the path", () => {
     let refused = 0;
     let escapes = 0;
     const deadline = Date.now() + LONGEST_MS;
-    // Both sides of the swap have to be met, else the race was none; the other process may get no time for a while.
+    // The race is real only if the tool sees both sides of the swap; the other process may get no CPU time for a while.
     const isNone = (): boolean => done === 0 || refused === 0;
     for (let round = 0; round < TRIES || (isNone() && Date.now() < deadline); round += 1) {
       try {

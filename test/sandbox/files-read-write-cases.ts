@@ -1,5 +1,5 @@
 /**
- * Cases about sizes, encodings and protected places.
+ * Cases about sizes, encodings and protected paths.
  */
 import type { FileCase } from "./files-case-runner.ts";
 

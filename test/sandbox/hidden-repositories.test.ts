@@ -1,7 +1,7 @@
 /**
- * Attacks that hide a repository, or a setting of one, from the look at what git would run: in folders with names that only
- * resemble `.git`, behind pointers and links, behind permissions, behind hard links, and in syntax that only git reads. Each
- * was a hole. They run as root and as an ordinary user; what counts is whether the person's git runs the attacker's program.
+ * Attacks that hide a repository, or one of its settings, from the scan for programs that git would run: in folders whose
+ * names resemble `.git`, behind pointers, links, hard links and permissions, and in syntax that only git reads. Each was a
+ * hole. They run as root and as an ordinary user. The tests check whether the user's git runs the attacker's program.
  */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
@@ -17,7 +17,7 @@ const repository = (path: string, git: string): string =>
 const monitor = (before: string): string => `printf '${before}\\tfsmonitor = %s/evil\\n' $PWD`;
 const INIT = `git init -q sub; git -C sub commit -q --allow-empty -m x`;
 
-/** What the person prepares, and the commands of the agent, one call each. */
+/** The setup by the user, and the commands of the agent, one call each. */
 const CASES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     "settings of a repository beside a folder with a similar name",
@@ -36,7 +36,7 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
       `d=$(printf '.g\\342\\200\\214it'); mkdir $d; git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git -C $d/sub config core.fsmonitor $PWD/evil; git add $d/sub`,
     ],
   ],
-  // Renamed into place as the last step: the command may be stopped as soon as the name is there.
+  // Renamed into place as the last step: the command may be stopped as soon as the name exists.
   ...[".toolwright", "toolwright.config.d"].map(
     (name) =>
       [
@@ -202,7 +202,7 @@ describe.each(USERS)("as %s", (user) => {
   test.each([
     ["that may not be entered", `mkdir -p a/b/c; chmod 600 a`],
     ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
-  ])("a folder %s ends neither the agent nor its later commands", SLOW, async (_, text) => {
+  ])("a folder %s breaks neither the agent nor its later commands", SLOW, async (_, text) => {
     const [, later] = await place.run({ bash: `${text}; sleep 0.5` }, { bash: `echo works` });
     expect(later).toEqual({ ok: true, text: "works\n" });
     place.person(`chmod -R u+rwx .; rm -rf a d*`);

@@ -1,4 +1,4 @@
-/** Links that a command plants once more, where no namespace can be made. */
+/** Repeats the attacks with planted links where namespaces are not available. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

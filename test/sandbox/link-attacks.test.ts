@@ -10,11 +10,11 @@ import { requireBubblewrap } from "./process-harness.ts";
 
 beforeAll(requireBubblewrap);
 
-/** Exchanges two names for as long as it is let. */
+/** Keeps exchanging two names until it is stopped. */
 const exchange = (a: string, b: string): string =>
   `touch started; exec perl -e 'my ($a, $b) = @ARGV; for (1 .. 20_000_000) { syscall(316, -100, $a, -100, $b, 2) }' ${a} ${b}`;
 
-/** How often a race is tried. The default keeps the suite short; `ATTACK_TIMES=2000` takes minutes. */
+/** The number of tries per race. The default keeps the suite short; `ATTACK_TIMES=2000` takes minutes. */
 const TIMES = Number(process.env["ATTACK_TIMES"] ?? 25);
 const SLOW = { timeout: Math.max(120_000, TIMES * 400) };
 
@@ -41,7 +41,7 @@ describe.each(USERS)("as %s", (user) => {
   });
 
   test.each([
-    // Landlock lets no file be made beside a repository, so the file that says "started" is there before.
+    // Landlock allows no new file beside a repository, so the file that signals "started" exists before.
     [
       "where there is a repository",
       `git init -q nested${isConfinedOnly() ? "; touch started" : ""}`,
@@ -80,7 +80,7 @@ describe.each(USERS)("as %s", (user) => {
   });
 
   test.each([".git", "toolwright.config.ts", ".toolwright", ".git/config"])(
-    "a link at %s that leads out does not keep later commands from running",
+    "a link at %s that points outside does not prevent later commands from running",
     async (name) => {
       const [, second, , fourth] = await place.run(
         { bash: `mkdir -p $(dirname ${name}); ln -s ${place.home}/.ssh/id_rsa ${name}` },

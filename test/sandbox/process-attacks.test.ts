@@ -1,4 +1,4 @@
-/** Each must-have of the profile, attacked from inside. What a test tries was a hole once, here or in the measurements. */
+/** Attacks from inside on each requirement of the profile. Each was a hole once, here or in the measurements. */
 import { randomUUID } from "node:crypto";
 import {
   existsSync,
@@ -17,7 +17,7 @@ import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/isolation/comman
 import { findDistrust } from "../../src/sandbox/isolation/untrusted-files.ts";
 import { attempt, createPlace, requireBubblewrap, script, shell, type Place } from "./process-harness.ts";
 
-/** For what is much work: it takes seconds where nothing else is done. */
+/** For expensive tests, which take seconds even on an idle machine. */
 const SLOW = { timeout: 120_000 };
 let place: Place;
 const canaryFolder = join(homedir(), `.toolwright-test-${process.pid}`);
@@ -62,7 +62,7 @@ describe("files", () => {
   });
 
   test("a file outside cannot be found by a search of everything", SLOW, async () => {
-    // Random: the text of this test is itself a file that a toolchain's folder may hold.
+    // Random, because a toolchain's folder may contain the source of this test.
     const secret = randomUUID();
     writeFileSync(join(place.out, "random.txt"), secret);
     const [head = "", tail = ""] = [secret.slice(0, 18), secret.slice(18)];
@@ -70,7 +70,7 @@ describe("files", () => {
     expect((await script(place.root, search, { timeoutMs: SLOW.timeout })).text).toBe("");
   });
 
-  test("nothing outside can be written, and nothing is left behind in the root", async () => {
+  test("nothing outside can be written, and no leftovers stay in the root", async () => {
     await run(
       `touch /x /etc/x /usr/x /dev/x ../x ../out/x "$HOME/x" /var/x; echo evil > ../out/secret.txt; true`,
     );
@@ -82,7 +82,7 @@ describe("files", () => {
     ).toEqual([]);
   });
 
-  test("the home is empty and the command's own", async () => {
+  test("the home is empty and private to the command", async () => {
     const text = await run(
       `cat ~/.toolwright-test-*/id_rsa ${canaryFolder}/id_rsa; echo mine > ~/f && cat ~/f`,
     );
@@ -97,7 +97,7 @@ describe("files", () => {
     expect(text).not.toMatch(/:[$!*]/);
   });
 
-  test("the private /tmp holds at most 512 MB and is gone afterwards", SLOW, async () => {
+  test("the private /tmp holds at most 512 MB and is deleted afterwards", SLOW, async () => {
     const name = `toolwright-fill-${process.pid}`;
     const fill = `head -c 600000000 /dev/zero > /tmp/${name}; stat -c %s /tmp/${name}`;
     const { text } = await script(place.root, fill, { timeoutMs: SLOW.timeout });
@@ -130,7 +130,7 @@ describe("files", () => {
     },
   );
 
-  test("names with spaces, quotes and line breaks are no trouble", async () => {
+  test("names with spaces, quotes and line breaks work", async () => {
     const odd = join(place.root, `a "b' $c\n--bind`);
     mkdirSync(odd);
     expect((await script(odd, `echo x > f; cat f`)).text).toBe("x\n");
@@ -194,7 +194,7 @@ describe("the kernel", () => {
     expect(await perl(`my $z = "\\0" x 128; print((${text}) ? "OPEN" : "DENIED $!")`)).toMatch(/^DENIED/);
   });
 
-  test("the command has no capability, no new privileges, and a filter, and so has the first process", async () => {
+  test("the command and the first process have no capability, no new privileges, and a filter", async () => {
     const text = await run(`cat /proc/self/status /proc/1/status`);
     expect(text.match(/CapEff:\t0000000000000000/g)).toHaveLength(2);
     expect(text.match(/CapBnd:\t0000000000000000/g)).toHaveLength(2);
@@ -204,7 +204,7 @@ describe("the kernel", () => {
 });
 
 describe("other processes and the environment", () => {
-  test("the command sees itself and the first process only", async () => {
+  test("the command sees only itself and the first process", async () => {
     expect((await run(`ls -d /proc/[0-9]* | wc -l`)).trim()).toMatch(/^[234]$/);
     const { pid } = process;
     expect(await run(`kill -0 ${pid} && echo ALIVE; cat /proc/${pid}/environ; true`)).not.toContain("ALIVE");
@@ -219,7 +219,7 @@ describe("other processes and the environment", () => {
     expect(await run(`${text}; true`)).not.toContain("ENVIRONMENT-CANARY");
   });
 
-  test("what the caller names is there, and PATH has nothing relative or in the root", async () => {
+  test("variables that the caller names are set, and PATH has nothing relative or in the root", async () => {
     const path = process.env["PATH"];
     process.env["PATH"] = `.:${place.root}:${place.root}/bin:${path}`;
     shell(
@@ -245,7 +245,7 @@ describe("other processes and the environment", () => {
     }
   });
 
-  test("standard input is empty, and no descriptor of the agent comes along", async () => {
+  test("standard input is empty, and no descriptor of the agent is inherited", async () => {
     expect(await run(`cat; readlink /proc/self/fd/0; echo end`)).toBe("/dev/null\nend\n");
     expect(
       await run(
@@ -259,7 +259,7 @@ describe("other processes and the environment", () => {
   });
 });
 
-describe("what is guarded inside the root", () => {
+describe("protected files inside the root", () => {
   beforeEach(() => {
     shell(
       `cd "$ROOT"; git init -q .; mkdir -p .git/hooks .toolwright data; echo STORE > .toolwright/store.db; echo STORE > data/s.db; echo settings > toolwright.config.ts`,
@@ -301,7 +301,7 @@ describe("what is guarded inside the root", () => {
     expect(statSync(join(place.root, ".git", "hooks")).isDirectory()).toBe(true);
   });
 
-  test("a store named by way of a link is hidden all the same", async () => {
+  test("a store behind a link is hidden too", async () => {
     symlinkSync(place.root, join(place.base, "link"));
     const hidden = [join(place.base, "link", "data", "s.db")];
     const outcome = await script(join(place.base, "link"), `cat data/s.db`, { hidden });
@@ -329,7 +329,7 @@ describe("what is guarded inside the root", () => {
     },
   );
 
-  test("a new .git/commondir is removed: git never makes one there", async () => {
+  test("a new .git/commondir is removed: git never creates one there", async () => {
     const outcome = await guarded(`echo ../evil > .git/commondir`);
     expect(outcome).toMatchObject({ ok: false, error: { code: "TOOL_PATH_PROTECTED" } });
     expect(existsSync(join(place.root, ".git/commondir"))).toBe(false);
@@ -337,10 +337,10 @@ describe("what is guarded inside the root", () => {
 });
 
 describe("resources", () => {
-  test("where control groups can be made, a command has a bounded number of processes", SLOW, async () => {
+  test("if control groups are available, a command has a bounded number of processes", SLOW, async () => {
     const group = commandGroups.open();
     group?.close();
-    // A command is put into its group after a moment: before that it is not bounded yet.
+    // A command joins its group after a moment: before that it is not bounded yet.
     const isMember = `grep -qE '^[0-9]+:(pids)?:.*toolwright-' /proc/self/cgroup`;
     const joined = group === undefined ? "" : `until ${isMember}; do sleep 0.1; done; `;
     const text = `${joined}for i in $(seq ${MAX_PROCESSES + 200}); do sleep 600 & done; echo all`;
@@ -349,7 +349,7 @@ describe("resources", () => {
     expect(outcome.text).toMatch(group === undefined ? /all/ : /Cannot fork/);
   });
 
-  test("the root is read-only when asked", async () => {
+  test("the root is read-only on request", async () => {
     expect(await script(place.root, `echo x > f`, { rootReadOnly: true })).toMatchObject({ ok: false });
     expect(readdirSync(place.root)).toEqual([]);
   });

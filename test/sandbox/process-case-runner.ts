@@ -1,5 +1,5 @@
 /**
- * Runs one case of the table: sets it up, calls the tool's own function, and compares everything that the case expects.
+ * Runs one case of the table: sets it up, calls the tool's function, and checks everything that the case expects.
  * `{ROOT}`, `{OUT}`, `{PORT}`, `{TAG}`, `{NONCE}`, `{HOME}` and `{RUNSOCK}` stand for what the runner made.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -45,9 +45,9 @@ export interface SandboxCase {
   };
 }
 
-/** For a command that is not to be cut off. */
+/** For a command that must not be cut off. */
 const PATIENCE_MS = 20_000;
-/** For what a command has left behind. */
+/** For processes that a command left behind. */
 const LONGEST_DYING_MS = 500;
 
 export interface CaseRunner {
@@ -131,7 +131,7 @@ interface Got {
 }
 
 async function call(each: SandboxCase, input: Input, rootDir: string): Promise<Got> {
-  // A parent that crashes has its own test; here the command is only to end with its call.
+  // A crashing parent has its own test; here the command only has to end with its call.
   const timeoutMs = each.ctx?.timeoutMs ?? (each.id.endsWith("parent-crash") ? 300 : PATIENCE_MS);
   try {
     const { output } =
@@ -180,7 +180,7 @@ function compare({ expected, id }: SandboxCase, got: Got, fill: (value: unknown)
 
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? (value as string[]) : []);
 
-/** A string that begins with `js:` is an expression; one in a list may stand for several entries. */
+/** A string that starts with `js:` is an expression; one in a list may expand to several entries. */
 function fillIn(value: unknown, words: Readonly<Record<string, string>>): unknown {
   if (typeof value === "string") {
     if (value.startsWith("js:")) return runInNewContext(value.slice(3)) as unknown;

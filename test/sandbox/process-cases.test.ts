@@ -1,4 +1,4 @@
-/** The tables of cases for `bash` and `grep`: measured ones, and our own. One runner for both. */
+/** The tables of cases for `bash` and `grep`: measured cases, and our own. One runner for both. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { createCaseRunner, type CaseRunner, type SandboxCase } from "./process-case-runner.ts";
 import cases from "./cases.json" with { type: "json" };

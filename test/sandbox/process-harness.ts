@@ -1,6 +1,6 @@
 /**
- * What the tests of the process sandbox share: a root with a secret beside it, listeners that count who reached them,
- * and one sentence for a machine without bubblewrap. Listeners are on loopback and on paths only.
+ * Helpers for the tests of the process sandbox: a root with a secret beside it, listeners that count connections, and
+ * an error for a machine without bubblewrap. Listeners are on loopback and on paths only.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -18,10 +18,10 @@ import {
 } from "../../src/sandbox/process/run-command.ts";
 import type { Tier } from "../../src/sandbox/tiers/tier.ts";
 
-/** Undefined is the tier that the process would choose, which has to be bubblewrap. */
+/** Undefined means the tier that the process would choose, which has to be bubblewrap. */
 let chosen: Isolation | undefined;
 
-/** From here on every command of this harness runs in one tier; it has to work here. */
+/** Sets the tier of all later commands of this harness; the tier has to work here. */
 export function runCommandsIn(tier: Tier): void {
   chosen = createIsolation({ path: () => process.env["PATH"], warn: () => {}, tiers: [tier] });
 }
@@ -50,7 +50,7 @@ export function createPlace(parent: string = tmpdir()): Place {
   mkdirSync(out);
   writeFileSync(join(out, "secret.txt"), "OUTSIDE-SECRET\n");
   const remove = (): void => {
-    // A case may have taken the owner's own rights away.
+    // A case may have removed the owner's own permissions.
     execFileSync("chmod", ["-R", "u+rwX", base]);
     rmSync(base, { recursive: true, force: true });
   };
@@ -69,7 +69,7 @@ export type Outcome =
   | { readonly ok: true; readonly result: CommandResult; readonly text: string }
   | { readonly ok: false; readonly error: ToolwrightError; readonly text: string };
 
-/** Runs a command; an error that is not one of ours fails the test. */
+/** Runs a command; an error that is not a ToolwrightError fails the test. */
 export async function attempt(
   request: Pick<CommandRequest, "cmd" | "rootDir"> & Partial<CommandRequest>,
 ): Promise<Outcome> {
@@ -86,7 +86,7 @@ export function script(root: string, text: string, more: Partial<CommandRequest>
   return attempt({ cmd: "sh", args: ["-c", text], rootDir: root, ...more });
 }
 
-/** Runs a script whose time is up once `isReady`, however long the machine takes to get there, and never before. */
+/** Runs a script that times out once `isReady`, and never before, however slow the machine is. */
 export async function scriptTimedOut(
   root: string,
   text: string,
@@ -169,12 +169,12 @@ export async function untilGone(mark: string): Promise<number> {
 
 const realSetTimeout = setTimeout;
 
-/** In real time, also where a test holds the timers. */
+/** Waits in real time, even if a test uses fake timers. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((done) => realSetTimeout(done, 20));
 }
 
-/** A number that no other `sleep` of this machine is likely to have. */
+/** A number that no other `sleep` on this machine is likely to use. */
 export function sleepMark(): string {
   return `${600 + Math.floor(Math.random() * 300)}.${process.pid}${Math.floor(Math.random() * 1e6)}`;
 }

@@ -1,4 +1,4 @@
-/** The attacks, the cases and the promises of the process sandbox once more, without bubblewrap. */
+/** Repeats the tests of the process sandbox without bubblewrap. */
 import { describe } from "vitest";
 import { unshare } from "../../src/sandbox/tiers/unshare.ts";
 import { runCommandsIn } from "./process-harness.ts";

@@ -1,4 +1,4 @@
-/** Toolchains on PATH bring their programs into the sandbox, and no key, setting or other project that lies beside them. */
+/** Toolchains on PATH are visible in the sandbox, but keys, settings and other projects beside them are not. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -34,7 +34,7 @@ function program(file: string): string {
   return file;
 }
 
-/** A folder in which a program and a key lie side by side; its programs are on PATH. */
+/** A folder with a program and a key side by side; its programs are on PATH. */
 async function expectProgramAndNoKey(folder: string, key: string, mode?: number): Promise<void> {
   const file = keep(join(folder, key), mode);
   program(join(folder, "bin", "its-program"));
@@ -69,7 +69,7 @@ test.runIf(isRoot)("in /opt, settings of an application stay hidden, on PATH or 
   expect((await script(place.root, `cat ${folder}/.env`)).text).not.toContain("KEY");
 });
 
-test.runIf(isRoot)("a program of /opt that a link of the system leads to can be run", async () => {
+test.runIf(isRoot)("a program of /opt behind a system link can be run", async () => {
   const folder = mkdtempSync("/opt/toolwright-test-");
   const link = `/usr/local/bin/toolwright-test-${process.pid}`;
   made.push(folder, link);
@@ -83,14 +83,17 @@ test.runIf(isRoot)("a program of /opt that a link of the system leads to can be 
   expect(text).not.toContain("KEY");
 });
 
-test.runIf(isRoot)("a key that is made in /etc after the first command is hidden from the next", async () => {
-  await script(place.root, "true");
-  const folder = mkdtempSync("/etc/toolwright-test-");
-  made.push(folder);
-  chmodSync(folder, 0o755);
-  const key = keep(join(folder, "key.pem"), 0o600);
-  const note = keep(join(folder, "note.txt"));
-  const { text } = await script(place.root, `cat ${key}; cat ${note} > f; wc -c f`);
-  expect(text).not.toContain("KEY");
-  expect(text).toContain("4 f");
-});
+test.runIf(isRoot)(
+  "a key that is created in /etc after the first command is hidden from the next",
+  async () => {
+    await script(place.root, "true");
+    const folder = mkdtempSync("/etc/toolwright-test-");
+    made.push(folder);
+    chmodSync(folder, 0o755);
+    const key = keep(join(folder, "key.pem"), 0o600);
+    const note = keep(join(folder, "note.txt"));
+    const { text } = await script(place.root, `cat ${key}; cat ${note} > f; wc -c f`);
+    expect(text).not.toContain("KEY");
+    expect(text).toContain("4 f");
+  },
+);

@@ -1,4 +1,4 @@
-/** A process tree always dies with its call: by time, by abort, and when the agent itself is killed. */
+/** A process tree always dies with its call: on timeout, on abort, and when the agent itself is killed. */
 import { execFileSync, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -96,7 +96,7 @@ test.each([
   });
 });
 
-test("a call that was aborted before starts nothing", async () => {
+test("a call that is already aborted starts nothing", async () => {
   const outcome = await script(place.root, `echo x > f`, { signal: AbortSignal.abort() });
   expect(outcome).toMatchObject({ ok: false, error: { code: "TOOL_ABORTED", effect: "none" } });
 });
@@ -124,7 +124,7 @@ test.each([
   expect(await untilGone(mark)).toBe(0);
 });
 
-test("where nothing confines processes, a child that holds the pipe delays the end by 250 ms at most", async () => {
+test("without isolation, a child that holds the pipe delays the end by 250 ms at most", async () => {
   await promptly(async (within) => {
     const begin = Date.now();
     const outcome = await script(place.root, `setsid sleep ${mark} & echo done`, { isolation: "off" });
@@ -134,7 +134,7 @@ test("where nothing confines processes, a child that holds the pipe delays the e
   });
 });
 
-test("where nothing confines processes, a child dies although the ids of processes started over", () => {
+test("without isolation, a child dies even if process ids have wrapped around", () => {
   const request = {
     cmd: "sh",
     args: ["-c", `setsid sh -c "echo > up; exec sleep ${mark}" & until [ -e up ]; do :; done; echo $$ $!`],
@@ -144,7 +144,7 @@ test("where nothing confines processes, a child dies although the ids of process
     timeoutMs: 60_000,
     isolation: "off",
   };
-  // Process ids of its own, so that the last one can be set: the command gets the highest, its child a low one.
+  // In its own PID namespace, so that the last id can be set: the command gets the highest id, its child a low one.
   const program = `
     const { readdirSync, readFileSync, writeFileSync } = await import("node:fs");
     const { runCommand } = await import(${JSON.stringify(RUN_COMMAND)});

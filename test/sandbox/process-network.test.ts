@@ -1,4 +1,4 @@
-/** More than fifty ways to reach a listener of the host. The listener is the judge, not the exit code. */
+/** More than fifty ways to reach a listener of the host. The listener decides the result, not the exit code. */
 import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -152,7 +152,7 @@ const fill = (text: string): string =>
     .replaceAll(/(?<=:|\/| |,|\()P\b/g, String(listeners.port))
     .replaceAll(/(?<=\/| |,)U\b/g, String(listeners.udpPort));
 
-describe("inside the sandbox nobody reaches a listener of the host", () => {
+describe("no process inside the sandbox reaches a listener of the host", () => {
   test("the listeners themselves work", async () => {
     const before = listeners.hits();
     const way = `python3 -c 'import socket;socket.create_connection(("127.0.0.1",${listeners.port}));socket.socket(1,1).connect("${sockets.root}")'`;
@@ -180,7 +180,7 @@ describe("inside the sandbox nobody reaches a listener of the host", () => {
     expect(outcome.text).toBe("inside\n");
   });
 
-  test("with the network on, the listener is reached and the rule is silent", async () => {
+  test("with the network on, a command reaches the listener", async () => {
     const before = listeners.hits();
     const text = `import socket;print(socket.create_connection(("127.0.0.1",${listeners.port})).recv(99))`;
     const outcome = await attempt({

@@ -1,4 +1,4 @@
-/** How a command ends and what of its output is kept, with real processes. */
+/** How a command ends and which output is kept, with real processes. */
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ beforeEach(() => void (place = createPlace()));
 afterEach(() => place.remove());
 
 describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
-  test("both streams are one, in the order in which they were written", async () => {
+  test("both streams are merged in the order in which they were written", async () => {
     const text = `for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done`;
     const expected = [1, 2, 3, 4, 5].map((i) => `out${i}\nerr${i}\n`).join("");
     expect((await script(place.root, text, { isolation })).text).toBe(expected);
@@ -47,7 +47,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
   });
 
   test.each([["nosuchprogram"], ["./nosuch"], ["/nosuch/program"]])(
-    "%s is told to be missing, and nothing happened",
+    "%s is reported as missing, and nothing happened",
     async (cmd) => {
       const outcome = await attempt({ cmd, rootDir: place.root, isolation });
       expect(outcome).toMatchObject({
@@ -58,14 +58,14 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
     },
   );
 
-  test("a file that cannot be run is told from one that is missing", async () => {
+  test("a file that is not executable is distinguished from a missing one", async () => {
     writeFileSync(join(place.root, "plain"), "no program");
     const outcome = await attempt({ cmd: "./plain", rootDir: place.root, isolation });
     expect(outcome).toMatchObject({ error: { code: "TOOL_COMMAND_NOT_FOUND", details: { exitCode: 126 } } });
     expect(outcome.text).not.toContain("bwrap");
   });
 
-  test("the middle of a long output is left out, and the mark says how much", async () => {
+  test("the middle of a long output is omitted, and the mark says how much", async () => {
     const outcome = await script(place.root, `seq 1 100000`, { isolation, maxOutputBytes: 1_000 });
     expect(outcome).toMatchObject({ ok: true, result: { truncated: true } });
     expect(outcome.text).toMatch(/^1\n2\n3\n[\s\S]*\n\[… \d+ bytes omitted …\]\n[\s\S]*\n100000\n$/);
@@ -88,7 +88,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
     ).toBe(`${args.join("\n")}\n`);
   });
 
-  test("the working directory is inside the root, also through a link", async () => {
+  test("the working directory is inside the root, even through a link", async () => {
     mkdirSync(join(place.root, "d", "e"), { recursive: true });
     symlinkSync("d/e", join(place.root, "l"));
     const cwds = ["d", "./d/", "d/e/..", join(place.root, "d"), "l", ".", ""];

@@ -1,4 +1,4 @@
-/** Our own cases of the kinds in which the sandbox is judged. Data only; `process-case-runner` says what it means. */
+/** Our own sandbox cases, in the same categories as the measured ones. Data only; `process-case-runner` runs it. */
 import type { SandboxCase } from "./process-case-runner.ts";
 
 const ESCAPE = { outcome: "error", code: "TOOL_PATH_ESCAPE", invariant: "OUTSIDE-SECRET" } as const;

@@ -1,6 +1,6 @@
 /**
- * Which tier is chosen, really: with bubblewrap, without it, without Perl, where user namespaces are forbidden and where
- * there is no Landlock; as root and as another user. Each is a child process with its own PATH, filter and user.
+ * Which tier a real process chooses: with bubblewrap, without it, without Perl, without user namespaces and without
+ * Landlock; as root and as another user. Each is a child process with its own PATH, filter and user.
  */
 import { execFileSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync, chmodSync } from "node:fs";
@@ -127,7 +127,7 @@ describe.each([...SITUATIONS, ...(isRoot ? [LIMITED] : [])])("%s", (_, situation
   });
 
   test.each(users)(
-    "`require` takes a tier that confines everything, else fails closed (user: %s)",
+    "`require` takes a tier that confines everything, or fails closed (user: %s)",
     async (user) => {
       const told = await agent({ ...as(user), isolation: "require" }, [
         { text: "touch made-by-require-$(id -u)" },
@@ -154,13 +154,13 @@ test.each([
   expect(await untilGone(mark)).toBe(0);
 });
 
-test("`off` runs plainly and does not warn", async () => {
+test("`off` runs without a sandbox and does not warn", async () => {
   const told = await agent({ isolation: "off" }, [{ text: "echo hi" }]);
   expect(told.results[0]).toMatchObject({ ok: "hi\n", tier: "none" });
   expect(told.stderr).toBe("");
 });
 
-test("a bubblewrap in the root is not taken for the real one", async () => {
+test("a bubblewrap in the root is not trusted", async () => {
   const evil = join(place.root, "bin");
   mkdirSync(evil, { recursive: true });
   execFileSync("/bin/sh", [
@@ -172,7 +172,7 @@ test("a bubblewrap in the root is not taken for the real one", async () => {
   expect(dirname(detected.programs.bwrap ?? "")).not.toBe(evil);
 });
 
-test.each([seccomp, none])("where commands are refused, grep still searches (tier $name)", async (tier) => {
+test.each([seccomp, none])("grep still searches when commands are refused (tier $name)", async (tier) => {
   const on = createIsolation({ path: () => "/usr/bin:/bin", warn: () => {}, tiers: [tier] });
   writeFileSync(join(place.root, "searched.txt"), "needle\n");
   const request = { ...DEFAULTS, rootDir: place.root, isolation: "auto", on } as const;
@@ -184,7 +184,7 @@ test.each([seccomp, none])("where commands are refused, grep still searches (tie
   });
 });
 
-test("a tier that does not keep what it claims is not used", async () => {
+test("a tier that does not confine what it claims is not used", async () => {
   const liar = { ...seccomp, enforces: { ...seccomp.enforces, filesystem: true, network: true } };
   const on = createIsolation({ path: () => "/usr/bin:/bin", warn: () => {}, tiers: [liar] });
   const { tier, reason } = await on.describe();

@@ -1,4 +1,4 @@
-/** An attack with a program that is not there proves nothing, so a missing one is a failure and not a silent pass. */
+/** An attack with a missing program proves nothing, so a missing program fails this test. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
@@ -18,7 +18,7 @@ const PROGRAMS = [
 ];
 
 test.skipIf(process.platform !== "linux")(
-  "the programs that the sandbox is built on and attacked with are installed",
+  "the programs that the sandbox and the attacks need are installed",
   () => {
     const missing = PROGRAMS.filter((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0);
     const sentence = `Please install ${missing.join(", ")}: run "npm run setup" as root, or see scripts/setup.ts for the packages.`;

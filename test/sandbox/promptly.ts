@@ -1,10 +1,10 @@
 /**
- * How soon something ends is a promise too. A machine that stood still for a moment may miss it once; what is slow by itself
- * misses it every time. Only lateness is looked at again: whatever else is wrong fails at once.
+ * Tests of deadlines. A busy machine may miss a deadline once; slow code misses it every time. Only a missed deadline
+ * is retried: any other failure fails at once.
  */
 const MOST_TRIES = 3;
 
-/** Notes what took longer than it may. */
+/** Records what took too long. */
 export type Within = (what: string, tookMs: number, limitMs: number) => void;
 
 export async function promptly(work: (within: Within) => Promise<void>): Promise<void> {

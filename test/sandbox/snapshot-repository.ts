@@ -1,4 +1,4 @@
-/** A real repository in a folder of its own, for the tests of snapshots, and what of it must stay as it is. */
+/** A real repository in its own folder for the snapshot tests, and the parts of it that must not change. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -20,10 +20,10 @@ import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 export interface TestRepository extends Disposable {
-  /** Holds the work tree, and what a test puts beside it. */
+  /** Holds the work tree, and files that a test puts beside it. */
   readonly base: string;
   readonly root: string;
-  /** Knows the snapshots that a test takes. */
+  /** Stores the snapshots that a test takes. */
   readonly store: Store;
   /** Runs the user's git in the work tree, or in `cwd`; the output is trimmed. */
   git(args: readonly string[], cwd?: string): string;
@@ -31,11 +31,11 @@ export interface TestRepository extends Disposable {
   read(path: string): string;
   /** An executable that leaves a mark when it is run, as a command line. */
   trap(name: string): string;
-  /** Which traps were run. */
+  /** The traps that ran. */
   trapped(): string[];
 }
 
-/** With one commit of a.txt and sub/b.txt, unless `empty`. */
+/** Has one commit of a.txt and sub/b.txt, unless `empty`. */
 export function createRepository({ empty = false }: { empty?: boolean } = {}): TestRepository {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "git-snapshot-")));
   const root = join(base, "root");

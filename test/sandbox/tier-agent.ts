@@ -1,6 +1,6 @@
 /**
- * An agent process in a situation of its own: with some programs missing from PATH, without user namespaces, as another
- * user. It runs scripts as the `bash` tool would, and says how each ended.
+ * An agent process in a given situation: with some programs missing from PATH, without user namespaces, as another
+ * user. It runs scripts as the `bash` tool would, and prints the outcome of each.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { Place } from "./process-harness.ts";
 
 export interface Situation {
   readonly without?: readonly string[];
-  /** By a filter as containers have it, by the kernel's own limit, or together with Landlock. */
+  /** By a filter as in containers, by the kernel's own limit, or together with Landlock. */
   readonly namespaces?: "filtered" | "limited" | "without Landlock";
   readonly user?: "other";
   readonly isolation?: "require" | "auto" | "off";
@@ -40,7 +40,7 @@ export interface AgentRequest {
   readonly place: Place;
   readonly situation: Situation;
   readonly scripts: readonly Script[];
-  /** Of the agent itself, which commands must not get. */
+  /** The agent's own environment, which commands must not get. */
   readonly env?: Readonly<Record<string, string>>;
   readonly onStart?: ((child: ChildProcess) => void) | undefined;
 }

@@ -4,7 +4,7 @@
  */
 
 const perl = (text: string): string => `perl -e '${text}'`;
-/** The file's own bytes are the judge of these, and its mode and times. */
+/** The bytes, mode and times of the file decide the result of these. */
 const FILES: readonly [string, string][] = [
   ["reading a file outside", `cat $OUT/secret.txt && echo OPEN`],
   ["listing a folder outside", `ls $OUT && echo OPEN`],
@@ -72,7 +72,7 @@ const connect = (family: number, type: number, address: string): string =>
     `use Socket; socket(my $s, ${family}, ${type}, 0) or exit; connect($s, ${address}) and send($s, "x", 0) and print "OPEN"`,
   );
 
-/** The listeners are the judge of these. */
+/** The listeners decide the result of these. */
 const NETWORK: readonly [string, string][] = [
   ["TCP", connect(2, 1, `pack_sockaddr_in({PORT}, inet_aton("127.0.0.1"))`)],
   [

@@ -1,4 +1,4 @@
-/** Every attack in every tier, as root and as an ordinary user, each tier where it is really the one that is chosen. */
+/** Every attack in every tier, as root and as an ordinary user, in a situation that really selects the tier. */
 import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ const CASES = TIERS.flatMap(([tier, situation]) => {
 });
 const numbers = process.arch === "arm64" ? { TRUNCATE: 45, PTRACE: 117 } : { TRUNCATE: 76, PTRACE: 101 };
 
-/** What a command has to be able to do, whatever is protected beside it. */
+/** Work that a command must still be able to do despite the protection. */
 const WORK: readonly [string, string, string][] = [
   [
     "write in a folder of the root",
@@ -66,7 +66,7 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     place?.remove();
   });
 
-  test("is the tier that was used, and it says what it confines", () => {
+  test("is the tier that was used, and it reports what it confines", () => {
     expect(told.description).toMatchObject({
       tier,
       enforces: { network: true, filesystem: true, environment: true },

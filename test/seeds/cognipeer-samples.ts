@@ -1,4 +1,4 @@
-/** The samples of the Cognipeer page, as they stand there but for the name of the package, and what they ask for. */
+/** The samples of the Cognipeer page, unchanged except for the package name, and the services they need. */
 import { createServer } from "node:http";
 import { createTool } from "toolwright";
 import { onTestFinished } from "vitest";
@@ -38,7 +38,7 @@ export const fetchPageAdvanced = createTool({
   },
 });
 
-/** A search that fails whatever it is asked, and counts how often it was. */
+/** A search that always fails, and counts its calls. */
 export function createSearch() {
   const asked: string[] = [];
   const searchClient = {
@@ -63,7 +63,7 @@ export function createSearch() {
   return { search, asked };
 }
 
-/** Pages that are different each time somebody asks for one. */
+/** Pages that are different on each request. */
 export async function servePages() {
   const requests: string[] = [];
   const server = createServer(({ url = "" }, response) => response.end(`page ${requests.push(url)}`));

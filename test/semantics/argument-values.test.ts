@@ -1,4 +1,4 @@
-/** Rule 1: arguments that differ make different calls, whatever kinds of values they hold. */
+/** Rule 1: calls with different arguments are different calls, whatever kinds of values the arguments hold. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -33,7 +33,7 @@ describe("calls whose arguments differ", () => {
     // oxlint-disable-next-line no-sparse-arrays
     ["in a hole that is no undefined", [1, , 3], [1, undefined, 3]],
     ["in an error and its fields", new Error("a"), { name: "Error", message: "a" }],
-  ])("%s have results of their own, in whatever order they are made again", async (_what, one, other) => {
+  ])("%s have their own results, in whatever order they are repeated", async (_what, one, other) => {
     const world = await createWorld();
     const { keep, kept } = createKeep();
     const first = await world.runtime();
@@ -74,7 +74,7 @@ describe("calls whose arguments differ", () => {
     }
   });
 
-  it("in a hidden error are told apart", async () => {
+  it("in a redacted error get their own results", async () => {
     const world = await createWorld();
     const keep = defineTool({
       name: "keep_hidden",
@@ -141,7 +141,7 @@ describe("arguments that cannot be read", () => {
     });
     expect(runs).toBe(0);
     expect(await world.log("r1")).toMatchObject([{ status: "error", toolName: "taker" }]);
-    // The run is not harmed.
+    // The run still works.
     expect(await runtime.call(tool, { value: 1 }, task)).toMatchObject({ status: "success" });
   });
 });

@@ -1,4 +1,4 @@
-/** Functions of a tool beside `execute` that never settle: the call ends all the same, and fails closed. */
+/** Functions of a tool other than `execute` that never settle: the call still ends, and fails closed. */
 import { expect, it } from "vitest";
 import { createWorld, never } from "./harness.ts";
 import { createCharge, harmless } from "./tools.ts";
@@ -13,7 +13,7 @@ it("a needsApproval that does not settle within the timeout means yes", async ()
   expect(effects).toEqual([]);
 });
 
-it("an approvalPrompt that does not settle within the timeout is left out", async () => {
+it("an approvalPrompt that does not settle within the timeout is omitted", async () => {
   const runtime = await (await createWorld()).runtime();
   const approvalPrompt = () => never<string>();
   const { charge } = createCharge({ timeoutMs: 20, needsApproval: true, approvalPrompt });
@@ -33,7 +33,7 @@ it("a shouldRetry that does not settle within the timeout means no", async () =>
   expect(effects).toHaveLength(1);
 });
 
-it("an abort ends the wait for needsApproval, and nobody is asked", async () => {
+it("an abort ends the wait for needsApproval, and no approval is requested", async () => {
   const runtime = await (await createWorld()).runtime();
   const abort = new AbortController();
   const needsApproval = () => {

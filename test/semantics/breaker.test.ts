@@ -1,4 +1,4 @@
-/** Rules 24 and 25: a tool that keeps failing is left alone. */
+/** Rules 24 and 25: a circuit breaker stops calls of a tool that keeps failing. */
 import { defineTool } from "toolwright";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
@@ -44,7 +44,7 @@ describe("of a run", () => {
       });
       const runtime = await world.runtime({ limits: { maxParallelTools: 2 } });
       const outcomes = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => runtime.call(flaky, { n }, task)));
-      // Which two is left to the store, which may answer six questions at once in any order.
+      // The store may answer six concurrent queries in any order, so which two run is not fixed.
       expect(sorted(codes(outcomes))).toEqual([
         ...times(4, "TOOL_CIRCUIT_OPEN"),
         ...times(2, "TOOL_EXECUTION_FAILED"),
@@ -58,7 +58,7 @@ describe("of a run", () => {
     },
   );
 
-  it("rule 25: no call slips through while another one's failure is being written, in twenty runs", async () => {
+  it("rule 25: no call slips through while the failure of another is being stored, in twenty runs", async () => {
     const world = await createWorld();
     const { flaky } = createFlaky({ circuitBreakerThreshold: 2 });
     const runtime = await world.runtime({ limits: { maxParallelTools: 2 } });
@@ -69,7 +69,7 @@ describe("of a run", () => {
     }
   });
 
-  it("rule 24: its state comes from the store: a new runtime finds it open, another run does not", async () => {
+  it("rule 24: its state is in the store: it is open in a new runtime, and closed in another run", async () => {
     const world = await createWorld();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 });
     for (const n of [1, 2]) await (await world.runtime()).call(flaky, { n }, task);
@@ -92,7 +92,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1, 2, 3, 4]);
   });
 
-  it("rule 25: once open it stays open for the rest of the run, whatever a call in flight comes to", async () => {
+  it("rule 25: once open it stays open for the rest of the run, whatever the outcome of a call in flight", async () => {
     const world = await createWorld();
     const slow = Promise.withResolvers<string>();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 }, (n) => {
@@ -109,7 +109,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1, 2, 3]);
   });
 
-  it("rule 25: a call that waits for others goes on waiting when its process stood still meanwhile", async () => {
+  it("rule 25: a call that waits for others keeps waiting after its process was suspended", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 }, async (n) => {
@@ -123,7 +123,7 @@ describe("of a run", () => {
       onStatement(sql) {
         if (!sql.includes("toolwright_breakers") || !sql.endsWith("{update}") || runs.length < 2) return;
         looks += 1;
-        // After its first look five seconds go by at once; the call that it waits for fails a little later.
+        // After its first read five seconds pass at once; the call that it waits for fails a little later.
         if (looks === 2) vi.spyOn(performance, "now").mockImplementation(() => real() + 5_000);
         if (looks === 4) gate.resolve();
       },
@@ -137,7 +137,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1, 2]);
   });
 
-  it("rule 25: is asked again before each further try", async () => {
+  it("rule 25: is checked again before each retry", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 1, maxRetries: 3, backoffMs: 1_000 });
@@ -151,7 +151,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1]);
   });
 
-  it("rule 24: an answer that is on record is given while the breaker is open", async () => {
+  it("rule 24: a stored result is returned while the breaker is open", async () => {
     const world = await createWorld();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 1 }, (n) => {
       if (n > 1) throw new Error("down");
@@ -194,7 +194,7 @@ describe("shared by all runs", () => {
   it("rule 25: of two probes at the same moment one runs", async () => {
     const world = await createWorld();
     const clock = createClock();
-    // The probe lasts until the other call is answered: one that ends sooner would close the breaker for it.
+    // The probe lasts until the other call has its result: a shorter probe would close the breaker for it.
     const refused = Promise.withResolvers<void>();
     const { flaky, runs } = createFlaky(shared, async (n) => {
       if (n === 1) throw new Error("down");

@@ -1,4 +1,4 @@
-/** Rule 24: budgets count what was spent, also by tries whose process was killed. */
+/** Rule 24: budgets include what tries of killed processes spent. */
 import { createRuntime, defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -40,7 +40,7 @@ describe("executions", () => {
     },
   );
 
-  it("rule 24: an interrupted call that a person lets run again is counted again", async () => {
+  it("rule 24: an interrupted call that the approver lets run again is counted again", async () => {
     const world = await createWorld();
     const policies = { maxExecutionsPerRun: 2, onUnknown: "ask" } as const;
     const { charge, effects } = createBlindCharge(policies, (count) => (count === 1 ? never() : undefined));
@@ -77,7 +77,7 @@ describe("executions", () => {
     );
     expect(refused.error.hint).not.toContain("twice");
     expect(await world.log("r1")).toMatchObject([{ status: "pending", effect: null, tries: 1 }]);
-    // The answer still counts where the limit allows it.
+    // The decision still counts once the limit allows the call.
     const generous = createBlindCharge({ maxExecutionsPerRun: 2, onUnknown: "ask" });
     expect(await (await world.runtime()).call(generous.charge, { amount: 1 }, task)).toMatchObject({
       status: "success",
@@ -97,7 +97,7 @@ describe("executions", () => {
     expect(effects).toHaveLength(3);
   });
 
-  it("rule 5: a rerun that is cut off before it is entered does not free the business key either", async () => {
+  it("rule 5: a rerun that is cut off before execute starts does not free the business key either", async () => {
     const world = await createWorld();
     const policies = { onUnknown: "run", idempotencyKey: () => "order-1" } as const;
     const { charge, effects } = createBlindCharge(policies, () => never());
@@ -153,7 +153,7 @@ describe("costs", () => {
       },
     });
 
-  it("rule 24: what a killed call reported is counted, and limits the calls after it", async () => {
+  it("rule 24: the cost that a killed call reported is counted, and limits later calls", async () => {
     const world = await createWorld();
     const limits = { maxCostUsd: 0.7 };
     const tool = spend(() => never());
@@ -174,7 +174,7 @@ describe("costs", () => {
     expect(await world.rows("SELECT * FROM toolwright_reservations")).toEqual([]);
   });
 
-  it("rule 24: what a tool reports after its call has ended is counted too", async () => {
+  it("rule 24: a cost that a tool reports after its call has ended is counted too", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const tool = defineTool({
@@ -194,7 +194,7 @@ describe("costs", () => {
 });
 
 describe("wall clock", () => {
-  it("rule 24: the time until the last call began is stored, and a kill does not forget it", async () => {
+  it("rule 24: the time until the start of the last call is stored, and survives a kill", async () => {
     const world = await createWorld();
     const clock = createClock();
     const limits = { maxWallClockMs: 1_000 };
@@ -219,7 +219,7 @@ describe("wall clock", () => {
     expect(await third).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
   });
 
-  it("rule 24: a heartbeat stores the time of runs that have a time budget; what fails is kept for the next", async () => {
+  it("rule 24: a heartbeat stores the time of runs with a time budget; the next one retries after a failure", async () => {
     const world = await createWorld();
     const store = await world.open();
     let now = 0;

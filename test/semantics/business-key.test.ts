@@ -7,7 +7,7 @@ import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const byOrder = { idempotencyKey: ({ amount }: { amount: number }) => `order-${amount}` };
 
-it("rule 5: success anywhere is returned, whatever replay says, and ctx has a digest of tool and key", async () => {
+it("rule 5: a success in any run is returned, whatever replay says, and ctx has a digest of tool and key", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ ...byOrder, replay: "run" });
   const first = await (await world.runtime()).call(charge, { amount: 1 }, { runId: "r1" });
@@ -22,7 +22,7 @@ it("rule 5: success anywhere is returned, whatever replay says, and ctx has a di
   expect(effects[0]?.key).not.toContain("order");
 });
 
-it("rule 5: of equal calls at once in several runs and runtimes one has the effect, and the rest wait", async () => {
+it("rule 5: of concurrent equal calls in several runs and runtimes, one has the effect and the rest wait", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(byOrder, () => new Promise((resolve) => setTimeout(resolve, 20)));
   const [one, other] = [await world.runtime(), await world.runtime()];
@@ -44,7 +44,7 @@ it("rule 5: a proven no-effect releases the key, also for other arguments", asyn
   expect(effects.map(({ amount }) => amount)).toEqual([1, 2]);
 });
 
-it("rule 5: other arguments under a key that is taken are a conflict that says what is known", async () => {
+it("rule 5: other arguments under a taken key are a conflict that reports the known call", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ idempotencyKey: () => "the order" });
   const runtime = await world.runtime();
@@ -82,7 +82,7 @@ it("rule 5: an interrupted holder that passes its key on is run again under the 
     output: { id: "ch_2" },
   });
   expect(effects[0]?.key).toBe(effects[1]?.key);
-  // The first run comes back: its order is done.
+  // The first run resumes: its order is placed.
   const back = await (await world.runtime()).call(charge, { amount: 1 }, { runId: "r1" });
   expect(back).toMatchObject({ status: "success", output: { id: "ch_2" } });
   expect(effects).toHaveLength(2);
@@ -104,7 +104,7 @@ it("rule 5: waiting for another run's call is bounded by the timeout, and the ex
   await holder;
 });
 
-it("rule 5: waiting for one's own ancestor is an error at once", async () => {
+it("rule 5: a call that would wait for its own ancestor fails at once", async () => {
   const world = await createWorld();
   let depth = 0;
   const recursive = defineTool({
@@ -139,14 +139,14 @@ it("rule 5: a call that was cut off before execute leaves the key free for other
   expect(outcome).toMatchObject({ status: "success" });
 });
 
-it("rule 5: a call that was allowed to run does not, if the interrupted one has run again meanwhile", async () => {
+it("rule 5: an approved rerun does not run if the interrupted call has run again meanwhile", async () => {
   const world = await createWorld();
   const rerun = async () => (await world.runtime()).call(charge, { amount: 7 }, { runId: "r1" });
   const { charge, effects } = createBlindCharge(
     {
       idempotencyKey: () => "order-17",
       settleMs: 0,
-      // Asked after the business key, and before the call begins.
+      // Evaluated after the business key, and before the call starts.
       needsApproval: async (_args, { runId }) => {
         if (runId === "r2") expect(await rerun()).toMatchObject({ status: "success", replayed: false });
         return false;

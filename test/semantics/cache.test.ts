@@ -1,4 +1,4 @@
-/** Cache: equal calls of a pure tool share one answer. */
+/** Cache: equal calls of a pure tool share one result. */
 import { createRuntime, defineTool, type Store, type ToolPolicies, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -26,7 +26,7 @@ function createLookup(policies: LookupPolicies = {}, behave: (count: number) => 
 }
 
 describe("equal calls", () => {
-  it("that are made at once are one execution; the others are marked fromCache and logged", async () => {
+  it("that run concurrently are one execution; the others are marked fromCache and logged", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({}, () => new Promise((resolve) => setTimeout(resolve, 20)));
     const runtime = await world.runtime();
@@ -48,7 +48,7 @@ describe("equal calls", () => {
     expect(new Set(log.map((row) => row["key"])).size).toBe(3);
   });
 
-  it("share one execution also if one looks at the record just before the other has written it", async () => {
+  it("share one execution even if one reads the store just before the other has written", async () => {
     const world = await createWorld();
     const store = await world.open();
     const gate = Promise.withResolvers<undefined>();
@@ -59,7 +59,7 @@ describe("equal calls", () => {
       transaction: (work, level) => store.transaction(work, level),
       async read(work) {
         const found = await store.read(work);
-        // The second look of all: that of the second call into the cache.
+        // The second read: the second call reads the cache.
         held += 1;
         if (held === 2) await gate.promise;
         return found;
@@ -76,7 +76,7 @@ describe("equal calls", () => {
     expect(runs).toHaveLength(1);
   });
 
-  it("are those with equal arguments: dates, their texts and big numbers are told apart", async () => {
+  it("have equal arguments: dates, their texts and bigints are all different", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup();
     const runtime = await world.runtime();
@@ -85,7 +85,7 @@ describe("equal calls", () => {
     expect(runs).toEqual(values);
   });
 
-  it("are told apart by keyFn where there is one", async () => {
+  it("are those with equal results of keyFn, if there is one", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({ cache: { keyFn: ({ q }) => String(q).toLowerCase() } });
     const runtime = await world.runtime();
@@ -96,17 +96,17 @@ describe("equal calls", () => {
     expect(runs).toEqual(["Apple", "pear"]);
   });
 
-  it("are never taken for equal because keyFn is asynchronous", async () => {
+  it("are never treated as equal because keyFn is asynchronous", async () => {
     const world = await createWorld();
     const { lookup } = createLookup({ cache: { keyFn: async ({ q }) => String(q) } });
     const runtime = await world.runtime();
     await runtime.call(lookup, { q: "a" }, task);
     const other = await runtime.call(lookup, { q: "b" }, task);
-    // Whether it is awaited or refused: the answer for "a" is not one for "b".
+    // Whether it is awaited or refused: the result for "a" is not the result for "b".
     expect(other.status === "success" ? other.output : undefined).not.toEqual({ hits: ["a", 1] });
   });
 
-  it("of two tools never share an answer", async () => {
+  it("of two tools never share a result", async () => {
     const world = await createWorld();
     const { lookup } = createLookup();
     const other = defineTool({
@@ -122,7 +122,7 @@ describe("equal calls", () => {
 });
 
 describe("how long, and for whom", () => {
-  it("an answer is kept for ttlMs", async () => {
+  it("a result is cached for ttlMs", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { lookup, runs } = createLookup({ cache: { ttlMs: 1_000 } });
@@ -194,7 +194,7 @@ describe("values", () => {
     expect(hit.status === "success" && hit.output).toStrictEqual(live.status === "success" && live.output);
   });
 
-  it("undefined is an answer too", async () => {
+  it("undefined is cached too", async () => {
     const world = await createWorld();
     let runs = 0;
     const tool = defineTool({
@@ -215,7 +215,7 @@ describe("values", () => {
 });
 
 describe("what fails", () => {
-  it("a keyFn that throws fails that call only, in words, and is logged", async () => {
+  it("a keyFn that throws fails only that call, with a message, and is logged", async () => {
     const world = await createWorld();
     const keyFn = ({ q }: { q: unknown }): unknown => {
       if (q === "bad") throw new Error("no key for this");
@@ -236,7 +236,7 @@ describe("what fails", () => {
     expect((await world.log("r1")).map((row) => row["status"])).toEqual(["error", "success"]);
   });
 
-  it("an error is not kept: the next equal call runs", async () => {
+  it("an error is not cached: the next equal call runs", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({}, (count) => {
       if (count === 1) throw new Error("down");
@@ -247,7 +247,7 @@ describe("what fails", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("of those who wait for one that fails, one runs and the rest share its answer", async () => {
+  it("of the calls that wait for one that fails, one runs and the rest share its result", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({}, async (count) => {
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -265,7 +265,7 @@ describe("what fails", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("of those who wait for one that is aborted, one runs", async () => {
+  it("of the calls that wait for one that is aborted, one runs", async () => {
     const world = await createWorld();
     const controller = new AbortController();
     const { lookup, runs } = createLookup({}, (count) => (count === 1 ? never() : undefined));
@@ -280,7 +280,7 @@ describe("what fails", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("one who waits can be aborted without waiting to the end", async () => {
+  it("a waiting call can be aborted before the other one ends", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<undefined>();
     const controller = new AbortController();
@@ -294,7 +294,7 @@ describe("what fails", () => {
     await until(() => asked === 2);
     await settle();
     controller.abort();
-    // The first one runs until this is answered.
+    // The first call runs until this one has its result.
     expect(await second).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
     gate.resolve(undefined);
     expect(await first).toMatchObject({ status: "success" });
@@ -335,7 +335,7 @@ describe("side effects and approvals", () => {
     }
   });
 
-  it("an answer that is kept does not pass an approval by", async () => {
+  it("a cached result does not bypass an approval", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({ needsApproval: true });
     const runtime = await world.runtime();
@@ -352,7 +352,7 @@ describe("side effects and approvals", () => {
     expect(runs).toHaveLength(1);
   });
 
-  it("what a person put in the place of the arguments is not kept as the answer to those that were asked", async () => {
+  it("a result of edited arguments is not cached for the requested arguments", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({ needsApproval: true });
     const runtime = await world.runtime();

@@ -1,4 +1,4 @@
-/** Capabilities: what a tool can reach is what its context hands it, for as long as the call lasts. */
+/** Capabilities: what a tool gets in its context, for as long as the call lasts. */
 import {
   createRuntime,
   createTool,
@@ -40,7 +40,7 @@ const ask = createTool({
 });
 
 describe("an object", () => {
-  it("is handed to every call as it is, and is nobody's to dispose", async () => {
+  it("is passed to every call as it is, and is never disposed", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const runtime = await world.runtime({ capabilities: { conn: connect(), projectDir: "project" } });
@@ -50,7 +50,7 @@ describe("an object", () => {
     expect(log).toEqual(["open 1"]);
   });
 
-  it("hands a tool of a runtime without it nothing", async () => {
+  it("is not passed to tools of a runtime without it", async () => {
     const world = await createWorld();
     const seen: unknown[] = [];
     const tool = defineTool({
@@ -64,7 +64,7 @@ describe("an object", () => {
 });
 
 describe("a function", () => {
-  it("is asked for each call, with run and tool, and what it gives is disposed after it", async () => {
+  it("is called for each call, with run and tool, and its values are disposed after the call", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const asked: unknown[] = [];
@@ -82,7 +82,7 @@ describe("a function", () => {
     expect(log).toEqual(["open 1", "close 1", "open 2", "close 2"]);
   });
 
-  it("is not asked for a call that is not run", async () => {
+  it("is not called for a call that does not run", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const runtime = await world.runtime({ capabilities: () => ({ conn: connect() }) });
@@ -102,12 +102,12 @@ describe("a function", () => {
     ],
     ["returns what cannot be stored", () => () => 1, {}],
     [
-      "is timed out and ends when told",
+      "times out and ends on abort",
       (_text, signal) =>
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
       { timeoutMs: 10 },
     ],
-  ])("what it gave is disposed when the tool %s", async (_how, behave, policies) => {
+  ])("its values are disposed when the tool %s", async (_how, behave, policies) => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const tool = defineTool({
@@ -122,7 +122,7 @@ describe("a function", () => {
     expect(log).toEqual(["open 1", "close 1"]);
   });
 
-  it("what it gave is disposed when an abort ends the call", async () => {
+  it("its values are disposed when an abort ends the call", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const controller = new AbortController();
@@ -141,7 +141,7 @@ describe("a function", () => {
     expect(log).toEqual(["open 1", "close 1"]);
   });
 
-  it("what it gave stays open while a tool that was timed out still uses it", async () => {
+  it("its values stay open while a tool that timed out still uses them", async () => {
     const world = await createWorld();
     const { log, connect } = createPool();
     const tool = defineTool({ name: "hangs", schema: z.object({}), timeoutMs: 10, execute: () => never() });
@@ -163,7 +163,7 @@ describe("a function", () => {
     expect(log).toEqual(["whole"]);
   });
 
-  it("that throws is an error of that call in words, nothing ran, and the next call is made", async () => {
+  it("that throws fails that call with a message before anything runs, and the next call works", async () => {
     const world = await createWorld();
     let asked = 0;
     const runtime = await world.runtime({
@@ -191,7 +191,7 @@ describe("disposal", () => {
     return spy.mock.calls as unknown as string[];
   }
 
-  it("disposes every value, the last first, also when disposers throw, and warns once about all of them", async () => {
+  it("disposes every value, last first, even when disposers throw, and warns once about all of them", async () => {
     const warned = warnings();
     const world = await createWorld();
     const log: string[] = [];
@@ -252,7 +252,7 @@ describe("disposal", () => {
     expect(warned).toEqual([]);
   });
 
-  it("disposes a value that has two names once", async () => {
+  it("disposes a value with two names once", async () => {
     const world = await createWorld();
     const log: string[] = [];
     const runtime = await world.runtime({
@@ -349,7 +349,7 @@ describe("the other functions of a tool", () => {
     idempotent: false,
   } as const;
 
-  it("needsApproval and approvalPrompt are handed them too", async () => {
+  it("needsApproval and approvalPrompt receive them too", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "spend",
@@ -369,7 +369,7 @@ describe("the other functions of a tool", () => {
     });
   });
 
-  it("reconcile is handed them too: how else would it ask the outside world?", async () => {
+  it("reconcile receives them too, since it has to query the outside world", async () => {
     const world = await createWorld();
     const entered: number[] = [];
     const tool = defineTool({

@@ -43,7 +43,7 @@ it("rule 14: an abort while execute runs makes it unknown, reaches ctx.signal, a
   });
 });
 
-it("rule 14: a tool that stops as soon as it is told has still begun, and is not run again in silence", async () => {
+it("rule 14: a tool that stops on abort has still started, and does not silently run again", async () => {
   const world = await createWorld();
   const stop = new AbortController();
   const { charge, effects } = createCharge(
@@ -88,7 +88,7 @@ it("rule 14: an abort of runtime.run's signal reaches the calls inside", async (
   expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
 });
 
-it("rule 14: an abort in the wait before a retry ends it at once, and leaves no finished outcome", async () => {
+it("rule 14: an abort during the wait before a retry ends the wait at once, and stores no outcome", async () => {
   const world = await createWorld();
   const clock = createClock();
   const stop = new AbortController();
@@ -101,7 +101,7 @@ it("rule 14: an abort in the wait before a retry ends it at once, and leaves no 
   expect(await call).toMatchObject({ status: "error" });
   expect(effects).toHaveLength(1);
   expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
-  // The only try said that nothing happened, so the resumed call runs.
+  // The only try reported that nothing happened, so the resumed call runs.
   expect(await (await world.runtime({ clock })).call(charge, args, task)).toMatchObject({
     status: "success",
     output: { id: "ch_2" },

@@ -1,11 +1,11 @@
-/** Definitions that cannot mean what their author meant are refused, with the names of the tool and of the option. */
+/** Invalid definitions are refused with the names of the tool and of the option. */
 import { createTool, defineTool, fromTool, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
 const base = { name: "tool", schema: z.object({ a: z.string() }), execute: () => "done" };
 
-/** As a program without types would call it. */
+/** Calls it as a program without types would. */
 function define(options: object): ToolwrightError {
   try {
     defineTool(options as typeof base);
@@ -90,14 +90,14 @@ describe("an option of the wrong kind", () => {
     expect(define({ ...base, sideEffect: true, cache: true }).message).toContain('Tool "tool": cache ');
   });
 
-  it("approvalDefaults that cannot be stored are refused here, and not when somebody has to be asked", () => {
+  it("approvalDefaults that cannot be stored are refused here, not when the approval is requested", () => {
     expect(define({ ...base, needsApproval: true, approvalDefaults: { choose: () => 1 } }).message).toContain(
       "approvalDefaults",
     );
   });
 });
 
-describe("an option that is none", () => {
+describe("an unknown option", () => {
   it.each([
     ["sideEffects", "sideEffect"],
     ["timeout", "timeoutMs"],
@@ -115,7 +115,7 @@ describe("an option that is none", () => {
     expect(error.message).toContain(`Did you mean "${right}"?`);
   });
 
-  it("is refused with the list of options where nothing is near", () => {
+  it("is refused with the list of options if no name is similar", () => {
     const { message } = define({ ...base, colour: "red" });
     expect(message).toMatch(
       /^Tool "tool": unknown option "colour"\. Known options: name, .*, needsApproval, .*\.$/,
@@ -142,7 +142,7 @@ describe("an option that is none", () => {
 });
 
 describe("a schema that is not Zod 4", () => {
-  it("is refused in words that say what is wanted", () => {
+  it("is refused with a message that says what is expected", () => {
     expect(define({ ...base, schema: { type: "object" } }).message).toBe(
       'Tool "tool": schema must be a Zod 4 schema, not an object. For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute }).',
     );

@@ -39,7 +39,7 @@ describe.each([
     ["ask", { onUnknown: "ask" }],
     ["fail", { onUnknown: "fail" }],
     ["run", { onUnknown: "run" }],
-  ])("rule 13: runs again after an error, where the tool says %s", async (_name, policies) => {
+  ])("rule 13: runs again after an error if the tool says %s", async (_name, policies) => {
     const world = await createWorld();
     const { step, runs } = createStep(failFirst, policies);
     const runtime = await world.runtime();
@@ -94,14 +94,14 @@ it("rule 20: an approved call that failed runs again without a second approval",
   expect(runs()).toBe(2);
 });
 
-/** Stops when it is told to, as commands do. */
+/** Stops on abort, as commands do. */
 function untilStopped(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("stopped")));
   });
 }
 
-/** Cut off by the abort of its run, as Ctrl-C and the timeout of a task do. */
+/** Cuts a call off by aborting its run, as Ctrl-C and the timeout of a task do. */
 async function cut(world: World, tool: object, args: object, isInside: () => boolean): Promise<void> {
   const stop = new AbortController();
   const runtime = await world.runtime();
@@ -115,7 +115,7 @@ describe("cut off in its first attempt", () => {
   const hangFirst = (runs: number, signal: AbortSignal): unknown =>
     runs === 1 ? untilStopped(signal) : "done";
 
-  it("rule 16: asks in the same attempt where no model reads the answer, and continues after the decision", async () => {
+  it("rule 16: requests approval in the same attempt if no model reads the result, and continues after the decision", async () => {
     const world = await createWorld();
     const { step, runs } = createStep(hangFirst, { onUnknown: "tell" });
     await cut(world, step, { n: 1 }, () => runs() === 1);
@@ -128,7 +128,7 @@ describe("cut off in its first attempt", () => {
     expect(await (await world.runtime()).call(step, { n: 1 }, task)).toMatchObject({ output: "done" });
   });
 
-  it("rule 13: runs again in a later attempt where no model reads the answer", async () => {
+  it("rule 13: runs again in a later attempt if no model reads the result", async () => {
     const world = await createWorld();
     const { step, runs } = createStep(hangFirst, { onUnknown: "tell" });
     await cut(world, step, { n: 1 }, () => runs() === 1);
@@ -138,7 +138,7 @@ describe("cut off in its first attempt", () => {
     expect(await runtime.approvals()).toEqual([]);
   });
 
-  it("rule 16: the model is told in a later attempt, and its next call runs", async () => {
+  it("rule 16: the model receives the error in a later attempt, and its next call runs", async () => {
     const world = await createWorld();
     const { step, runs } = createStep(hangFirst, { onUnknown: "tell" });
     await cut(world, step, { n: 1 }, () => runs() === 1);
@@ -154,7 +154,7 @@ describe("cut off in its first attempt", () => {
   });
 });
 
-it("rule 13: an inner call that failed runs again with the next try of the call around it", async () => {
+it("rule 13: an inner call that failed runs again with the next try of the outer call", async () => {
   const world = await createWorld();
   const { step, runs } = createStep(failFirst, { onUnknown: "tell" });
   const outer = defineTool({

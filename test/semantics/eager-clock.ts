@@ -1,4 +1,4 @@
-/** A clock whose sleepers never wait: it writes down how long they asked for, and moves on by it. */
+/** A clock whose sleepers never wait: it records each requested duration and advances by it. */
 import type { Clock } from "toolwright";
 
 export interface EagerClock extends Clock {

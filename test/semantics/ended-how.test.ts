@@ -1,4 +1,4 @@
-/** Rules 13 to 16: what an equal call gets, by how the earlier one ended. */
+/** Rules 13 to 16: the result of an equal call depends on how the earlier call ended. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -30,7 +30,7 @@ describe("an equal call in the same attempt, after a restart", () => {
     }
   });
 
-  it("rule 13: gets the recorded error, also one that left the effect open", async () => {
+  it("rule 13: gets the recorded error, even if its effect is in doubt", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({}, () => {
       throw new Error("connection reset");
@@ -74,7 +74,7 @@ describe("an equal call in a later attempt", () => {
     expect([second, third]).toMatchObject([{ note }, { note }]);
   });
 
-  it("rule 13: runs again where the tool says replay: run, and a pure tool always does", async () => {
+  it("rule 13: runs again if the tool says replay: run, and always if it is pure", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ replay: "run" });
     let reads = 0;
@@ -118,7 +118,7 @@ describe("an equal call in a later attempt", () => {
     expect(await world.log("r1")).toMatchObject([{ effect: "none" }, { effect: "happened" }]);
   });
 
-  it("rule 13: an error that says nothing of its effect is unknown even if an earlier try said none", async () => {
+  it("rule 13: an error that does not state its effect is unknown even if an earlier try said none", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge(
       { retry: { maxRetries: 1, backoffMs: 0 }, onUnknown: "fail" },
@@ -149,7 +149,7 @@ describe("an equal call in a later attempt", () => {
     ]);
   });
 
-  it("rule 13: an inner call's effect: none says nothing about the outer call, which has charged by then", async () => {
+  it("rule 13: an inner call's effect: none does not apply to the outer call, which has charged by then", async () => {
     const world = await createWorld();
     let charged = 0;
     const inner = defineTool({ name: "inner", schema: z.object({ n: z.number() }), execute: () => "ok" });
@@ -173,7 +173,7 @@ describe("an equal call in a later attempt", () => {
   });
 });
 
-describe("an output that does not fit", () => {
+describe("an output that does not match its schema", () => {
   it("rule 13: has happened: the equal call of a later attempt does not run it again", async () => {
     const world = await createWorld();
     let effects = 0;
@@ -197,7 +197,7 @@ describe("an output that does not fit", () => {
     expect(effects).toBe(1);
   });
 
-  it("rule 13: is not tried again either", async () => {
+  it("rule 13: is not retried either", async () => {
     const world = await createWorld();
     let effects = 0;
     const order = defineTool({

@@ -1,4 +1,4 @@
-/** Errors: one shape for every reader, whatever was thrown. */
+/** Errors have one shape for every reader, whatever was thrown. */
 import { defineTool, ERROR_CODES, type ErrorCode, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -75,12 +75,12 @@ describe("whatever is thrown", () => {
   it.each([
     ["a proxy whose traps throw", () => new Proxy({}, { has: handsOff, get: handsOff })],
     ["a revoked proxy", revokedProxy],
-  ])("something that cannot even be looked at ends the call, not the run: %s", async (_name, hostile) => {
+  ])("a value that throws when it is read ends the call, not the run: %s", async (_name, hostile) => {
     const { error } = await outcomeOf(hostile());
     expect(error.code).toBe("TOOL_EXECUTION_FAILED");
   });
 
-  it("what other functions of a tool throw ends the call too, where it cannot be looked at", async () => {
+  it("a value that throws when it is read ends the call in the other functions of a tool too", async () => {
     const world = await createWorld();
     const fail = (): never => {
       throw revokedProxy();
@@ -146,7 +146,7 @@ describe("bad input", () => {
     execute: () => "never",
   });
 
-  it("is answered with every path and what was expected, logged, and nothing ran", async () => {
+  it("gets an error with every path and expectation, is logged, and runs nothing", async () => {
     const world = await createWorld();
     const outcome = await (
       await world.runtime()
@@ -171,7 +171,7 @@ describe("bad input", () => {
     ["null", null],
     ["a text", "query"],
     ["a list", []],
-  ])("that is %s is answered as well", async (_what, args) => {
+  ])("that is %s gets an error too", async (_what, args) => {
     const world = await createWorld();
     const outcome = await (await world.runtime()).call(tool, args as never, task);
     expect(outcome).toMatchObject({
@@ -191,7 +191,7 @@ describe("bad input", () => {
       })(),
     ],
     ["a symbol", { query: Symbol("a") }],
-  ])("that holds %s is refused in words, and harms no other call", async (_what, args) => {
+  ])("that holds %s is refused with a message, and affects no other call", async (_what, args) => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const outcome = await runtime.call(tool, args as never, task);
@@ -199,7 +199,7 @@ describe("bad input", () => {
     expect(await runtime.call(tool, { query: "a" }, task)).toMatchObject({ output: "never" });
   });
 
-  it("asynchronous refinements are asked once and awaited; one that throws is bad input, not the end of the run", async () => {
+  it("asynchronous refinements run once and are awaited; one that throws is bad input and does not end the run", async () => {
     const world = await createWorld();
     const asked: string[] = [];
     const slow = defineTool({
@@ -226,7 +226,7 @@ describe("bad input", () => {
   });
 });
 
-it("where a loop takes text only, the text of the thrown error holds all of the shape", async () => {
+it("if a loop takes text only, the text of the thrown error holds the full shape", async () => {
   const tool = defineTool({
     name: "thrower",
     schema: z.object({}),

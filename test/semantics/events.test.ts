@@ -1,4 +1,4 @@
-/** What a runtime tells its listeners. */
+/** The events that a runtime emits. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -18,7 +18,7 @@ function listen(runtime: Runtime): RuntimeEvent[] {
 }
 
 describe("events", () => {
-  it("come in order, with the ids of the call", async () => {
+  it("arrive in order, with the ids of the call", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const events = listen(runtime);
@@ -62,7 +62,7 @@ describe("events", () => {
     }
   });
 
-  it("that a call finished comes when its outcome is on record", async () => {
+  it("report a call as finished after its outcome is stored", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const seen: Promise<unknown>[] = [];
@@ -73,7 +73,7 @@ describe("events", () => {
     expect(await Promise.all(seen)).toEqual(["success"]);
   });
 
-  it("say of approvals that they were requested and settled", async () => {
+  it("report approvals as requested and settled", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const events = listen(runtime);
@@ -142,7 +142,7 @@ describe("events", () => {
 });
 
 describe("listeners", () => {
-  it("that throw harm neither the call nor the other listeners", async () => {
+  it("that throw affect neither the call nor the other listeners", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     runtime.subscribe(() => {
@@ -170,7 +170,7 @@ describe("listeners", () => {
     expect(stdout).toContain("still here");
   });
 
-  it("hear nothing more once they have stopped listening", async () => {
+  it("receive nothing after they unsubscribe", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const events: RuntimeEvent[] = [];

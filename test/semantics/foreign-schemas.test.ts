@@ -1,4 +1,4 @@
-/** What a schema of another maker checks or transforms by itself counts; what cannot be used is refused by name. */
+/** The checks and transforms of third-party schemas apply; unusable schemas are refused by name. */
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
@@ -16,7 +16,7 @@ interface Tried {
   readonly message: string;
 }
 
-/** Calls a tool with this schema, and says what reached it. */
+/** Calls a tool with this schema, and returns the input that reached it. */
 async function tryWith(inputSchema: unknown, args: unknown, more: object = {}): Promise<Tried> {
   const seen: unknown[] = [];
   const execute = (input: unknown): string => String(seen.push(input));
@@ -53,7 +53,7 @@ const z3Days = z3.z
   .object({ from: z3.z.number(), to: z3.z.number() })
   .refine(({ from, to }) => from < to, { message: "ends before it begins", path: ["to"] });
 
-describe("a schema's own checks count", () => {
+describe("a schema's own checks apply", () => {
   test.each<[string, unknown, object?]>([
     ["Zod 4 with refine", refined],
     ["zodSchema of the AI SDK with refine", zodSchema(refined)],
@@ -80,7 +80,7 @@ describe("a schema's own checks count", () => {
     expect(seen).toEqual([{ from: 1, to: 3 }]);
   });
 
-  test("validate of jsonSchema refuses, in its own words, and its value is what the tool gets", async () => {
+  test("validate of jsonSchema refuses with its own message, and the tool gets the value it returns", async () => {
     const refusing = await tryWith(jsonSchema(days, { validate: () => refusal }), { from: 1, to: 2 });
     expect(refusing).toMatchObject({ status: "error", seen: [] });
     expect(refusing.message).toContain("fully booked");
@@ -93,13 +93,13 @@ describe("a schema's own checks count", () => {
     expect(await tryWith(jsonSchema(days), { from: 1 })).toMatchObject({ seen: [{ from: 1 }] });
   });
 
-  test("a transform is made once", async () => {
+  test("a transform runs once", async () => {
     for (const schema of [transformed, zodSchema(transformed), () => zodSchema(transformed)]) {
       expect(await tryWith(schema, { from: 1, to: 3 })).toMatchObject({ seen: [{ nights: 2 }] });
     }
   });
 
-  test("an AI SDK tool with a Valibot schema is shown its JSON Schema", () => {
+  test("an AI SDK tool with a Valibot schema shows its JSON Schema", () => {
     const book = sdkTool({
       inputSchema: toStandardJsonSchema(v.object({ from: v.number() })),
       execute: async () => 1,
@@ -114,7 +114,7 @@ describe("a schema's own checks count", () => {
     expect(await tryWith(type({ from: "number" }), { from: "x" })).toMatchObject({ status: "error" });
   });
 
-  test("parse of betaZodTool counts, with its transforms", async () => {
+  test("parse of betaZodTool applies, with its transforms", async () => {
     const seen: unknown[] = [];
     const run = (input: unknown): string => String(seen.push(input));
     const checked = betaZodTool({ name: "book", description: "Books", inputSchema: refined, run });
@@ -135,7 +135,7 @@ describe("a schema's own checks count", () => {
     expect(await tryTool(made, { from: 1 }, seen)).toMatchObject({ seen: [{ from: 1 }] });
   });
 
-  test("an output schema of another maker counts too", async () => {
+  test("a third-party output schema applies too", async () => {
     for (const outputSchema of [valibotDays, zodSchema(refined), arkDays, z3Days]) {
       const bad = await tryWith(
         zodDays,

@@ -1,4 +1,4 @@
-/** Tools of other makers. */
+/** Third-party tools. */
 import { tool as sdkTool } from "ai";
 import { defineTool, fromTool, getDefinedToolMetadata, toTools } from "toolwright";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { createWorld, never, until } from "./harness.ts";
 const task = { runId: "r1" };
 const schema = z.object({ q: z.string() });
 
-/** As LangChain makes them: a class with state, called through `invoke`. */
+/** Like a LangChain tool: a class with state, called through `invoke`. */
 class LangChainLike {
   readonly name = "lc_search";
   readonly description = "Searches";
@@ -66,7 +66,7 @@ describe("fromTool", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("assumes the worst of a tool that says nothing: it is not repeated after a crash", async () => {
+  it("assumes the worst of a tool without a policy: it is not repeated after a crash", async () => {
     const world = await createWorld();
     let runs = 0;
     const foreign = {
@@ -90,7 +90,7 @@ describe("fromTool", () => {
     expect(runs).toBe(1);
   });
 
-  it("keeps policies that are set on the object, and the argument counts more", async () => {
+  it("keeps policies that are set on the object, and the argument overrides them", async () => {
     const world = await createWorld();
     const foreign = {
       name: "f",
@@ -113,7 +113,7 @@ describe("fromTool", () => {
     expect(await runtime.call(wider, { q: "c" }, task)).toMatchObject({ status: "success" });
   });
 
-  it("is handed a signal and a tool call id, as the AI SDK would", async () => {
+  it("receives a signal and a tool call id, as with the AI SDK", async () => {
     const seen: Record<string, unknown>[] = [];
     const execute = (_args: unknown, options: Record<string, unknown>): void => void seen.push(options);
     const tool = fromTool({ schema, execute }, { name: "f" });
@@ -123,7 +123,7 @@ describe("fromTool", () => {
     expect(seen[0]?.["signal"]).toBeInstanceOf(AbortSignal);
   });
 
-  it("makes one tool of one object, and leaves a tool of ours as it is", () => {
+  it("makes one tool of one object, and returns a Toolwright tool unchanged", () => {
     const foreign = { name: "f", schema, invoke: () => 1 };
     expect(fromTool(foreign)).toBe(fromTool(foreign));
     const own = defineTool({ name: "own", schema, execute: () => 1 });
@@ -134,7 +134,7 @@ describe("fromTool", () => {
     ["has nothing to call", { name: "f", schema }, /Tool "f": .*execute, invoke, call, func, run/],
     ["has no name", { schema, invoke: () => 1 }, /name must be a non-empty string/],
     [
-      "has a schema of another maker",
+      "has an unsupported schema",
       { name: "f", schema: "text", invoke: () => 1 },
       /Tool "f".*neither Zod 4 nor JSON Schema/,
     ],
@@ -148,7 +148,7 @@ describe("fromTool", () => {
   });
 });
 
-describe("a tool of ours with a further policy", () => {
+describe("a Toolwright tool with a further policy", () => {
   const secretive = () =>
     defineTool({
       name: "login",
@@ -160,7 +160,7 @@ describe("a tool of ours with a further policy", () => {
       execute: ({ user }, ctx) => `${user} ${ctx.idempotencyKey === null ? "no key" : "key"}`,
     });
 
-  it("keeps what it says: its redaction, its key, its kind", async () => {
+  it("keeps its own redaction, key and kind", async () => {
     const world = await createWorld();
     const tool = fromTool(secretive(), { maxExecutionsPerRun: 1 });
     expect(getDefinedToolMetadata(tool)).toEqual({ name: "login", sideEffect: true, idempotent: false });

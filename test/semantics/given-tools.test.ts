@@ -1,4 +1,4 @@
-/** What may be given as a tool, or as tools, and what becomes of it. */
+/** Which values are accepted as a tool or as tools, and how they are read. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ function createFolder(): string {
 
 const look = defineTool({ name: "look", schema, execute: () => 1 });
 
-describe("a registry given as tools is read as one", () => {
+describe("a registry passed as tools is read as its tools", () => {
   const registry = createRegistry([look]);
   const names = (tools: readonly { readonly name: string }[]): string[] => tools.map(({ name }) => name);
 
@@ -73,7 +73,7 @@ describe("a registry given as tools is read as one", () => {
     expect(outcome).toMatchObject({ status: "success", output: { tools: 1 } });
   });
 
-  it("but is no tool itself, and a list is no registry", () => {
+  it("but is not a tool itself, and a list is not a registry", () => {
     expect(() => fromTool(registry)).toThrow(/must be a tool, not a registry/);
     expect(() => toTools([registry])).toThrow(/must be a tool, not a registry/);
     expect(() => registerToolsAsCLI(new Command(), { registry: [look] as never })).toThrow(
@@ -91,7 +91,7 @@ describe("a function", () => {
     ["an async function", async () => 1],
     ["a class", class Helper extends Array {}],
     ["a function with a schema", Object.assign(() => 1, { schema, description: "d" })],
-  ])("is no tool: %s", (_what, value) => {
+  ])("is not a tool: %s", (_what, value) => {
     expect(() => fromTool(value as object)).toThrow(
       expect.objectContaining({
         code: "TOOL_DEFINITION_INVALID",
@@ -107,10 +107,10 @@ describe("a function", () => {
   });
 });
 
-describe("a tool of another maker", () => {
+describe("a third-party tool", () => {
   const foreign = { name: "f", schema, invoke: () => 1 };
 
-  it("with retry is refused with the way out, unless it may be repeated", () => {
+  it("with retry is refused with a fix, unless it may be repeated", () => {
     const retry = { maxRetries: 2 };
     expect(() => fromTool(foreign, { retry })).toThrow(
       /Tool "f": retry cannot be set .* sideEffect: false; .* idempotent: true/,
@@ -123,7 +123,7 @@ describe("a tool of another maker", () => {
     expect(fromTool(foreign, { retry: { circuitBreakerThreshold: 3 } }).name).toBe("f");
   });
 
-  it("is retried where it may be", async () => {
+  it("is retried if it may be repeated", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     let tries = 0;
@@ -140,7 +140,7 @@ describe("a tool of another maker", () => {
     expect(await runtime.call(tool, { q: "" }, { runId: "r" })).toMatchObject({ output: "done" });
   });
 
-  it("with a cache is refused with the way out", () => {
+  it("with a cache is refused with a fix", () => {
     expect(() => fromTool(foreign, { cache: true })).toThrow(
       /cache cannot be combined with sideEffect: true: .* If the tool has no external effect, set sideEffect: false\./,
     );

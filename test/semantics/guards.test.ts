@@ -1,4 +1,4 @@
-/** Guards that only a rare interleaving needs: each of these tests fails when its guard is taken out. */
+/** Guards against rare interleavings: each of these tests fails when its guard is removed. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 const task = { runId: "r1" };
 const args = { amount: 1 };
 
-/** A blind charge whose validation can be held up: between the look at the record and the beginning. */
+/** A blind charge whose validation can be paused, after the store was read and before the call starts. */
 function createHeldCharge(behave: () => unknown = () => undefined) {
   const effects: string[] = [];
   const make = (version: string, hold: () => Promise<unknown> | undefined, extra: z.ZodRawShape = {}) =>
@@ -28,7 +28,7 @@ function createHeldCharge(behave: () => unknown = () => undefined) {
   return { make, effects };
 }
 
-/** What a process does that finds the owner of a running call dead, and then dies itself. */
+/** Acts as a process that finds the owner of a running call dead, and then dies itself. */
 async function markStartedAsUnknown(world: World): Promise<void> {
   const store = await world.open();
   await store.transaction(
@@ -38,7 +38,7 @@ async function markStartedAsUnknown(world: World): Promise<void> {
 }
 
 describe("an approval", () => {
-  it("rule 8: that another process has voided in the meantime, since the tool has changed, lets nothing run", async () => {
+  it("rule 8: that another process has voided meanwhile, because the tool has changed, lets nothing run", async () => {
     const world = await createWorld();
     const { make, effects } = createHeldCharge();
     const gate = Promise.withResolvers<undefined>();
@@ -65,7 +65,7 @@ describe("an approval", () => {
     expect(effects).toEqual([]);
   });
 
-  it("rule 17: to run again works once, also if that run was interrupted in its turn before another looked", async () => {
+  it("rule 17: to run again works once, even if the rerun was interrupted before another process read it", async () => {
     const world = await createWorld();
     const { make, effects } = createHeldCharge(() => never());
     const gate = Promise.withResolvers<undefined>();
@@ -105,7 +105,7 @@ describe("an approval", () => {
       { sideEffect: true, idempotent: true },
       { sideEffect: true, idempotent: false },
     ],
-  ])("rule 20: of a tool that %s is asked for again", async (_how, before, after) => {
+  ])("rule 20: of a tool that %s is requested again", async (_how, before, after) => {
     const world = await createWorld();
     const runs: unknown[] = [];
     const make = (policies: object) =>
@@ -126,7 +126,7 @@ describe("an approval", () => {
 });
 
 describe("what has not happened", () => {
-  it("rule 13: a call that was timed out before execute was entered has not, and runs in the next attempt", async () => {
+  it("rule 13: a call that timed out before execute started runs in the next attempt", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createBlindCharge({ timeoutMs: 100 });
@@ -147,7 +147,7 @@ describe("what has not happened", () => {
     expect(effects).toEqual([1]);
   });
 
-  it("rule 14: a call that was cut off between two tries that said so has not, and nobody is asked", async () => {
+  it("rule 14: a call cut off after a try that reported no effect runs again without approval", async () => {
     const world = await createWorld();
     const clock = createClock();
     const controller = new AbortController();
@@ -164,8 +164,8 @@ describe("what has not happened", () => {
   });
 });
 
-describe("late news", () => {
-  it("rule 13: that a first try succeeded is not lost if the second fails after it", async () => {
+describe("a late result", () => {
+  it("rule 13: the success of a first try is not lost if the second fails after it", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
@@ -193,7 +193,7 @@ describe("late news", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 13: that a last try did nothing says nothing of the try before it", async () => {
+  it("rule 13: a last try without an effect does not settle the try before it", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answer = Promise.withResolvers<{ id: string }>();
@@ -234,7 +234,7 @@ describe("budgets", () => {
     expect(await runtime.call(charge, args, task)).toMatchObject({ error: { code: "TOOL_LIMIT_EXCEEDED" } });
   });
 
-  it("rule 24: a wait that would outlast the time budget is not begun", async () => {
+  it("rule 24: a wait that would outlast the time budget is not started", async () => {
     const world = await createWorld();
     const clock = createClock();
     const tool = defineTool({
@@ -252,7 +252,7 @@ describe("budgets", () => {
   });
 });
 
-it("rule 20: an approval that a refusal left unspent does not count for another version of the tool", async () => {
+it("rule 20: an approval that a refusal left unused does not count for another version of the tool", async () => {
   const world = await createWorld();
   const runs: unknown[] = [];
   const make = (extra: z.ZodRawShape, maxExecutionsPerRun: number) =>
@@ -266,7 +266,7 @@ it("rule 20: an approval that a refusal left unspent does not count for another 
       execute: (_args, ctx) => void runs.push(ctx.idempotencyKey),
     });
   const runtime = await world.runtime();
-  // Another process has used up the budget while the request was open.
+  // Another process has spent the budget while the request was open.
   const pending = await runtime.call(make({}, 1), args, { ...task, callKey: "k" });
   if (pending.status !== "pending") throw new Error(pending.status);
   await runtime.resolveToolApproval(pending.approval.id, { approved: true });
@@ -280,7 +280,7 @@ it("rule 20: an approval that a refusal left unspent does not count for another 
   expect(runs).toEqual([]);
 });
 
-it("rule 13: a further try of the outer call does not repeat an inner one that may have happened", async () => {
+it("rule 13: a retry of the outer call does not repeat an inner one that may have happened", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({}, () => {
     throw new Error("socket closed");

@@ -1,6 +1,6 @@
 /**
- * What the tests of the rules share: a store that several runtimes open side by side, a way to let a process die
- * without one, and a clock that stands still. Only `openStores` knows which database it is.
+ * Helpers for the tests of the rules: a store that several runtimes open side by side, a simulated process crash, and
+ * a manual clock. Only `openStores` knows which database is used.
  */
 import { isCallEnd, isCallStart } from "../../src/store/tables/write-calls.ts";
 import { type Clock, createRuntime, type Runtime, type RuntimeOptions, type Store } from "toolwright";
@@ -41,17 +41,17 @@ export interface World {
   /** A runtime on a connection of its own, as another process would have. */
   runtime(options?: RuntimeOptions): Promise<Runtime>;
   open(): Promise<Store>;
-  /** From here on every runtime so far counts as a dead process. What it was running goes on unheard. */
+  /** Marks every runtime so far as a dead process. Its running calls continue, but their results are ignored. */
   killAll(): Promise<void>;
   /** Reads any table. */
   rows(sql: string, ...parameters: SqlValue[]): Promise<readonly Row[]>;
-  /** The log as it stands in the table, in order. */
+  /** The log as stored in the table, in order. */
   log(runId: string): Promise<readonly Row[]>;
-  /** Every stored text of every table, to look for what must not be there. */
+  /** Every stored text of every table, to check that a secret is absent. */
   dump(): Promise<string>;
 }
 
-/** Cleans up after the test that asked for it. */
+/** Cleans up when the current test ends. */
 export async function createWorld(): Promise<World> {
   const stores = await openStores();
   onTestFinished(() => stores.close());
@@ -87,7 +87,7 @@ const TABLES = [
 ];
 
 export interface ManualClock extends Clock {
-  /** Moves on, and wakes whoever has slept long enough, in order. */
+  /** Advances the time, and wakes sleepers in order once their time has passed. */
   advance(ms: number): Promise<void>;
   /** How long each sleeper asked for. */
   readonly sleeps: readonly number[];
@@ -130,14 +130,14 @@ export function createClock(start = 1_000_000): ManualClock {
   };
 }
 
-/** Lets everything that can go on without time passing go on. */
+/** Lets all pending work run that does not need time to pass. */
 export async function settle(): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  // A server answers in its own time.
+  // A server needs real time to answer.
   if (isPostgres) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Waits until the condition holds, in real time: for long, since the machine may be busy with other tests. */
+/** Waits in real time until the condition holds. The limit is long because other tests may keep the machine busy. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 4_000; tries += 1) {
     if (await condition()) return;
@@ -146,18 +146,18 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   throw new Error("the condition did not come to hold");
 }
 
-/** By their text, whatever they are. */
+/** Sorts values of any type by their JSON. */
 export function sorted<T>(values: readonly T[]): T[] {
   const text = (value: T): string => JSON.stringify(value) ?? "";
   return values.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
 }
 
-/** A list of so many equal values. */
+/** A list of `count` equal values. */
 export function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
 }
 
-/** A promise that nobody keeps: a tool whose process dies while it runs. */
+/** A promise that never settles: a tool whose process dies while it runs. */
 export function never<T>(): Promise<T> {
   return new Promise(() => undefined);
 }
@@ -198,7 +198,7 @@ export function watchStore(store: Store, watch: StoreWatch): Store {
   };
 }
 
-/** Runs every transaction twice, the first time for nothing, as a store may after a conflict. */
+/** Runs every transaction twice and rolls the first one back, as a store may after a conflict. */
 export function repeatStore(store: Store): Store {
   const undo = new Error("once more");
   return {
@@ -216,7 +216,7 @@ export function repeatStore(store: Store): Store {
   };
 }
 
-/** Fails after so many statements and reads: an endless loop would keep the test's own timer from firing. */
+/** Fails after `most` statements and reads: an endless loop would keep the test's own timer from firing. */
 export function boundStore(store: Store, most = 2_000): Store {
   let count = 0;
   const step = (): void => {

@@ -1,4 +1,4 @@
-/** Rules 1, 2, 4 and 6: which calls are one, and which are two. */
+/** Rules 1, 2, 4 and 6: which calls are the same call, and which are different calls. */
 import { defineTool, type Store } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
 
-/** Takes anything, and says how often it ran. */
+/** Takes any arguments, and counts its executions. */
 function createEcho() {
   const keys: (string | null)[] = [];
   const echo = defineTool({
@@ -77,7 +77,7 @@ describe("arguments", () => {
     expect(keys).toHaveLength(1);
   });
 
-  it("rule 1: they count as sent, before defaults and transforms, which may be random", async () => {
+  it("rule 1: they are compared as sent, before defaults and transforms, which may be random", async () => {
     const world = await createWorld();
     const seen: string[] = [];
     const tool = defineTool({
@@ -102,7 +102,7 @@ describe("keys", () => {
     expect(await world.log("r1")).toMatchObject([{ key: outcome.key, idempotency_key: outcome.key }]);
   });
 
-  it("rule 1: never collide, however ids are cut", async () => {
+  it("rule 1: never collide, however ids are split", async () => {
     const world = await createWorld();
     const { echo, keys } = createEcho();
     const runtime = await world.runtime();
@@ -164,7 +164,7 @@ describe("counting", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 4: equal calls are counted anew in each runtime.run", async () => {
+  it("rule 4: each runtime.run counts equal calls from the start", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -178,7 +178,7 @@ describe("counting", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 1: parallel equal calls take their places in the order in which they are made", async () => {
+  it("rule 1: parallel equal calls are numbered in the order in which they are made", async () => {
     const world = await createWorld();
     const { charge } = createCharge({}, async (count) => {
       await new Promise((resolve) => setTimeout(resolve, 10 - count * 3));
@@ -196,25 +196,22 @@ describe("counting", () => {
   it.each([
     ["in a run", task],
     ["where no run is named", {}],
-  ])(
-    "rule 4: callKey takes the place of the count %s, in one runtime and in several",
-    async (_where, place) => {
-      const world = await createWorld();
-      const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 10)));
-      const [one, other] = [await world.runtime(), await world.runtime()];
-      const deliver = () =>
-        Promise.all(
-          [one, other, one, other].map((runtime) =>
-            runtime.call(charge, { amount: 1 }, { ...place, callKey: "evt_1" }),
-          ),
-        );
-      expect(await deliver()).toMatchObject(times(4, { status: "success", output: { id: "ch_1" } }));
-      expect(await deliver()).toMatchObject(times(4, { output: { id: "ch_1" }, replayed: true }));
-      expect(effects).toHaveLength(1);
-      await one.call(charge, { amount: 1 }, { ...place, callKey: "evt_2" });
-      expect(effects).toHaveLength(2);
-    },
-  );
+  ])("rule 4: callKey replaces the count %s, in one runtime and in several", async (_where, place) => {
+    const world = await createWorld();
+    const { charge, effects } = createCharge({}, () => new Promise((resolve) => setTimeout(resolve, 10)));
+    const [one, other] = [await world.runtime(), await world.runtime()];
+    const deliver = () =>
+      Promise.all(
+        [one, other, one, other].map((runtime) =>
+          runtime.call(charge, { amount: 1 }, { ...place, callKey: "evt_1" }),
+        ),
+      );
+    expect(await deliver()).toMatchObject(times(4, { status: "success", output: { id: "ch_1" } }));
+    expect(await deliver()).toMatchObject(times(4, { output: { id: "ch_1" }, replayed: true }));
+    expect(effects).toHaveLength(1);
+    await one.call(charge, { amount: 1 }, { ...place, callKey: "evt_2" });
+    expect(effects).toHaveLength(2);
+  });
 
   it("rule 4: two live runtime.run scopes of one identity are refused, in one runtime and in two", async () => {
     const world = await createWorld();
@@ -233,7 +230,7 @@ describe("counting", () => {
     expect(await other.run(task, () => "third")).toBe("third");
   });
 
-  it("rule 4: of five that start at the same moment one is let in", async () => {
+  it("rule 4: of five that start at the same moment one is accepted", async () => {
     const world = await createWorld();
     const [one, other] = [await world.runtime(), await world.runtime()];
     const done = Promise.withResolvers<string>();
@@ -246,7 +243,7 @@ describe("counting", () => {
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", ...times(4, "rejected")]);
   });
 
-  it("rule 4: of two in one runtime one is let in, also where the store takes its time to answer", async () => {
+  it("rule 4: of two in one runtime one is accepted, even if the store is slow", async () => {
     const world = await createWorld();
     const store = await world.open();
     const late: Store = {
@@ -267,7 +264,7 @@ describe("counting", () => {
     expect(await first).toBe("first");
   });
 
-  it("rule 4: a call that names the ids of the run around it is made in that run", async () => {
+  it("rule 4: a call with the ids of the enclosing run is made in that run", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -293,7 +290,7 @@ describe("calls inside calls", () => {
     return { agent, effects };
   }
 
-  it("rule 2: two parallel sub-agents that make equal calls never swap answers", async () => {
+  it("rule 2: two parallel sub-agents that make equal calls never swap results", async () => {
     const world = await createWorld();
     const { agent, effects } = createAgents();
     const batch = async (who: string[], attempt: number) => {
@@ -311,7 +308,7 @@ describe("calls inside calls", () => {
     expect(new Set(effects.map(({ key }) => key)).size).toBe(2);
   });
 
-  it("rule 1: a further try of the outer call does not repeat the effect of the inner one", async () => {
+  it("rule 1: a retry of the outer call does not repeat the effect of the inner one", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     let tries = 0;
@@ -332,7 +329,7 @@ describe("calls inside calls", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 1: a further try of the outer call tries a failed inner call again", async () => {
+  it("rule 1: a retry of the outer call retries a failed inner call", async () => {
     const world = await createWorld();
     let runs = 0;
     const inner = defineTool({
@@ -356,7 +353,7 @@ describe("calls inside calls", () => {
     });
   });
 
-  it("rule 6: seq counts from 1 through a task, nested calls and resumes included, and is never given twice", async () => {
+  it("rule 6: seq counts from 1 through a task, including nested calls and resumes, and is never reused", async () => {
     const world = await createWorld();
     const { agent } = createAgents();
     const { charge } = createCharge();

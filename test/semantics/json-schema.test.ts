@@ -1,4 +1,4 @@
-/** The JSON Schema that models are shown, and the types that it cannot express. */
+/** The JSON Schema that models receive, and the types that it cannot express. */
 import { defineTool, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -71,7 +71,7 @@ describe("what is exported", () => {
     expect(exported).toContain('"$ref":"#/$defs/');
   });
 
-  it("has no mark of the dialect that a provider would refuse", () => {
+  it("has no $schema, which a provider would refuse", () => {
     expect(shown(z.object({}))).not.toHaveProperty("$schema");
   });
 });
@@ -85,7 +85,7 @@ describe("a type that it cannot express", () => {
     ["z.symbol()", z.symbol(), "z.enum()"],
     ["z.custom()", z.instanceof(URL), ".meta("],
     ["z.nan()", z.nan(), "z.number()"],
-  ])("%s is refused with the tool, the field and a way out", (type, schema, wayOut) => {
+  ])("%s is refused with the tool, the field and a fix", (type, schema, wayOut) => {
     const error = refused(z.object({ field: schema }));
     expect(error.code).toBe("TOOL_SCHEMA_UNREPRESENTABLE");
     expect(error.message).toContain('Tool "tool": schema.field is a ');
@@ -123,7 +123,7 @@ describe("a type that it cannot express", () => {
     expect(refused(schema).message).toContain("schema.filter.range.from is a z.date()");
   });
 
-  it("with a default of its own kind is refused in the same words", () => {
+  it("with a default of its own kind is refused with the same message", () => {
     const error = refused(z.object({ id: z.bigint().default(1n) }));
     expect(error.code).toBe("TOOL_SCHEMA_UNREPRESENTABLE");
     expect(error.message).toContain("schema.id");
@@ -133,7 +133,7 @@ describe("a type that it cannot express", () => {
     expect(refused(z.date()).message).toContain('Tool "tool": schema is a z.date()');
   });
 
-  it("is no problem in an output, nor after a transform", () => {
+  it("is allowed in an output, and as the result of a transform", () => {
     expect(() =>
       defineTool({
         name: "tool",
@@ -145,7 +145,7 @@ describe("a type that it cannot express", () => {
   });
 });
 
-describe("what would make a tool another one in every process, or no tool at all", () => {
+describe("schemas that would change with every process, or make the tool unusable", () => {
   it.each([
     ["an id", z.string().default(() => crypto.randomUUID())],
     ["the present moment", z.coerce.date().default(() => new Date())],
@@ -160,7 +160,7 @@ describe("what would make a tool another one in every process, or no tool at all
         .default(() => crypto.randomUUID())
         .describe("An id"),
     ],
-  ])("a default that is made anew is not shown, and the field is still not required: %s", (_what, field) => {
+  ])("a default that changes each time is not shown, and the field is still optional: %s", (_what, field) => {
     const schema = shown(z.object({ field })) as { properties: { field: object }; required?: string[] };
     expect(schema.properties.field).not.toHaveProperty("default");
     expect(schema.required ?? []).toEqual([]);
@@ -173,7 +173,7 @@ describe("what would make a tool another one in every process, or no tool at all
     ).toMatchObject({ properties: { at: { default: at.toISOString() }, list: { default: [1] } } });
   });
 
-  it("a pattern with flags, which JSON Schema does not know, is not shown; others are", () => {
+  it("a pattern with flags, which JSON Schema does not support, is not shown; others are", () => {
     const code = z.string().regex(/^[a-z]+$/i);
     const schema = shown(z.object({ code, short: code.regex(/^.{3}$/), plain: z.string().regex(/^a/u) }));
     expect(schema).toMatchObject({
@@ -218,7 +218,7 @@ describe("what would make a tool another one in every process, or no tool at all
     });
   });
 
-  it("a file, which no JSON is, is refused", () => {
+  it("a file, which JSON cannot express, is refused", () => {
     expect(refused(z.object({ a: z.array(z.file()) })).message).toContain("z.file()");
   });
 });

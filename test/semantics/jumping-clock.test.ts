@@ -1,4 +1,4 @@
-/** A time of day that is set back or jumps ahead: durations are measured, and stored times that lie ahead are bounded. */
+/** A clock that is set back or jumps ahead: durations are monotonic, and stored times in the future are bounded. */
 import { defineTool } from "toolwright";
 import { createFakeClock } from "toolwright/testing";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ const task = { runId: "r1" };
 const HOUR = 3_600_000;
 
 describe("maxWallClockMs", () => {
-  it.each([HOUR, -HOUR])("rule 24: a jump of %i ms is no time", async (jump) => {
+  it.each([HOUR, -HOUR])("rule 24: a jump of %i ms does not count as time", async (jump) => {
     const world = await createWorld();
     const clock = createFakeClock();
     const { charge, effects } = createCharge({}, (count) => (count === 1 ? clock.sleep(100) : undefined));
@@ -26,7 +26,7 @@ describe("maxWallClockMs", () => {
     ]);
   });
 
-  it("rule 24: a clock without monotonic() that is set back stops no budget from ending", async () => {
+  it("rule 24: a budget still ends when a clock without monotonic() is set back", async () => {
     const world = await createWorld();
     let now = HOUR;
     const clock = { now: () => now, sleep: () => never<void>() };
@@ -45,33 +45,30 @@ describe("maxWallClockMs", () => {
 });
 
 describe("settleMs", () => {
-  it.each([-HOUR, HOUR])(
-    "rule 16: after a jump of %i ms reconcile is asked within settleMs",
-    async (jump) => {
-      const world = await createWorld();
-      const clock = createFakeClock();
-      const asked: number[] = [];
-      const tools = createBlindCharge(
-        {
-          settleMs: 1_000,
-          reconcile: ({ amount }) => {
-            asked.push(amount);
-            return { happened: true, output: { id: "found" } };
-          },
+  it.each([-HOUR, HOUR])("rule 16: after a jump of %i ms reconcile runs within settleMs", async (jump) => {
+    const world = await createWorld();
+    const clock = createFakeClock();
+    const asked: number[] = [];
+    const tools = createBlindCharge(
+      {
+        settleMs: 1_000,
+        reconcile: ({ amount }) => {
+          asked.push(amount);
+          return { happened: true, output: { id: "found" } };
         },
-        () => never(),
-      );
-      void (await world.runtime({ clock })).call(tools.charge, { amount: 1 }, task).catch(() => undefined);
-      await until(() => tools.effects.length === 1);
-      await world.killAll();
-      clock.jump(jump);
-      const resumed = (await world.runtime({ clock })).call(tools.charge, { amount: 1 }, task);
-      await until(() => asked.length === 1 || clock.pendingSleeps.length === 1);
-      expect(clock.pendingSleeps.map(({ ms }) => ms)).toEqual(jump < 0 ? [1_000] : []);
-      await clock.advance(1_000);
-      expect(await resumed).toMatchObject({ status: "success", output: { id: "found" } });
-    },
-  );
+      },
+      () => never(),
+    );
+    void (await world.runtime({ clock })).call(tools.charge, { amount: 1 }, task).catch(() => undefined);
+    await until(() => tools.effects.length === 1);
+    await world.killAll();
+    clock.jump(jump);
+    const resumed = (await world.runtime({ clock })).call(tools.charge, { amount: 1 }, task);
+    await until(() => asked.length === 1 || clock.pendingSleeps.length === 1);
+    expect(clock.pendingSleeps.map(({ ms }) => ms)).toEqual(jump < 0 ? [1_000] : []);
+    await clock.advance(1_000);
+    expect(await resumed).toMatchObject({ status: "success", output: { id: "found" } });
+  });
 });
 
 describe("a shared breaker", () => {
@@ -132,31 +129,28 @@ describe("a shared breaker", () => {
   });
 });
 
-describe("a cached answer", () => {
+describe("a cached result", () => {
   it.each([
     [0, 1],
     [-500, 1],
     [-HOUR, 2],
     [HOUR, 2],
-  ])(
-    "after a jump of %i ms was made by %i executions: it never outlives its ttlMs",
-    async (jump, executions) => {
-      const world = await createWorld();
-      const clock = createFakeClock();
-      let runs = 0;
-      const look = defineTool({
-        name: "look",
-        schema: z.object({}),
-        cache: { ttlMs: 10_000 },
-        execute: () => (runs += 1),
-      });
-      const runtime = await world.runtime({ clock });
-      await runtime.call(look, {}, task);
-      clock.jump(jump);
-      await runtime.call(look, {}, task);
-      expect(runs).toBe(executions);
-    },
-  );
+  ])("after a jump of %i ms took %i executions: it never outlives its ttlMs", async (jump, executions) => {
+    const world = await createWorld();
+    const clock = createFakeClock();
+    let runs = 0;
+    const look = defineTool({
+      name: "look",
+      schema: z.object({}),
+      cache: { ttlMs: 10_000 },
+      execute: () => (runs += 1),
+    });
+    const runtime = await world.runtime({ clock });
+    await runtime.call(look, {}, task);
+    clock.jump(jump);
+    await runtime.call(look, {}, task);
+    expect(runs).toBe(executions);
+  });
 });
 
 describe("waits", () => {
@@ -202,7 +196,7 @@ describe("waits", () => {
 });
 
 describe("an approval", () => {
-  it("expires by the time of day, which people read, and is open again when a wrong clock is set right", async () => {
+  it("expires by the wall clock, and is open again when a wrong clock is corrected", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const { charge } = createCharge({ needsApproval: true, approvalTtlMs: 60_000 });

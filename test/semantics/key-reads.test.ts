@@ -1,4 +1,4 @@
-/** Rule 16: when a tool counts as one that passes its idempotency key on. Taking `ctx` alone proves nothing. */
+/** Rule 16: which tools count as passing their idempotency key on. Taking `ctx` alone proves nothing. */
 import { defineTool, getToolContext, getToolIdempotencyKey, type ToolContext } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ const task = { runId: "r1" };
 const args = { amount: 7 };
 type Body = (ctx: ToolContext<object>) => unknown;
 
-/** Its own text does not name the key: what it does with `ctx` is known only when it does it. */
+/** Its source does not mention the key, so how it uses `ctx` is known only at run time. */
 function createPay(body: Body, options: { readonly acceptsIdempotencyKey?: boolean } = {}) {
   let runs = 0;
   const pay = defineTool({
@@ -44,7 +44,7 @@ async function keyReads(world: World): Promise<unknown[]> {
 }
 
 describe("a tool that was killed after its effect in its very first call", () => {
-  it("rule 16: is not run again in silence if it takes ctx for its log only", async () => {
+  it("rule 16: is not silently run again if it uses ctx only for its log", async () => {
     const world = await createWorld();
     const { pay, runs } = createPay((ctx) => {
       ctx.log.info("paying");
@@ -64,7 +64,7 @@ describe("a tool that was killed after its effect in its very first call", () =>
       readKey(ctx);
       return runs() === 1 ? never() : "paid";
     });
-    // Recorded while the call runs, before anything of its outcome is known.
+    // Stored while the call runs, before its outcome is known.
     await killIn(world, pay, async () => (await keyReads(world))[0] === 1);
     expect(await (await world.runtime()).call(pay, args, task)).toMatchObject({
       status: "success",
@@ -103,7 +103,7 @@ describe("a tool that was killed after its effect in its very first call", () =>
       "asks the ambient context",
       (runs) => () => ((runs.count += 1) === 1 ? never() : getToolIdempotencyKey(getToolContext())),
     ],
-  ])("rule 16: runs again if the text of execute names the key: %s", async (_name, make) => {
+  ])("rule 16: runs again if the source of execute mentions the key: %s", async (_name, make) => {
     const world = await createWorld();
     const runs = { count: 0 };
     const pay = defineTool({
@@ -129,7 +129,7 @@ describe("what earlier calls have shown", () => {
     expect(runs()).toBe(3);
   });
 
-  it("rule 16: and still does when retention has deleted that call", async () => {
+  it("rule 16: and still does after retention has deleted that call", async () => {
     const world = await createWorld();
     const { pay, runs } = createPay((ctx) => (runs() === 2 ? never() : readKey(ctx)));
     const runtime = await world.runtime();
@@ -163,7 +163,7 @@ describe("what earlier calls have shown", () => {
     expect(await (await world.runtime()).call(pay, args, task)).toMatchObject({ status: "pending" });
   });
 
-  it("rule 16: acceptsIdempotencyKey: true is taken at its word in the first call", async () => {
+  it("rule 16: acceptsIdempotencyKey: true is trusted in the first call", async () => {
     const world = await createWorld();
     const { pay, runs } = createPay(() => (runs() === 1 ? never() : "paid"), { acceptsIdempotencyKey: true });
     await killIn(world, pay, () => runs() === 1);
@@ -171,7 +171,7 @@ describe("what earlier calls have shown", () => {
   });
 });
 
-it("rule 16: a call that was cut off keeps that it has read its key", async () => {
+it("rule 16: the log of a call that was cut off still says that it read its key", async () => {
   const world = await createWorld();
   const { pay, runs } = createPay((ctx) => (readKey(ctx), runs() === 1 ? never() : "paid"));
   const stop = new AbortController();

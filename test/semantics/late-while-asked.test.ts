@@ -1,4 +1,4 @@
-/** Rule 14: a try that was cut off and is still at work may succeed while a person is asked about its call. */
+/** Rule 14: a try that was cut off and still runs may succeed while its call waits for approval. */
 import { defineTool, type Runtime } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { createBlindCharge, createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 const args = { amount: 7 };
 
-/** Cuts the call off in its effect. @param call makes it */
+/** Cuts the call off during its effect. @param call makes the call */
 async function cutOff(effects: readonly unknown[], call: (signal: AbortSignal) => Promise<unknown>) {
   const abort = new AbortController();
   const cut = call(abort.signal);
@@ -31,7 +31,7 @@ async function setUp() {
 
 const late = { status: "success", output: { id: "ch_late" } };
 
-it.each([2, 3])("rule 14: its success answers the call of attempt %i that asked", async (attempt) => {
+it.each([2, 3])("rule 14: its success settles the pending call of attempt %i", async (attempt) => {
   const { world, answer, charge, effects, runtime } = await setUp();
   await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
   expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({ status: "pending" });
@@ -42,7 +42,7 @@ it.each([2, 3])("rule 14: its success answers the call of attempt %i that asked"
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: its success counts in a later attempt although a person has said to run it again", async () => {
+it("rule 14: its success counts in a later attempt although the approver chose run-again", async () => {
   const { answer, charge, effects, runtime } = await setUp();
   await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
   const pending = await runtime.call(charge, args, { ...task, attempt: 2 });
@@ -54,7 +54,7 @@ it("rule 14: its success counts in a later attempt although a person has said to
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: its success lets the call around it continue without a decision", async () => {
+it("rule 14: its success lets the outer call continue without a decision", async () => {
   const { world, answer, charge, effects, runtime } = await setUp();
   const outer = defineTool({
     name: "outer",
@@ -78,7 +78,7 @@ it("rule 14: a tool that passes its key on does not run beside it either", async
   const runtime = await world.runtime();
   await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
   const again = runtime.call(charge, args, task);
-  // Time enough to run, if it were to.
+  // Enough time for the call to run, if it did.
   for (let turns = 0; turns < 20; turns += 1) await settle();
   expect(effects).toHaveLength(1);
   answer.resolve({ id: "ch_late" });
@@ -86,7 +86,7 @@ it("rule 14: a tool that passes its key on does not run beside it either", async
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: the call does not run beside it, although a person has said to run it again", async () => {
+it("rule 14: the call does not run beside it, although the approver chose run-again", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<{ id: string }>();
   const { charge, effects } = createBlindCharge({ timeoutMs: 30 }, () => answer.promise);

@@ -1,4 +1,4 @@
-/** Rules 13 and 15: what comes after nobody waits any more, and calls of attempts that are over. */
+/** Rules 13 and 15: results that arrive after the caller stopped waiting, and calls of attempts that are over. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -32,7 +32,7 @@ describe("a result that comes late", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 13: a failure that comes late leaves it unknown for the next attempt", async () => {
+  it("rule 13: a late failure leaves the call unknown for the next attempt", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answer = Promise.withResolvers<{ id: string }>();
@@ -51,7 +51,7 @@ describe("a result that comes late", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 13: a late failure after a late success does not take its place", async () => {
+  it("rule 13: a late failure after a late success does not replace it", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
@@ -77,7 +77,7 @@ describe("a result that comes late", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 5: a late failure of a first try is not the answer for the business key that the second try earned", async () => {
+  it("rule 5: a late failure of a first try does not settle the business key of a second try that succeeded", async () => {
     const world = await createWorld();
     const clock = createClock();
     const first = Promise.withResolvers<{ id: string }>();
@@ -131,7 +131,7 @@ describe("a result that comes late", () => {
 });
 
 describe("an attempt that is over", () => {
-  it("rule 15: cannot go on calling beside its successor", async () => {
+  it("rule 15: cannot make further calls beside its successor", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -145,7 +145,7 @@ describe("an attempt that is over", () => {
     expect(await world.log("r1")).toHaveLength(2);
   });
 
-  it("rule 15: cannot go on inside runtime.run either, while the next attempt runs", async () => {
+  it("rule 15: cannot continue inside runtime.run either, while the next attempt runs", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -165,7 +165,7 @@ describe("an attempt that is over", () => {
     expect(effects.map(({ amount }) => amount)).toEqual([2]);
   });
 
-  it("rule 15: cannot redeem an approval that came in after its successor began", async () => {
+  it("rule 15: cannot redeem an approval that arrived after its successor started", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const other = createCharge().charge;
@@ -207,7 +207,7 @@ describe("an attempt that is over", () => {
     expect(await world.log("r1")).toHaveLength(1);
   });
 
-  it("rule 26: an outcome that comes from an owner taken for dead is kept as late", async () => {
+  it("rule 26: an outcome of an owner that was declared dead is stored as late", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<{ id: string }>();
     const { charge, effects } = createCharge({ onUnknown: "fail" }, () => answer.promise);

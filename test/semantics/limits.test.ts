@@ -1,4 +1,4 @@
-/** Rule 24: budgets of the run and of the tool. */
+/** Rule 24: limits of the run and of the tool. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -103,7 +103,7 @@ describe("maxParallelTools", () => {
     const world = await createWorld();
     let running = 0;
     let most = 0;
-    // The first one lasts until there is another beside it, however long that takes to begin.
+    // The first call lasts until another one runs beside it, however long that takes to start.
     const together = Promise.withResolvers<void>();
     const { charge, effects } = createCharge({}, async () => {
       running += 1;
@@ -139,7 +139,7 @@ describe("maxParallelTools", () => {
     expect(most).toBe(1);
   });
 
-  it("rule 24: a place that a dead process holds is given back", async () => {
+  it("rule 24: a slot that a dead process holds is released", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({}, (count) => (count === 1 ? never() : undefined));
     const limits = { maxParallelTools: 1 };
@@ -169,7 +169,7 @@ describe("maxParallelTools", () => {
     expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
   });
 
-  it("rule 24: a limit of no parallel calls at all is refused, and nothing waits for ever", async () => {
+  it("rule 24: a limit of zero parallel calls is refused, and no call waits forever", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const stop = AbortSignal.timeout(20_000);
@@ -189,7 +189,7 @@ describe("maxParallelTools", () => {
 });
 
 describe("amounts", () => {
-  it("rule 24: maxCostUsd counts what ctx.reportCost says, and survives a new runtime", async () => {
+  it("rule 24: maxCostUsd counts what ctx.reportCost reports, and survives a new runtime", async () => {
     const world = await createWorld();
     let runs = 0;
     const search = defineTool({
@@ -252,7 +252,7 @@ describe("amounts", () => {
 });
 
 describe("maxWallClockMs", () => {
-  it("rule 24: counts the time in which the run is active, and not the time down or waiting for a person", async () => {
+  it("rule 24: counts the time in which the run is active, not downtime or the wait for approval", async () => {
     const world = await createWorld();
     const clock = createClock();
     const limits = { maxWallClockMs: 1_000 };
@@ -281,7 +281,7 @@ describe("maxWallClockMs", () => {
     });
   });
 
-  it("rule 24: bounds a call with all its tries, not each of them anew", async () => {
+  it("rule 24: bounds a call with all its tries, not each try", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createCharge({ timeoutMs: 60, retry: { maxRetries: 5, backoffMs: 0 } }, () =>

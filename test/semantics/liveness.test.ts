@@ -1,4 +1,4 @@
-/** Rules 26 and 27: who is alive, and what a process may still do after its lease has lapsed. */
+/** Rules 26 and 27: which owners are alive, and what a process may still do after its lease has expired. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 const task = { runId: "r1" };
 const args = { amount: 7 };
 
-/** The process stands still for a minute: its timers have not fired, and its lease has run out. */
+/** Suspends the process for a minute: its timers have not fired, and its lease has expired. */
 function sleepForAMinute(): void {
   const monotonic = performance.now.bind(performance);
   const spy = vi.spyOn(performance, "now").mockImplementation(() => monotonic() + 60_000);
@@ -30,7 +30,7 @@ async function takeOver(world: World): Promise<void> {
 describe("a process that was stopped for longer than its lease", () => {
   it.each([
     ["by a takeover of the call, runs nothing", true],
-    ["with no other process there, goes on", false],
+    ["with no other process there, continues", false],
   ])("before execute, and woken %s", async (_name, isTakenOver) => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge();
@@ -47,7 +47,7 @@ describe("a process that was stopped for longer than its lease", () => {
 
   it.each([
     ["runs nothing after a takeover", true],
-    ["makes the effect where no other process is there", false],
+    ["has the effect if there is no other process", false],
   ])("in the wait before a retry %s", async (_name, isTakenOver) => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ retry: { maxRetries: 1, backoffMs: 1 } }, async (count) => {
@@ -64,7 +64,7 @@ describe("a process that was stopped for longer than its lease", () => {
     if (isTakenOver) expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
   });
 
-  it("runs nothing after a takeover in the wait before a retry, also if it does not know of a lapse", async () => {
+  it("runs nothing after a takeover in the wait before a retry, even if it has not noticed that its lease expired", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ retry: { maxRetries: 1, backoffMs: 1 } }, async () => {
       await takeOver(world);
@@ -124,7 +124,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     },
   });
 
-  it("so reconcile is not asked before, in the same process", async () => {
+  it("so reconcile does not run before, in the same process", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<undefined>();
     const asked: unknown[] = [];
@@ -149,7 +149,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     expect(asked).not.toContain(false);
   });
 
-  it("so reconcile is not asked before, by another runtime", async () => {
+  it("so reconcile does not run before, in another runtime", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<undefined>();
     const asked: unknown[] = [];
@@ -176,7 +176,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     expect(effects).toBe(1);
   });
 
-  it("and a late success answers the call while a person is asked about it", async () => {
+  it("and a late success settles the call while it waits for approval", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<{ id: string }>();
     const { charge, effects } = createBlindCharge({}, () => answer.promise);
@@ -199,7 +199,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
     expect(effects).toHaveLength(1);
   });
 
-  it("and a late success counts although a person has said to run it again", async () => {
+  it("and a late success counts although the approver chose run-again", async () => {
     const world = await createWorld();
     const answer = Promise.withResolvers<{ id: string }>();
     const { charge, effects } = createBlindCharge({}, () => answer.promise);
@@ -219,7 +219,7 @@ describe("a call that was cut off stays in flight until its execute has settled"
   });
 });
 
-it("rule 14: a try that was cut off is waited for in the next attempt too", async () => {
+it("rule 14: the next attempt waits for a try that was cut off too", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<{ id: string }>();
   const { charge, effects } = createBlindCharge({}, () => answer.promise);
@@ -238,7 +238,7 @@ it("rule 14: a try that was cut off is waited for in the next attempt too", asyn
   expect(effects).toHaveLength(1);
 });
 
-it("rule 17: an answer given while the try was still at work is asked for again once it has failed", async () => {
+it("rule 17: a decision made while the try was still running is requested again once the try has failed", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<never>();
   const { charge, effects } = createBlindCharge({}, () => answer.promise);
@@ -257,7 +257,7 @@ it("rule 17: an answer given while the try was still at work is asked for again 
   expect(effects).toHaveLength(1);
 });
 
-it("rule 17: a call does not run again beside a cut-off try that does not settle, whatever the answer", async () => {
+it("rule 17: a call does not run again beside a cut-off try that does not settle, whatever the decision", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ timeoutMs: 100 }, () => new Promise(() => undefined));
   const runtime = await world.runtime();

@@ -1,4 +1,4 @@
-/** The log: every exit has one row, with the right status, under both spellings. */
+/** The log: every exit has one row, with the right status, under both sets of column names. */
 import { defineTool, type Runtime } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -98,7 +98,7 @@ describe("every exit has exactly one row", () => {
     ]);
   });
 
-  it("a call that is running is there too, as started", async () => {
+  it("a running call has a row too, as started", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<undefined>();
     const { charge, effects } = createCharge({}, () => gate.promise);
@@ -114,7 +114,7 @@ describe("every exit has exactly one row", () => {
 });
 
 describe("the columns", () => {
-  it("have both spellings and say what was documented", async () => {
+  it("have both sets of names and the documented values", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge } = createCharge({ idempotencyKey: ({ amount }) => `order-${amount}` });
@@ -160,7 +160,7 @@ describe("the columns", () => {
     expect(row?.["idempotencyKey"]).toBe(row?.["idempotency_key"]);
   });
 
-  it("show the approval that a call was run on", async () => {
+  it("show the approval that allowed a call", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -250,7 +250,7 @@ describe("large values", () => {
     execute: ({ text }, ctx) => ({ text, key: ctx.idempotencyKey }),
   });
 
-  it("are shown short with their size, and are whole live, in full, on resume and on replay", async () => {
+  it("are previewed with their size, and are complete live, in full, on resume and on replay", async () => {
     const world = await createWorld();
     const runtime = await world.runtime({ maxOutputBytes: 1_000 });
     const live = await runtime.call(echo, { text: big }, task);
@@ -281,7 +281,7 @@ describe("large values", () => {
     expect(await later.fullOutput(live.key ?? "")).toEqual(expected);
   });
 
-  it("of just maxOutputBytes are shown whole, and of one byte more are not", async () => {
+  it("of exactly maxOutputBytes are shown complete, and of one byte more are not", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "sized",
@@ -296,7 +296,7 @@ describe("large values", () => {
     expect(JSON.parse(outputs[1] ?? "")).toMatchObject({ truncated: true, bytes: 103 });
   });
 
-  it("of just maxOutputBytes are shown whole where JSON needs more for their line breaks", async () => {
+  it("of exactly maxOutputBytes are shown complete even if JSON needs more for their line breaks", async () => {
     const world = await createWorld();
     const text = '"\n'.repeat(50);
     const tool = defineTool({ name: "lines", schema: z.object({}), execute: () => text });
@@ -306,7 +306,7 @@ describe("large values", () => {
     expect(JSON.parse(String(row?.["output_json"]))).toBe(text);
   });
 
-  it("are whole from the cache as well", async () => {
+  it("are complete from the cache too", async () => {
     const world = await createWorld();
     const tool = defineTool({ name: "page", schema: z.object({}), cache: true, execute: () => big });
     const runtime = await world.runtime({ maxOutputBytes: 100 });
@@ -328,7 +328,7 @@ describe("large values", () => {
     });
   });
 
-  it("of a key that nobody knows are an error", async () => {
+  it("of an unknown key are an error", async () => {
     const world = await createWorld();
     await expect((await world.runtime()).fullOutput("nope")).rejects.toMatchObject({
       code: "TOOL_NOT_FOUND",
@@ -367,7 +367,7 @@ describe("runtime.calls", () => {
     expect(await amounts({ runId: "none" })).toEqual([]);
   });
 
-  it("has the documented fields, with booleans where they are meant", async () => {
+  it("has the documented fields, with booleans instead of numbers", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const outcome = await runtime.call(createCharge().charge, args, task);

@@ -1,4 +1,4 @@
-/** Rule 37: what `redact`, or the rule for `write` and `edit`, keeps out of the log is nowhere else once its task has ended. */
+/** Rule 37: values hidden by `redact`, or by the rule for `write` and `edit`, leave the store when their task ends. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const messages = [{ role: "user" as const, content: "Go." }];
 interface Place {
   readonly folder: string;
   readonly runtime: Runtime;
-  /** Ends the runtime, and looks at every byte of the store's files. */
+  /** Disposes the runtime, and searches every byte of the store's files. */
   expectNowhere(...texts: string[]): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ test("rule 37: an Anthropic loop that has ended", async () => {
   const options = { client, model: "m", messages, tools: TOOLS, runtime: place.runtime, runId: "r" };
   const live = await runAgentLoop(options);
   expect(live).toMatchObject({ status: "complete" });
-  // The model that is there now is shown the place in the file.
+  // The live model receives the location in the file.
   expect(JSON.stringify(server.requests[1]?.body.messages)).toContain(`PASSWORD=${SECRET}`);
   const replayed = await runAgentLoop(options);
   expect(JSON.stringify(replayed)).toContain('"bytes":16');
@@ -148,7 +148,7 @@ test("rule 37: a loop of the AI SDK in runtime.run, with a recorded model", asyn
   await place.expectNowhere(SECRET);
 });
 
-test("a recorded response stays where nothing in it has to be hidden, so a repeated run asks nothing", async () => {
+test("a recorded response without secrets stays, so a repeated run makes no request", async () => {
   const place = createPlace();
   const model = createScriptedModel([[{ toolName: "bash", input: { cmd: "true" } }], "Done."]);
   const work = () =>
@@ -168,14 +168,14 @@ test("rule 37: calls of a program", async () => {
     if (tool !== undefined) await runtime.call(tool, input, { runId: "r" });
   }
   const failed = await runtime.call(edit, EDIT.input, { runId: "live" });
-  // Whoever is there now reads the lines; a replay does not.
+  // The live caller reads the lines; a replay does not.
   expect(failed).toMatchObject({ error: { hint: expect.stringContaining(SECRET) as string } });
   const [row] = await runtime.calls({ runId: "live" });
   expect(row?.errorJson).toContain("The nearest place in the file is");
   await place.expectNowhere(SECRET);
 });
 
-test("rule 37: a write that a person approved", async () => {
+test("rule 37: an approved write", async () => {
   const place = createPlace();
   const { runtime } = place;
   const guarded = defineTool({
@@ -204,7 +204,7 @@ test.each<[string, unknown]>([
   ["a list", [{ cards: SECRET }]],
   ["a name with a dot", { "cards.no": SECRET }],
   ["a number where an object is expected", { cards: [Number("98765432101")] }],
-])("rule 37: an input of another shape is hidden: %s", async (_how, args) => {
+])("rule 37: an input of an unexpected shape is hidden: %s", async (_how, args) => {
   const place = createPlace();
   const pay = defineTool({
     name: "pay",
@@ -285,7 +285,7 @@ test.each<[string, (secret: string) => string]>([
   await place.expectNowhere(...spelt);
 });
 
-test("a secret that contains a mark is hidden all the same", async () => {
+test("a secret that contains a mark is still hidden", async () => {
   const place = createPlace();
   const sent = `${SECRET} [redacted sha256:${"x".repeat(43)}]`;
   const outcome = await place.runtime.call(login, { user: "ann", password: sent }, { runId: "r" });
@@ -293,7 +293,7 @@ test("a secret that contains a mark is hidden all the same", async () => {
   await place.expectNowhere(SECRET);
 });
 
-test("the words of an output schema show no hidden output", async () => {
+test("the messages of an output schema show no hidden output", async () => {
   const place = createPlace();
   const tool = defineTool({
     name: "issue",

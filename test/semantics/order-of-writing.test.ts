@@ -1,4 +1,4 @@
-/** Rules 8 to 11: what is committed when, how hard, and what happens when it cannot be. */
+/** Rules 8 to 11: what is committed when, how durably, and what happens if the commit fails. */
 import { defineTool, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -57,7 +57,7 @@ describe("the transaction that begins a call", () => {
   });
 });
 
-describe("how hard a commit is", () => {
+describe("how durable a commit is", () => {
   const kinds = {
     pure: {},
     idempotent: { sideEffect: true, idempotent: true },
@@ -75,7 +75,7 @@ describe("how hard a commit is", () => {
       const store = watchStore(await world.open(), {
         onCommit(statements, level) {
           if (statements.some(isIntent)) seen[name] = level;
-          // A pure call may have one commit for both.
+          // A pure call may commit both at once.
           if (statements.some((sql) => isFinish(sql) || isIntent(sql))) ends[name] = level;
         },
       });
@@ -100,7 +100,7 @@ describe("an outcome that cannot be committed", () => {
       },
     });
 
-  it("rule 10: is told to nobody: the bare call rejects, and a resume decides anew", async () => {
+  it("rule 10: is never reported: the bare call rejects, and a resume decides again", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const store = await failing(world, new ToolwrightError("TOOL_STORE_FAILED", "disk full"));
@@ -170,7 +170,7 @@ describe("values", () => {
     },
   );
 
-  it("rule 11: what storing changes is changed live as well, and the caller shares nothing with the tool", async () => {
+  it("rule 11: a value that storing changes is changed live too, and the caller shares nothing with the tool", async () => {
     const world = await createWorld();
     const given = { at: { toJSON: () => "as text" }, list: [1] };
     const tool = defineTool({ name: "give", schema: z.object({}), execute: () => given as unknown });

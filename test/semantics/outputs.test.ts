@@ -1,4 +1,4 @@
-/** Outputs: what is kept is what came, and what cannot be kept is an error that names its place. */
+/** Outputs are stored unchanged; an output that cannot be stored is an error that names the path. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -22,7 +22,7 @@ class Money {
   }
 }
 
-describe("values that are kept", () => {
+describe("values that can be stored", () => {
   it.each<[string, unknown, unknown?]>([
     ["undefined", undefined],
     ["null", null],
@@ -71,7 +71,7 @@ describe("values that are kept", () => {
   });
 });
 
-describe("values that cannot be kept", () => {
+describe("values that cannot be stored", () => {
   const loop: Record<string, unknown> = {};
   loop["inner"] = { back: loop };
   it.each<[string, unknown, RegExp]>([
@@ -83,7 +83,7 @@ describe("values that cannot be kept", () => {
     ["a promise inside", { later: Promise.resolve(1) }, /later is a Promise/],
     ["a weak map", new WeakMap(), /the value is a WeakMap/],
     ["a stream of headers", new Headers({ a: "b" }), /Headers/],
-  ])("%s is TOOL_OUTPUT_INVALID with its place, and counts as happened", async (_what, value, message) => {
+  ])("%s is TOOL_OUTPUT_INVALID with its path, and counts as happened", async (_what, value, message) => {
     const world = await createWorld();
     const tool = returning(value);
     const outcome = await (await world.runtime()).call(tool, {}, task);
@@ -155,7 +155,7 @@ describe("outputSchema", () => {
     expect(replayed.status === "success" && replayed.output).toStrictEqual(expected);
   });
 
-  it("says of every problem that it is one of the output", async () => {
+  it("reports every problem as one of the output", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "shaped",
@@ -174,7 +174,7 @@ describe("outputSchema", () => {
     expect(outcome.error.message).not.toContain("the input");
   });
 
-  it("that throws ends the call as one whose output is bad, and not the run", async () => {
+  it("that throws fails the call with an invalid output, and does not end the run", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "shaped",
@@ -191,7 +191,7 @@ describe("outputSchema", () => {
   });
 });
 
-describe("what a model is shown", () => {
+describe("what a model receives", () => {
   it.each<[string, unknown, unknown]>([
     ["text as text", "hello", { type: "text", value: "hello" }],
     ["an empty text", "", { type: "text", value: "" }],

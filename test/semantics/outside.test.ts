@@ -58,7 +58,7 @@ describe("outside any run", () => {
     });
   });
 
-  it("every spelling of the call is the same call", async () => {
+  it("every form of the call is the same call", async () => {
     const { charge, effects } = createCharge();
     for (const method of ["execute", "invoke", "call", "run", "func"] as const)
       await charge[method]({ amount: 1 });
@@ -66,7 +66,7 @@ describe("outside any run", () => {
     expect(new Set(effects.map(({ key }) => key)).size).toBe(5);
   });
 
-  it("nothing is logged, also while a runtime is open", async () => {
+  it("nothing is logged, even while a runtime is open", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     await runtime.ready();
@@ -87,7 +87,7 @@ describe("outside any run", () => {
     expect(effects).toEqual([]);
   });
 
-  it("what else a caller passes is put into ctx, for tests that hand a tool its capabilities", async () => {
+  it("other fields that a caller passes are in ctx, for tests that give a tool its capabilities", async () => {
     const tool = defineTool({
       name: "asks",
       schema: z.object({}),
@@ -96,13 +96,13 @@ describe("outside any run", () => {
     expect(await tool.execute({}, { conn: { ask: () => "answer" } })).toBe("answer");
   });
 
-  it("a test may hand a tool its idempotency key, whatever kind of tool it is", async () => {
+  it("a test may pass an idempotency key to any kind of tool", async () => {
     const { charge, effects } = createCharge();
     await charge.execute({ amount: 1 }, { idempotencyKey: "given" });
     expect(effects).toEqual([{ amount: 1, key: "given" }]);
   });
 
-  it("inside a run nobody can hand a tool another key than its own", async () => {
+  it("inside a run a caller cannot override the key of a tool", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -111,7 +111,7 @@ describe("outside any run", () => {
     expect(effects).toEqual([{ amount: 1, key: row?.key }]);
   });
 
-  it("every try of a call has the same key, and each call inside it has one of its own", async () => {
+  it("every try of a call has the same key, and each call inside it has its own key", async () => {
     const keys: string[] = [];
     const inner = defineTool({
       name: "inner",
@@ -132,7 +132,7 @@ describe("outside any run", () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  it("a context that names a run gives its calls keys that are found again, and two calls never share one", async () => {
+  it("a context that names a run gives its calls stable keys, and two calls never share one", async () => {
     const context = { runId: "theirs", nodeId: "n", iteration: 2 };
     const keysOf = (ids: PartialToolContext) =>
       runWithToolContext({ ...ids }, async () => [
@@ -171,7 +171,7 @@ describe("outside any run", () => {
     ]);
   });
 
-  it("a breaker, a cache and a limit do no harm there", async () => {
+  it("a breaker, a cache and a limit are harmless there", async () => {
     let runs = 0;
     const tool = defineTool({
       name: "flaky",
@@ -187,13 +187,13 @@ describe("outside any run", () => {
     });
     expect(await tool.execute({})).toBe(2);
     expect(await tool.execute({})).toBe(4);
-    // The same with the fields of a run that somebody else keeps.
+    // The same with the fields of a run that another program owns.
     expect(await runWithToolContext({ runId: "theirs" }, () => tool.execute({}))).toBe(6);
   });
 });
 
 describe("runWithToolContext", () => {
-  it("hands its fields to the tools called inside", async () => {
+  it("passes its fields to the tools called inside", async () => {
     const context = {
       runId: "theirs",
       nodeId: "n",
@@ -220,7 +220,7 @@ describe("runWithToolContext", () => {
     expect(await runWithToolContext({ runId: "theirs" }, () => look.execute({}))).toMatchObject({ seq: 1 });
   });
 
-  it("runs the snapshot hook that it brings after a side effect, whose failure harms nobody", async () => {
+  it("runs the caller's snapshot hook after a side effect, and ignores a failure of the hook", async () => {
     const snapshots: [string, string][] = [];
     const { charge } = createCharge();
     const durabilitySnapshot = async (name: string, toolUseId: string): Promise<never> => {
@@ -248,7 +248,7 @@ describe("runWithToolContext", () => {
     expect(await runWithToolContext({ signal: controller.signal }, () => tool.execute({}))).toBe(true);
   });
 
-  it("settings that it narrows hold for calls inside a run as well", async () => {
+  it("settings that it narrows apply to calls inside a run too", async () => {
     const world = await createWorld();
     const runtime = await world.runtime({ rootDir: "project" });
     const seen = await runtime.run({ runId: "r1" }, () =>
@@ -319,12 +319,12 @@ describe("inside a tool", () => {
     expect(await world.rows("SELECT key_read FROM toolwright_calls")).toEqual([{ key_read: 1 }]);
   });
 
-  it("nextToolSeq counts for each context object on its own", () => {
+  it("nextToolSeq counts separately for each context object", () => {
     const [one, other] = [{}, {}];
     expect([nextToolSeq(one), nextToolSeq(one), nextToolSeq(other), nextToolSeq(one)]).toEqual([1, 2, 1, 3]);
   });
 
-  it("nextToolSeq counts on from ctx.seq", () => {
+  it("nextToolSeq continues from ctx.seq", () => {
     const context = { seq: 5 };
     expect([nextToolSeq(context), nextToolSeq(context)]).toEqual([6, 7]);
     context.seq = 20;

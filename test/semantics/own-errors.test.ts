@@ -1,4 +1,4 @@
-/** Rule 11 for errors: what a tool says in an error of its own reaches the caller, the log, the model and every replay. */
+/** Rule 11 for errors: a tool's own error reaches the caller, the log, the model and every replay. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defineTool, ERROR_CODES, type Outcome, ToolwrightError } from "toolwright";
@@ -26,7 +26,7 @@ function errorOf(outcome: Outcome): ToolwrightError {
   return outcome.error;
 }
 
-/** What a caller can read of it. */
+/** The fields that a caller can read. */
 function fieldsOf({ code, message, hint, details, retryable, effect }: ToolwrightError) {
   return { code, message, hint, details, retryable, effect };
 }
@@ -39,7 +39,7 @@ async function twice(world: World, tool: ReturnType<typeof thrower>, args: { car
   return { live: errorOf(live), replayed: errorOf(replayed) };
 }
 
-test("rule 11: an error with a code of the tool's own comes back as that error", async () => {
+test("rule 11: an error with a custom code comes back as that error", async () => {
   const world = await createWorld();
   const closed = new ToolwrightError("SHOP_CLOSED", "The shop is closed.", {
     hint: "Come back at nine.",
@@ -60,7 +60,7 @@ test("rule 11: an error with a code of the tool's own comes back as that error",
   expect(live.toModel()).toMatchObject({ error_type: "shop_closed", next_action_hint: "Come back at nine." });
 });
 
-test("a code of the tool's own needs no hint", () => {
+test("a custom code needs no hint", () => {
   expect(new ToolwrightError("SHOP_CLOSED", "closed").hint).toBe(ERROR_CODES.TOOL_EXECUTION_FAILED.hint);
 });
 
@@ -94,7 +94,7 @@ test("the fields of a service's error are logged, replayed and shown to the mode
   expect(JSON.parse(String(row?.["error_json"]))).toMatchObject({ details: { code: "card_declined" } });
 });
 
-test("fields that are too long are cut, and fields of another type are left out", async () => {
+test("fields that are too long are truncated, and fields of another type are omitted", async () => {
   const world = await createWorld();
   const thrown = Object.assign(new Error("x"), {
     code: "c".repeat(1_000),

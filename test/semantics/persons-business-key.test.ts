@@ -1,4 +1,4 @@
-/** Rules 5 and 17: an answer about an interrupted call under a business key binds every call that uses the key. */
+/** Rules 5 and 17: a decision about an interrupted call under a business key binds every call that uses the key. */
 import type { Outcome } from "toolwright";
 import { expect, it } from "vitest";
 import { createWorld, never, until, type World } from "./harness.ts";
@@ -11,7 +11,7 @@ function idOf(outcome: Outcome): string {
   return outcome.approval.id;
 }
 
-/** The call of run "r1" dies in its effect; the runs "r2" and "r3" ask about it. */
+/** The call of run "r1" dies in its effect; the runs "r2" and "r3" request approval for it. */
 async function askedTwice(world: World) {
   const { charge, effects } = createBlindCharge({ idempotencyKey: () => "order-17" }, (count) =>
     count === 1 ? never() : undefined,
@@ -30,7 +30,7 @@ it.each([
   ["happened", { resolution: "happened", output: { id: "seen" } }, 1],
   ["run-again", { resolution: "run-again" }, 2],
 ] as const)(
-  "rules 5 and 17: %s binds the calls that asked beside it, whichever comes first",
+  "rules 5 and 17: %s binds the other pending calls, whichever comes first",
   async (_name, answer, runs) => {
     const world = await createWorld();
     const { runtime, call, id, effects } = await askedTwice(world);
@@ -53,7 +53,7 @@ it("rule 5: a call that still waits gets the success of the call that ran again"
   expect(effects).toHaveLength(2);
 });
 
-it("rule 17: give-up answers the call that asked, and the other one still waits", async () => {
+it("rule 17: give-up settles the call that requested it, and the other one still waits", async () => {
   const world = await createWorld();
   const { runtime, call, id, effects } = await askedTwice(world);
   await runtime.resolveToolApproval(id, { resolution: "give-up" });
@@ -62,7 +62,7 @@ it("rule 17: give-up answers the call that asked, and the other one still waits"
   expect(effects).toHaveLength(1);
 });
 
-it("rule 17: run-again is used once: a second interruption is asked about again", async () => {
+it("rule 17: run-again applies once: a second interruption needs a new decision", async () => {
   const world = await createWorld();
   let isHanging = true;
   const { charge, effects } = createBlindCharge({ idempotencyKey: () => "order-17" }, () =>
@@ -84,7 +84,7 @@ it("rule 17: run-again is used once: a second interruption is asked about again"
   expect(effects).toHaveLength(2);
 });
 
-it("rule 5: a late success is the answer for the key, also where the tool runs in each attempt", async () => {
+it("rule 5: a late success settles the key, even if the tool runs in each attempt", async () => {
   const world = await createWorld();
   const late = Promise.withResolvers<{ id: string }>();
   const policies = { idempotencyKey: () => "order-17", replay: "run", timeoutMs: 20 } as const;

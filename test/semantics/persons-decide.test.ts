@@ -1,4 +1,4 @@
-/** Rules 19 to 21: a person's decision about a call that has not run. */
+/** Rules 19 to 21: the approver's decision about a call that has not run. */
 import { createRuntime, defineTool, type Outcome, type Runtime } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -80,7 +80,7 @@ describe("a request", () => {
     expect(asked).toBe(1);
   });
 
-  it("rule 20: a needsApproval that throws means yes; one that says no lets the call run", async () => {
+  it("rule 20: a needsApproval that throws means yes; one that returns false lets the call run", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const careful = createCharge({
@@ -114,7 +114,7 @@ describe("a request", () => {
     expect(await world.log("r1")).toMatchObject([{ attempt: 2, status: "success" }]);
   });
 
-  it("rule 20: a tool whose contract has changed since is shown again", async () => {
+  it("rule 20: a tool whose contract has changed since needs a new approval", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const changed = defineTool({
@@ -136,7 +136,7 @@ describe("a request", () => {
 });
 
 describe("a decision", () => {
-  it("rule 20: a denial answers the call and every equal call of the task iteration", async () => {
+  it("rule 20: a denial settles the call and every equal call of the task iteration", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -155,7 +155,7 @@ describe("a decision", () => {
     expect((await world.log("r1")).map((row) => row["status"])).toEqual(times(4, "denied"));
   });
 
-  it("rule 20: a denial says nothing about other arguments, another iteration or another run", async () => {
+  it("rule 20: a denial does not apply to other arguments, another iteration or another run", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -169,7 +169,7 @@ describe("a decision", () => {
     }
   });
 
-  it("rule 20: a denial answers an equal call for which needsApproval would now say no", async () => {
+  it("rule 20: a denial settles an equal call that would no longer need approval", async () => {
     const world = await createWorld();
     let asked = 0;
     const { charge, effects } = createCharge({ needsApproval: () => (asked += 1) === 1 });
@@ -206,7 +206,7 @@ describe("a decision", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 20: a call id that is used again with other arguments is another call, with its own request", async () => {
+  it("rule 20: a reused call id with other arguments is another call, with its own request", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -220,7 +220,7 @@ describe("a decision", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 20: expires by the clock: the call is an error, and a decision comes too late", async () => {
+  it("rule 20: expires by the clock: the call fails, and a decision comes too late", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createCharge({ needsApproval: true });
@@ -240,7 +240,7 @@ describe("a decision", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "none" }]);
   });
 
-  it("rule 20: unknown, settled and mismatched decisions are refused in words", async () => {
+  it("rule 20: unknown, settled and mismatched decisions are refused with a message", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -279,7 +279,7 @@ describe("a decision", () => {
   });
 });
 
-it("rule 20: a runtime on memory alone asks and answers as well", async () => {
+it("rule 20: approvals work in a memory-only runtime too", async () => {
   const { charge } = createCharge({ needsApproval: true });
   await using runtime = createRuntime({ store: ":memory:" });
   const id = await ask(runtime, charge, { callKey: "one" });

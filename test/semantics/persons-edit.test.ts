@@ -1,4 +1,4 @@
-/** Rule 19: arguments that a person put in the place of those that were asked for. */
+/** Rule 19: an approver edits the requested arguments. */
 import { defineTool, type Outcome } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -13,7 +13,7 @@ function idOf(outcome: Outcome): string {
   return outcome.approval.id;
 }
 
-it("rule 19: what runs are the approved arguments; the call stays the one that was asked for", async () => {
+it("rule 19: the approved arguments run; the call stays the one that was requested", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -26,7 +26,7 @@ it("rule 19: what runs are the approved arguments; the call stays the one that w
   expect(await world.log("r1")).toMatchObject([{ input_json: '{"amount":5}', status: "success" }]);
 });
 
-it("rule 19: edited arguments that do not fit are refused at once, and the request stays open", async () => {
+it("rule 19: invalid edited arguments are refused at once, and the request stays open", async () => {
   const world = await createWorld();
   const { charge } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -37,7 +37,7 @@ it("rule 19: edited arguments that do not fit are refused at once, and the reque
   expect(await runtime.approvals({ status: "pending" })).toMatchObject([{ id }]);
 });
 
-it("rule 19: edited arguments that fit are taken, though the request's JSON Schema cannot say all that the tool does", async () => {
+it("rule 19: valid edited arguments are accepted, though the request's JSON Schema cannot express every check", async () => {
   const world = await createWorld();
   const seen: unknown[] = [];
   const execute = (args: unknown) => seen.push(args);
@@ -48,7 +48,7 @@ it("rule 19: edited arguments that fit are taken, though the request's JSON Sche
       needsApproval: true,
       execute,
     }),
-    // A schema that Zod's own reader does not take, as MCP servers have them.
+    // A schema that Zod cannot import, as MCP servers have them.
     defineTool({
       name: "foreign",
       schema: z.object({ code: z.string() }).meta({ dependentRequired: { a: ["b"] } }),
@@ -65,7 +65,7 @@ it("rule 19: edited arguments that fit are taken, though the request's JSON Sche
   expect(seen).toEqual([{ code: "ABC" }, { code: "ABC" }]);
 });
 
-it("rule 19: edited arguments that only the tool itself can judge are refused before anything runs", async () => {
+it("rule 19: invalid edited arguments that only the tool can check are refused before anything runs", async () => {
   const world = await createWorld();
   let runs = 0;
   const tool = defineTool({
@@ -132,13 +132,13 @@ it("rule 19: the business key is that of the approved arguments", async () => {
   const id = idOf(await runtime.call(charge, args, task));
   await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
   await (await world.runtime()).call(charge, args, task);
-  // The same order, asked for directly elsewhere: it is done, and its arguments are those that were run.
+  // The same order, requested directly elsewhere: it is placed, with the arguments that ran.
   const elsewhere = await runtime.call(charge, { amount: 5 }, { runId: "r2" });
   expect(elsewhere).toMatchObject({ status: "success", output: { id: "ch_1" }, replayed: true });
   expect(effects.map(({ amount }) => amount)).toEqual([5]);
 });
 
-it("rule 20: what runs again after an interruption is what was approved, and needs no second approval", async () => {
+it("rule 20: a rerun after an interruption uses the approved arguments, and needs no second approval", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true }, (count) =>
     count < 3 ? never() : undefined,
@@ -157,7 +157,7 @@ it("rule 20: what runs again after an interruption is what was approved, and nee
   expect(new Set(effects.map(({ key }) => key)).size).toBe(1);
 });
 
-it("rule 20: a person who lets an interrupted call run again lets run what was approved", async () => {
+it("rule 20: run-again for an interrupted call uses the approved arguments", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ needsApproval: true }, (count) =>
     count === 1 ? never() : undefined,
@@ -176,7 +176,7 @@ it("rule 20: a person who lets an interrupted call run again lets run what was a
   expect(effects).toEqual([5, 5]);
 });
 
-it("rule 19: the result says that the arguments were edited, and to what, on replays and in later attempts too", async () => {
+it("rule 19: the result shows the edited arguments, on replays and in later attempts too", async () => {
   const world = await createWorld();
   const { charge } = createBlindCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -189,7 +189,7 @@ it("rule 19: the result says that the arguments were edited, and to what, on rep
   }
 });
 
-it("rule 19: an error of edited arguments says so in its hint", async () => {
+it("rule 19: an error of a call with edited arguments says so in its hint", async () => {
   const world = await createWorld();
   const { charge } = createBlindCharge({ needsApproval: true }, () => {
     throw new Error("card declined");
@@ -204,7 +204,7 @@ it("rule 19: an error of edited arguments says so in its hint", async () => {
   });
 });
 
-it("rule 19: arguments that were approved as they are carry no note", async () => {
+it("rule 19: arguments that were approved unchanged have no note", async () => {
   const world = await createWorld();
   const { charge } = createBlindCharge({ needsApproval: true });
   const runtime = await world.runtime();

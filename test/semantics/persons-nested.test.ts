@@ -1,4 +1,4 @@
-/** Rules 22 and 23: calls inside calls that wait, and asking before executing. */
+/** Rules 22 and 23: nested calls that wait for approval, and approval requests before execution. */
 import { defineTool, type Tool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -29,7 +29,7 @@ function createPair(innerPolicies: Policies, outerPolicies: object = {}) {
 }
 
 describe("an inner call that waits", () => {
-  it("rule 23: makes the outer call pending; both are shown; the outer is entered again later", async () => {
+  it("rule 23: makes the outer call pending; both are shown; the outer call starts again later", async () => {
     const world = await createWorld();
     const { outer, entries, effects } = createPair({ needsApproval: true });
     const runtime = await world.runtime();
@@ -55,13 +55,13 @@ describe("an inner call that waits", () => {
     expect((await world.log("r1")).map((row) => row["status"])).toEqual(["success", "success"]);
   });
 
-  it("rule 23: several inner calls are all shown together; the outer goes on when each is decided", async () => {
+  it("rule 23: several inner calls are shown together; the outer call continues when each is decided", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair({ needsApproval: true });
     const runtime = await world.runtime();
     await runtime.call(outer, { amounts: [1, 2] }, task);
     const approvals = await runtime.approvals({ status: "pending" });
-    // They ask side by side: which is written down first is left to the store.
+    // They request approval concurrently, so the store decides which one is stored first.
     expect(sorted(approvals.map(({ args }) => args))).toEqual([{ amount: 1 }, { amount: 2 }]);
     for (const { id } of approvals) {
       expect(await (await world.runtime()).call(outer, { amounts: [1, 2] }, task)).toMatchObject({
@@ -74,7 +74,7 @@ describe("an inner call that waits", () => {
     expect(sorted(effects.map(({ amount }) => amount))).toEqual([1, 2]);
   });
 
-  it("rule 23: a tool that swallows the news is pending all the same", async () => {
+  it("rule 23: a tool that swallows the error is still pending", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const outer = defineTool({
@@ -85,7 +85,7 @@ describe("an inner call that waits", () => {
     expect(await (await world.runtime()).call(outer, {}, task)).toMatchObject({ status: "pending" });
   });
 
-  it("rule 23: a denied inner call is told to the outer one, which goes on", async () => {
+  it("rule 23: the outer call receives the denial of an inner call, and continues", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const outer = defineTool({
@@ -102,7 +102,7 @@ describe("an inner call that waits", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 24: an outer call that is entered again counts once against its limit", async () => {
+  it("rule 24: an outer call that starts again counts once against its limit", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair({ needsApproval: true }, { maxExecutionsPerRun: 1 });
     const runtime = await world.runtime({ limits: { maxToolCalls: 2 } });
@@ -114,7 +114,7 @@ describe("an inner call that waits", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 23: the next attempt enters the outer call again and finds the inner one decided", async () => {
+  it("rule 23: the next attempt starts the outer call again and finds the inner one decided", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair(
       { needsApproval: true },
@@ -132,13 +132,13 @@ describe("an inner call that waits", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 5: a business key that a waiting call holds answers others in bounded time", async () => {
+  it("rule 5: other calls get an error in bounded time if a waiting call holds the business key", async () => {
     const world = await createWorld();
     const { outer } = createPair(
       { needsApproval: true },
       { idempotent: false, idempotencyKey: () => "one order", timeoutMs: 200 },
     );
-    // Waiting for another run's call is in real time; the time of a try is the clock's, and none passes.
+    // A wait for another run's call uses real time; the timeout of a try uses the clock, which stands still.
     const runtime = await world.runtime({ store: boundStore(await world.open()), clock: createClock() });
     expect(await runtime.call(outer, { amounts: [7] }, task)).toMatchObject({ status: "pending" });
     const other = await runtime.call(outer, { amounts: [7] }, { runId: "r2" });
@@ -146,8 +146,8 @@ describe("an inner call that waits", () => {
   });
 });
 
-describe("asking first, then executing", () => {
-  it("rule 22: needsApproval writes the row, and execute under the same id is that call", async () => {
+describe("an approval request before the execution", () => {
+  it("rule 22: needsApproval stores the row, and execute under the same id is that call", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const options = { toolCallId: "call_1", messages: [] };
@@ -182,7 +182,7 @@ describe("asking first, then executing", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 22: it approves where the runtime was told to trust it, once", async () => {
+  it("rule 22: it approves once, if the runtime trusts it", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const messages = [
@@ -202,7 +202,7 @@ describe("asking first, then executing", () => {
   });
 });
 
-it("rule 20: a denial answers an equal call that is made inside another call, and one that waits there", async () => {
+it("rule 20: a denial settles an equal call inside another call, and one that waits there", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const outer = defineTool({
@@ -222,7 +222,7 @@ it("rule 20: a denial answers an equal call that is made inside another call, an
     status: "error",
     error: { code: "TOOL_APPROVAL_DENIED" },
   });
-  // Another iteration of the task is not concerned.
+  // Another iteration of the task is unaffected.
   expect(await later.call(charge, { amount: 7 }, { runId: "r1", iteration: 1 })).toMatchObject({
     status: "pending",
   });

@@ -1,4 +1,4 @@
-/** Rule 17: a person who is asked about an interrupted call decides that it happened, that it runs again, or gives up. */
+/** Rule 17: the approver of an interrupted call chooses happened, run-again or give-up. */
 import { defineTool, type Outcome } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ async function interruptedCharge(world: World, attempt = 1) {
 }
 
 it.each([1, 2])(
-  "rule 17: it happened, with this output: recorded, and not run (attempt %i)",
+  "rule 17: happened, with an output: the output is recorded, and nothing runs (attempt %i)",
   async (attempt) => {
     const world = await createWorld();
     const { charge, effects, runtime, id } = await interruptedCharge(world, attempt);
@@ -41,7 +41,7 @@ it.each([1, 2])(
   },
 );
 
-it.each([1, 2])("rule 17: run it again: it runs once, and once only (attempt %i)", async (attempt) => {
+it.each([1, 2])("rule 17: run-again: it runs exactly once (attempt %i)", async (attempt) => {
   const world = await createWorld();
   const { charge, effects, runtime, id } = await interruptedCharge(world, attempt);
   await runtime.resolveToolApproval(id, { resolution: "run-again" });
@@ -55,7 +55,7 @@ it.each([1, 2])("rule 17: run it again: it runs once, and once only (attempt %i)
 });
 
 it.each([1, 2])(
-  "rule 17: give up: answered as denied, now and later, and not run (attempt %i)",
+  "rule 17: give-up: the call is denied, now and later, and does not run (attempt %i)",
   async (attempt) => {
     const world = await createWorld();
     const { charge, effects, runtime, id } = await interruptedCharge(world, attempt);
@@ -74,7 +74,7 @@ it.each([1, 2])(
   },
 );
 
-it("rule 17: giving up one interrupted call does not answer the second equal call, which is a new one", async () => {
+it("rule 17: give-up for one interrupted call does not settle the second equal call, which is a new one", async () => {
   const world = await createWorld();
   const { charge, effects, runtime, id } = await interruptedCharge(world);
   await runtime.resolveToolApproval(id, { resolution: "give-up" });
@@ -84,7 +84,7 @@ it("rule 17: giving up one interrupted call does not answer the second equal cal
   expect(effects).toEqual([7, 7]);
 });
 
-it("rule 17: a rerun that is interrupted again is asked about again", async () => {
+it("rule 17: a rerun that is interrupted again needs a new decision", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({}, () => never());
   const ids: string[] = [];
@@ -100,7 +100,7 @@ it("rule 17: a rerun that is interrupted again is asked about again", async () =
   expect(new Set(ids).size).toBe(2);
 });
 
-it("rule 17: an output that does not fit the tool is refused, and is not taken for what happened", async () => {
+it("rule 17: an output that does not match the schema is refused, and is not recorded as the result", async () => {
   const world = await createWorld();
   let runs = 0;
   const order = defineTool({
@@ -130,7 +130,7 @@ it("rule 17: an output that does not fit the tool is refused, and is not taken f
   expect(runs).toBe(1);
 });
 
-it("rule 31: the output that a person reports is stored redacted", async () => {
+it("rule 31: the output that an approver reports is stored redacted", async () => {
   const world = await createWorld();
   let runs = 0;
   const issue = defineTool({
@@ -153,7 +153,7 @@ it("rule 31: the output that a person reports is stored redacted", async () => {
 });
 
 it.each([{ approved: true }, { approved: false }])(
-  "rule 17: a bare yes or no (%j) is refused with the three answers, and the request stays open",
+  "rule 17: a bare yes or no (%j) is refused with the three choices, and the request stays open",
   async (decision) => {
     const world = await createWorld();
     const { runtime, id, effects } = await interruptedCharge(world);
@@ -200,7 +200,7 @@ it.each(["happened", "run-again", "give-up"] as const)(
   },
 );
 
-it("rule 17: the older form, approved with what happened, still records it", async () => {
+it("rule 17: the older form, approved with an output, still records it", async () => {
   const world = await createWorld();
   const { charge, effects, runtime, id } = await interruptedCharge(world);
   const settled = await runtime.resolveToolApproval(id, {
@@ -216,7 +216,7 @@ it.each([
   ["happened", "approved"],
   ["run-again", "approved"],
   ["give-up", "denied"],
-] as const)("rule 17: the request and its event say that the answer was %s", async (resolution, status) => {
+] as const)("rule 17: the request and its event say that the decision was %s", async (resolution, status) => {
   const world = await createWorld();
   const { runtime, id } = await interruptedCharge(world);
   const events: unknown[] = [];
@@ -226,7 +226,7 @@ it.each([
   expect(events).toMatchObject([{ type: "approval-settled", approvalId: id, resolution }]);
 });
 
-it("rule 17: the row of the call names the request while it waits and after each answer", async () => {
+it("rule 17: the row of the call names the request while it waits and after each decision", async () => {
   for (const resolution of ["happened", "run-again", "give-up"] as const) {
     const world = await createWorld();
     const { charge, runtime, id } = await interruptedCharge(world);
@@ -238,7 +238,7 @@ it("rule 17: the row of the call names the request while it waits and after each
   }
 });
 
-it("rule 17: a rerun of a tool that takes no key is not said to have used one", async () => {
+it("rule 17: a rerun of a tool without a key does not claim to have used one", async () => {
   const world = await createWorld();
   const { charge, runtime, id } = await interruptedCharge(world);
   await runtime.resolveToolApproval(id, { resolution: "run-again" });
@@ -250,7 +250,7 @@ it("rule 17: a rerun of a tool that takes no key is not said to have used one", 
   expect(JSON.stringify(outcome)).not.toContain("idempotency key");
 });
 
-/** A call that hangs, of a tool whose output is as given. */
+/** A hanging call of a tool with the given output schema. */
 async function interruptedWith(world: World, outputSchema: z.ZodType | undefined) {
   let runs = 0;
   const tool = defineTool({
@@ -274,7 +274,7 @@ it.each<[string, z.ZodType | undefined]>([
   ["no schema", undefined],
   ["an optional output", z.string().optional()],
   ["no output at all", z.void()],
-])("rule 17: happened needs no output where the tool has %s", async (_name, outputSchema) => {
+])("rule 17: happened needs no output if the tool has %s", async (_name, outputSchema) => {
   const world = await createWorld();
   const { tool, runtime, id } = await interruptedWith(world, outputSchema);
   expect(await runtime.approvals()).toMatchObject([{ id, outputSchema: undefined }]);
@@ -298,7 +298,7 @@ it("rule 17: happened without the output that the tool promises is refused with 
   ]);
 });
 
-it("rule 17: the question names the error of a call that failed", async () => {
+it("rule 17: the request shows the error of a call that failed", async () => {
   const world = await createWorld();
   const { charge } = createBlindCharge({}, () => {
     throw new Error("socket closed");
@@ -311,7 +311,7 @@ it("rule 17: the question names the error of a call that failed", async () => {
   });
 });
 
-it("rule 5: what a person says about a business key counts for every run that uses it", async () => {
+it("rule 5: a decision about a business key applies to every run that uses it", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ idempotencyKey: () => "order-17" }, (count) =>
     count === 1 ? never() : undefined,

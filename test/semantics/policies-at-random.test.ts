@@ -1,6 +1,6 @@
 /**
- * Policies combined at random: retry, cache, limits, places, breakers, nesting, business keys, aborts, on two runtimes that
- * share a store. Whatever they come to, every call ends, nothing is left held, and no business key has two effects.
+ * Random combinations of retry, cache, limits, slots, breakers, nesting, business keys and aborts, on two runtimes that
+ * share a store. Every call ends, nothing stays reserved, and no business key has two effects.
  */
 import { createRuntime, defineTool, type Limits, type Runtime, type Store } from "toolwright";
 import { expect, it } from "vitest";
@@ -67,7 +67,7 @@ class Round {
     const isGroup = depth > 0 && this.below(2) === 0;
     const leaf = (["look", "work", "pay"] as const)[this.below(3)] ?? "look";
     const parts = isGroup ? Array.from({ length: 1 + this.below(3) }, () => this.plan(depth - 1)) : [];
-    // Few numbers, so that equal calls meet.
+    // Few numbers, so that equal calls are likely.
     return {
       tool: isGroup && this.below(3) > 0 ? "group" : leaf,
       n: this.below(2),

@@ -1,4 +1,4 @@
-/** What a tool reports of its progress: in words, or in numbers. What cannot be understood is said, and fails no call. */
+/** Progress that a tool reports as text or numbers. An invalid report causes a warning, and fails no call. */
 import { defineTool, type ToolContext } from "toolwright";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
@@ -22,7 +22,7 @@ async function reportsOf(report: (progress: ToolContext["progress"]) => void) {
   return reports;
 }
 
-it("is words with any data, or a number, its total and words", async () => {
+it("is text with any data, or a number with a total and text", async () => {
   const reports = await reportsOf((progress) => {
     progress("reading");
     progress("reading", { page: 3 });
@@ -47,7 +47,7 @@ it.each<[string, unknown[]]>([
   ["(50, 100, 7)", [50, 100, 7]],
   ["(an object)", [{ progress: 50 }]],
   ["()", []],
-])("is dropped with a warning where it is %s", async (shown, args) => {
+])("is dropped with a warning if it is %s", async (shown, args) => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const reports = await reportsOf((progress) => {

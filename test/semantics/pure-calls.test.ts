@@ -1,4 +1,4 @@
-/** Rules 8 and 11 for calls that change nothing outside, whose rows may be written in one go. */
+/** Rules 8 and 11 for pure calls, whose rows may be stored in a single write. */
 import { defineTool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it("rule 11: two runtimes that make one pure call at once agree on one recorded answer", async () => {
+it("rule 11: two runtimes that make one pure call concurrently agree on one recorded result", async () => {
   const world = await createWorld();
   let runs = 0;
   const roll = defineTool({
@@ -29,7 +29,7 @@ it("rule 11: two runtimes that make one pure call at once agree on one recorded 
   expect(values).toEqual(times(3, JSON.parse(String(row?.["output_json"]))));
 });
 
-it("rule 23: a pure call around one that waits is pending too, and is entered again", async () => {
+it("rule 23: a pure call around one that waits is pending too, and starts again", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const outer = defineTool({
@@ -65,7 +65,7 @@ it("rule 14: a pure call that was aborted while it ran is not replayed as finish
   expect(await (await world.runtime()).call(read, {}, task)).toMatchObject({ output: 2, replayed: false });
 });
 
-it("rule 15: a pure call of an attempt that was replaced while it ran tells nobody a result", async () => {
+it("rule 15: a pure call returns no result if its attempt was replaced while it ran", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<string>();
   let runs = 0;
@@ -83,7 +83,7 @@ it("rule 15: a pure call of an attempt that was replaced while it ran tells nobo
   expect(await stale).toMatchObject({ status: "error", error: { code: "TOOL_ATTEMPT_STALE" } });
 });
 
-it("rule 8: seq is given in the order in which calls begin, pure ones included, and equals ctx.seq", async () => {
+it("rule 8: seq is assigned in the order in which calls start, including pure ones, and equals ctx.seq", async () => {
   const world = await createWorld();
   const seen: [string, number][] = [];
   const make = (name: string, sideEffect: boolean, ms: number) =>

@@ -1,4 +1,4 @@
-/** Rule 31 once more: secrets in inputs that are not plain objects, and in requests. */
+/** Rule 31: secrets in inputs that are not plain objects, and in requests. */
 import { defineTool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -24,14 +24,10 @@ it.each<[string, unknown, string[]]>([
   ],
   ["in a map", new Map([["number", "4111-1111"]]), ["card.number"]],
   ["in each item of a list", [{ number: "4111-1111" }, { number: "4111-1111" }], ["card.*.number"]],
-  ["in each item of a list that nobody thought of", [{ number: "4111-1111" }], ["card.number"]],
+  ["in each item of an unexpected list", [{ number: "4111-1111" }], ["card.number"]],
   ["that is an instance itself", new Card("4111-1111", "Ann"), ["card"]],
-  [
-    "in a value that says itself how it is written",
-    { toJSON: () => ({ number: "4111-1111" }) },
-    ["card.number"],
-  ],
-])("rule 31: a secret %s is not stored, asked about or told in clear", async (_where, card, input) => {
+  ["in a value with its own toJSON", { toJSON: () => ({ number: "4111-1111" }) }, ["card.number"]],
+])("rule 31: a secret %s is not stored, requested or emitted in clear", async (_where, card, input) => {
   const world = await createWorld();
   const seen: unknown[] = [];
   const pay = defineTool({
@@ -55,7 +51,7 @@ it.each<[string, unknown, string[]]>([
   }
 });
 
-it("rule 31: the arguments that a failed validation complains about are not told", async () => {
+it("rule 31: a failed validation does not reveal the arguments", async () => {
   const world = await createWorld();
   const tool = defineTool({
     name: "login",

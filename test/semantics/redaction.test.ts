@@ -1,4 +1,4 @@
-/** Rule 31: what a tool says is secret is nowhere in clear. */
+/** Rule 31: values that a tool declares secret are nowhere in clear. */
 import { defineTool, type RuntimeEvent } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ const task = { runId: "r1" };
 const SECRET = 'hunter2 "quoted" \\ and more';
 const MARK = /^\[redacted sha256:[\w-]{43}\]$/;
 
-/** The way a text stands inside JSON text, as deep as two levels. */
+/** The text as it appears in JSON, escaped up to two levels deep. */
 function spellings(secret: string): string[] {
   const once = JSON.stringify(secret).slice(1, -1);
   return [secret, once, JSON.stringify(once).slice(1, -1), "hunter2"];
@@ -59,7 +59,7 @@ it.each([
   { sent: { account: SECRET } },
   { sent: { account: JSON.stringify({ password: SECRET }) } },
 ])(
-  "rule 31: an input that has not the shape which the path is for is a mark altogether",
+  "rule 31: an input that does not have the shape of the path is replaced by a mark completely",
   async ({ sent }) => {
     const world = await createWorld();
     const login = defineTool({
@@ -75,7 +75,7 @@ it.each([
   },
 );
 
-it("rule 31: equal secrets have equal marks in one store, and others in another: the hash is keyed", async () => {
+it("rule 31: equal secrets have equal marks in one store, and different ones in another: the hash is keyed", async () => {
   const marks: string[] = [];
   for (let times = 0; times < 2; times += 1) {
     const world = await createWorld();
@@ -93,7 +93,7 @@ it("rule 31: equal secrets have equal marks in one store, and others in another:
   expect(marks[0]).not.toBe(marks[1]);
 });
 
-it("rule 31: calls that differ in the secret alone are two calls", async () => {
+it("rule 31: calls that differ only in the secret are two calls", async () => {
   const world = await createWorld();
   let runs = 0;
   const login = createLogin(() => (runs += 1));
@@ -118,7 +118,7 @@ it("rule 31: requests and their prompts show marks only", async () => {
   await expectNowhere(world, SECRET, outcome, approvals);
 });
 
-it("rule 31: a secret that a person puts into the edited arguments is not stored in clear either", async () => {
+it("rule 31: a secret in the edited arguments is not stored in clear either", async () => {
   const world = await createWorld();
   const login = createLogin(
     ({ password }) => {
@@ -140,7 +140,7 @@ it("rule 31: a secret that a person puts into the edited arguments is not stored
   await expectNowhere(world, SECRET, settled, outcome);
 });
 
-it("rule 31: error messages, hints, details and stored errors hold no secret, however it is spelt", async () => {
+it("rule 31: error messages, hints, details and stored errors hold no secret, however it is encoded", async () => {
   const world = await createWorld();
   const login = createLogin(({ password }) => {
     throw Object.assign(new Error(`401 for ${JSON.stringify({ password })}: ${password}`), { password });
@@ -176,7 +176,7 @@ it("rule 31: a secret that is an object is scrubbed value by value", async () =>
   await expectNowhere(world, "hunter2-4111", outcome.error.message);
 });
 
-it("rule 31: a cached output is stored redacted, and the live hit is what a replay would be", async () => {
+it("rule 31: a cached output is stored redacted, and a live hit equals a replay", async () => {
   const world = await createWorld();
   const login = createLogin(() => ({ token: SECRET }), { cache: true });
   const runtime = await world.runtime();
@@ -185,7 +185,7 @@ it("rule 31: a cached output is stored redacted, and the live hit is what a repl
   await expectNowhere(world, SECRET);
 });
 
-it("rule 31: what a generator yields on the way is redacted in events", async () => {
+it("rule 31: intermediate values of a generator are redacted in events", async () => {
   const world = await createWorld();
   const login = createLogin(async function* () {
     yield { token: SECRET, step: 1 };
@@ -200,7 +200,7 @@ it("rule 31: what a generator yields on the way is redacted in events", async ()
   await expectNowhere(world, SECRET, events);
 });
 
-it("rule 31: what reconcile finds is stored redacted", async () => {
+it("rule 31: the output of reconcile is stored redacted", async () => {
   const world = await createWorld();
   let runs = 0;
   const login = createLogin(() => ((runs += 1), never()), {
@@ -219,7 +219,7 @@ it("rule 31: what reconcile finds is stored redacted", async () => {
   await expectNowhere(world, SECRET);
 });
 
-it("rule 31: an output that failed validation is kept redacted", async () => {
+it("rule 31: an output that failed validation is stored redacted", async () => {
   const world = await createWorld();
   const login = createLogin(() => ({ token: SECRET, count: "many" }), {
     outputSchema: z.object({ token: z.string(), count: z.number() }),
@@ -229,7 +229,7 @@ it("rule 31: an output that failed validation is kept redacted", async () => {
   await expectNowhere(world, SECRET, outcome);
 });
 
-it("rule 31: an argument that holds a mark is refused before its intent, wherever it stands", async () => {
+it("rule 31: an argument that contains a mark at any depth is refused before the intent", async () => {
   const world = await createWorld();
   let runs = 0;
   const anything = defineTool({ name: "anything", schema: z.unknown(), execute: () => (runs += 1) });

@@ -1,4 +1,4 @@
-/** Rule 24: a call that a limit or an open breaker would refuse anyway is refused before a person is asked. */
+/** Rule 24: a call that a limit or an open breaker refuses is refused before an approval is requested. */
 import { defineTool, type Limits, type Runtime, type ToolPolicies } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -36,7 +36,7 @@ async function expectRefused(runtime: Runtime, tool: object, code: string): Prom
   expect(await runtime.approvals()).toEqual(before);
 }
 
-it("rule 24: maxExecutionsPerRun that is used up", async () => {
+it("rule 24: an exceeded maxExecutionsPerRun", async () => {
   const { pay, paid } = createPay({ maxExecutionsPerRun: 1 });
   const runtime = await (await createWorld()).runtime();
   await runtime.call(pay, { amount: 1 }, task);
@@ -53,16 +53,16 @@ it.each<[string, Limits]>([
   ["maxToolCalls", { maxToolCalls: 1 }],
   ["maxCostUsd", { maxCostUsd: 1 }],
   ["maxTotalOutputBytes", { maxTotalOutputBytes: 3 }],
-])("rule 24: %s of the run that is used up", async (_name, limits) => {
+])("rule 24: an exceeded %s of the run", async (_name, limits) => {
   const { pay, paid } = createPay();
   const world = await createWorld();
   await (await world.runtime({ limits })).call(pay, { amount: 1 }, task);
-  // What is spent stands in the store: another process refuses as well.
+  // The amount spent is in the store: another process refuses the call too.
   await expectRefused(await world.runtime({ limits }), pay, "TOOL_LIMIT_EXCEEDED");
   expect(paid).toEqual([1]);
 });
 
-it("rule 24: maxWallClockMs of the run that is used up", async () => {
+it("rule 24: an exceeded maxWallClockMs of the run", async () => {
   const clock = createClock();
   const runtime = await (await createWorld()).runtime({ clock, limits: { maxWallClockMs: 100 } });
   const { pay } = createPay();
@@ -80,7 +80,7 @@ describe("an open breaker", () => {
   it.each(["run", "shared"] as const)("rule 24: of the %s", async (scope) => {
     const retry = { circuitBreakerThreshold: 1, breaker: { scope } };
     const runtime = await (await createWorld()).runtime();
-    // The same tool, as far as the breaker is concerned. It needs no approval to fail.
+    // For the breaker it is the same tool. It needs no approval, so it can fail.
     await runtime.call(createPay({ needsApproval: false, retry }).pay, { amount: 13 }, task);
     const { pay } = createPay({ retry });
     await expectRefused(runtime, pay, "TOOL_CIRCUIT_OPEN");
@@ -102,7 +102,7 @@ it("rule 24: while a decision is pending nothing is spent, and the approved call
   expect(paid).toEqual([50]);
 });
 
-it("rule 24: the AI SDK's needsApproval asks nobody either, and the call is then refused", async () => {
+it("rule 24: the AI SDK's needsApproval requests no approval either, and the call is then refused", async () => {
   const { pay, paid } = createPay({ maxExecutionsPerRun: 1 });
   const runtime = await (await createWorld()).runtime();
   await runtime.run(task, async () => {

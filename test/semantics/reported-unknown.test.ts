@@ -7,7 +7,7 @@ import { createWorld, never, until } from "./harness.ts";
 
 const task = { runId: "r" };
 
-/** A call that is at work, and one that has ended. */
+/** A call that is running, and one that has ended. */
 async function begin(runtime: Runtime) {
   let isAtWork = false;
   const hang = defineTool({
@@ -47,7 +47,7 @@ test("rule 36: runtime.calls shows a call as started while its owner is alive, a
   ]);
 });
 
-test("rule 36: what get_tool_response shows of a call whose owner is dead is unknown", async () => {
+test("rule 36: get_tool_response shows a call whose owner is dead as unknown", async () => {
   const world = await createWorld();
   await begin(await world.runtime());
   await world.killAll();

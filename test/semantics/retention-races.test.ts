@@ -36,7 +36,7 @@ function interrupting(store: Store, matches: string, between: () => Promise<unkn
 test("rule 5: retention after the claim was read makes the call contended: one effect, and the next answer says so", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(key, (count) => {
-    // Not free: the first one failed, and whether it happened is unknown.
+    // The key is not free: the first call failed, and it is in doubt.
     if (count === 1) throw Object.assign(new Error("nothing happened"), { effect: "none" });
   });
   await using first = await world.runtime();
@@ -76,7 +76,7 @@ test("rule 5: a key that is taken over while retention deletes its holder is ref
   expect(effects).toHaveLength(1);
 });
 
-test("rule 5: a claim whose call is missing is refused, never taken for free", async () => {
+test("rule 5: a claim whose call is missing is refused, never treated as free", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(key);
   await using runtime = await world.runtime();
@@ -98,7 +98,7 @@ const long = defineTool({
   execute: async ({ id }) => `${id}${"x".repeat(3_000)}`,
 });
 
-test("rule 30: an output whose payload is gone is answered as deleted: the log's preview is not the output", async () => {
+test("rule 30: an output whose payload is gone is reported as deleted: the log's preview is not the output", async () => {
   const world = await createWorld();
   await using runtime = await world.runtime({ maxOutputBytes: 500 });
   const place = { runId: "one", callKey: "k" };

@@ -1,4 +1,4 @@
-/** Retry: how often, how long it waits in between, and who decides. */
+/** Retries: how many, how long the waits are, and which errors are retried. */
 import { defineTool, type RetryOptions, type RuntimeEvent, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -35,7 +35,7 @@ async function waitsOf(retry: RetryOptions, failures: readonly unknown[]): Promi
 
 const failed = (count: number): Error[] => Array.from({ length: count }, () => new Error("down"));
 
-describe("the wait before a further try", () => {
+describe("the wait before a retry", () => {
   it("doubles, with at most a quarter of jitter on top", async () => {
     const waits = await waitsOf({ backoffMs: 100 }, failed(5));
     expect(waits).toHaveLength(5);
@@ -43,17 +43,17 @@ describe("the wait before a further try", () => {
       expect(wait).toBeGreaterThanOrEqual(100 * 2 ** index);
       expect(wait).toBeLessThanOrEqual(100 * 2 ** index * 1.25);
     }
-    // Jitter is there at all: not every wait is a round number.
+    // There is jitter: not every wait is a round number.
     expect(waits.some((wait, index) => wait !== 100 * 2 ** index)).toBe(true);
   });
 
-  it("starts at 200 ms where the tool says nothing", async () => {
+  it("starts at 200 ms by default", async () => {
     const [first = 0] = await waitsOf({}, failed(1));
     expect(first).toBeGreaterThanOrEqual(200);
     expect(first).toBeLessThanOrEqual(250);
   });
 
-  it("is none at all with a backoff of 0", async () => {
+  it("is zero with a backoff of 0", async () => {
     expect((await waitsOf({ backoffMs: 0 }, failed(3))).filter((wait) => wait > 0)).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("the wait before a further try", () => {
   });
 });
 
-describe("a service that says when to come back", () => {
+describe("a service that sends Retry-After", () => {
   const at = new Date(1_000_000 + 7_000);
   it.each<[string, object, number]>([
     ["retryAfterMs", { retryAfterMs: 1234 }, 1234],
@@ -87,12 +87,12 @@ describe("a service that says when to come back", () => {
     ],
     ["a date", { headers: { "retry-after": at.toUTCString() } }, 7_000],
     ["a date that has passed", { headers: { "retry-after": new Date(0).toUTCString() } }, 0],
-  ])("%s counts more than the backoff, with no jitter", async (_how, fields, expected) => {
+  ])("%s overrides the backoff, with no jitter", async (_how, fields, expected) => {
     const waits = await waitsOf({ backoffMs: 50 }, [Object.assign(new Error("429"), fields)]);
     expect(waits.filter((wait) => wait > 0)).toEqual(expected === 0 ? [] : [expected]);
   });
 
-  it("is heard in a ToolwrightError as well, in its details and in its cause", async () => {
+  it("is found in a ToolwrightError too, in its details and in its cause", async () => {
     const inDetails = new ToolwrightError("TOOL_EXECUTION_FAILED", "429", { details: { retryAfterMs: 700 } });
     const inCause = new ToolwrightError("TOOL_EXECUTION_FAILED", "429", {
       cause: { headers: { "retry-after": "2" } },
@@ -106,20 +106,20 @@ describe("a service that says when to come back", () => {
     ["a negative number", { retryAfterMs: -5 }],
     ["no number at all", { retryAfterMs: Number.NaN }],
     ["no response", { response: null, headers: null }],
-  ])("is not taken at its word where it says %s", async (_how, fields) => {
+  ])("is ignored if it says %s", async (_how, fields) => {
     const [wait = 0] = await waitsOf({ backoffMs: 100 }, [Object.assign(new Error("429"), fields)]);
     expect(wait).toBeGreaterThanOrEqual(100);
     expect(wait).toBeLessThanOrEqual(125);
   });
 
-  it("is heard from a thrown Response, which is no Error", async () => {
+  it("is found in a thrown Response, which is not an Error", async () => {
     const response = new Response("busy", { status: 429, headers: { "retry-after": "5" } });
     expect(await waitsOf({ backoffMs: 50 }, [response])).toEqual([5_000]);
   });
 });
 
 describe("shouldRetry", () => {
-  it("is asked with what the tool threw and the number of the retry, and may be asynchronous", async () => {
+  it("receives the thrown value and the number of the retry, and may be asynchronous", async () => {
     const world = await createWorld();
     const asked: [Error, number][] = [];
     const failures = failed(5);
@@ -162,7 +162,7 @@ describe("shouldRetry", () => {
     expect(tries()).toBe(1);
   });
 
-  it("is handed an Error even where the tool threw something else", async () => {
+  it("receives an Error even if the tool threw something else", async () => {
     const world = await createWorld();
     const asked: Error[] = [];
     const shouldRetry = (error: Error): boolean => asked.push(error) > 0;
@@ -184,7 +184,7 @@ describe("how often", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error", tries: 3 }]);
   });
 
-  it("says each retry to listeners, with the wait and the reason", async () => {
+  it("emits an event for each retry, with the wait and the reason", async () => {
     const world = await createWorld();
     const clock = createEagerClock();
     const { flaky } = createFlaky({ maxRetries: 2, backoffMs: 100 }, failed(2));
@@ -200,7 +200,7 @@ describe("how often", () => {
     expect(retried.map(({ waitMs }) => waitMs)).toEqual(clock.sleeps);
   });
 
-  it("does not try again a non-idempotent side effect that has not read its key", async () => {
+  it("does not retry a non-idempotent side effect that has not read its key", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({ retry: { maxRetries: 3, backoffMs: 0 } }, () => {
       throw new Error("reset");
@@ -211,7 +211,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("does not try it again where its author says that nobody honours the key that it read", async () => {
+  it("does not retry it if its author says that the service ignores the key it read", async () => {
     const world = await createWorld();
     const policies = { acceptsIdempotencyKey: false, retry: { maxRetries: 3, backoffMs: 0 } };
     const { charge, effects } = createCharge(policies, () => {
@@ -223,7 +223,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("tries it again, with the same key, where it has read its key", async () => {
+  it("retries it with the same key if it has read its key", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ retry: { maxRetries: 3, backoffMs: 0 } }, (count) => {
       if (count < 3) throw new Error("reset");
@@ -234,7 +234,7 @@ describe("how often", () => {
     expect(new Set(effects.map(({ key }) => key))).toEqual(new Set([outcome.key]));
   });
 
-  it("tries it again where the error says that nothing happened, and only as long as it does", async () => {
+  it("retries it while its errors say that nothing happened", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({ retry: { maxRetries: 5, backoffMs: 0 } }, (count) => {
       throw count < 3 ? harmless("refused") : new Error("reset");
@@ -246,7 +246,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(3);
   });
 
-  it("tries an idempotent side effect again whatever its error says", async () => {
+  it("retries an idempotent side effect whatever its error says", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge(
       { idempotent: true, retry: { maxRetries: 1, backoffMs: 0 } },
@@ -260,7 +260,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("never tries again what says that it happened", async () => {
+  it("never retries after an error that says that the effect happened", async () => {
     const world = await createWorld();
     const { flaky, tries } = createFlaky({ maxRetries: 3, backoffMs: 0 }, [
       Object.assign(new Error("sent, then lost"), { effect: "happened" }),
@@ -271,14 +271,14 @@ describe("how often", () => {
 });
 
 describe("outside any run", () => {
-  it("retries as well", async () => {
+  it("retries too", async () => {
     const { flaky, tries } = createFlaky({ maxRetries: 2, backoffMs: 0 }, failed(2));
     expect(await flaky.execute({})).toBe(3);
     expect(tries()).toBe(3);
   });
 });
 
-it("an abort ends the wait at once, and no further try is made", async () => {
+it("an abort ends the wait at once, and there is no retry", async () => {
   const world = await createWorld();
   const clock = createClock();
   const controller = new AbortController();

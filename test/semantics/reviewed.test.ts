@@ -1,4 +1,4 @@
-/** Faults that a review found, each with the behaviour that was missing. */
+/** Regression tests for bugs that a review found. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
 
-/** A store whose next commit that ends a call fails, once. */
+/** A store that fails the next commit of an outcome, once. */
 async function failingOnce(world: Awaited<ReturnType<typeof createWorld>>) {
   let fails = true;
   return watchStore(await world.open(), {
@@ -23,7 +23,7 @@ async function failingOnce(world: Awaited<ReturnType<typeof createWorld>>) {
   });
 }
 
-it("goes on in the same runtime after an outcome that could not be committed", async () => {
+it("retries in the same runtime after an outcome could not be committed", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge();
   await using runtime = createRuntime({ store: await failingOnce(world) });
@@ -36,7 +36,7 @@ it("goes on in the same runtime after an outcome that could not be committed", a
   expect(new Set(effects.map(({ key }) => key)).size).toBe(1);
 });
 
-it("does not promise that nothing happened when the outcome could not be committed", async () => {
+it("does not claim that nothing happened when the outcome could not be committed", async () => {
   const world = await createWorld();
   const { charge } = createCharge();
   await using runtime = createRuntime({ store: await failingOnce(world) });
@@ -60,7 +60,7 @@ it("leaves no timer behind that keeps a program running", () => {
   });
 });
 
-it("takes an error that a tool keeps and throws again for the tool's own word each time", async () => {
+it("treats a shared error object that a tool throws repeatedly as the tool's own error each time", async () => {
   const world = await createWorld();
   const BUSY = Object.freeze(new ToolwrightError("TOOL_EXECUTION_FAILED", "busy", { effect: "none" }));
   const tool = defineTool({
@@ -77,7 +77,7 @@ it("takes an error that a tool keeps and throws again for the tool's own word ea
   expect((await world.log("r1")).map((row) => row["effect"])).toEqual(["none", "none"]);
 });
 
-it("answers redacted arguments that cannot be written, and the run goes on", async () => {
+it("reports redacted arguments that cannot be serialized, and the run continues", async () => {
   const world = await createWorld();
   const tool = defineTool({
     name: "login",
@@ -98,7 +98,7 @@ it("answers redacted arguments that cannot be written, and the run goes on", asy
   expect(await runtime.call(tool, { password: "x" }, task)).toMatchObject({ output: "in" });
 });
 
-it("keeps redacted arguments out of what a tool logs, reports and throws, also as it parsed them", async () => {
+it("redacts arguments in what a tool logs, reports and throws, even in parsed form", async () => {
   const world = await createWorld();
   const tool = defineTool({
     name: "login",
@@ -128,7 +128,7 @@ it("keeps redacted arguments out of what a tool logs, reports and throws, also a
   ]);
 });
 
-it("finds the whole output of the latest attempt", async () => {
+it("finds the complete output of the latest attempt", async () => {
   const world = await createWorld();
   const outputs = ["long ".repeat(100), "short"];
   const tool = defineTool({ name: "read", schema: z.object({}), execute: () => outputs.shift() });
@@ -138,7 +138,7 @@ it("finds the whole output of the latest attempt", async () => {
   expect(await runtime.fullOutput(first.key ?? "")).toBe("short");
 });
 
-it("does not hand an output that did not fit to another run as a success", async () => {
+it("does not return an invalid output to another run as a success", async () => {
   const world = await createWorld();
   const order = defineTool({
     name: "order",
@@ -179,7 +179,7 @@ it.each([
   ["calls", { limit: Number.NaN }],
   ["approvals", { state: "pending" }],
 ] as const)(
-  "refuses %s(%j) in words: a misspelt option would cost what it was to bring",
+  "refuses %s(%j) with a message: a misspelt option would be lost silently",
   async (method, options) => {
     const world = await createWorld();
     const runtime = await world.runtime();
@@ -195,7 +195,7 @@ it.each([
   },
 );
 
-it("refuses a decision with a field that it does not know: edited arguments must not be lost to a typo", async () => {
+it("refuses a decision with an unknown field: edited arguments must not be lost to a typo", async () => {
   const world = await createWorld();
   const { charge } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -208,7 +208,7 @@ it("refuses a decision with a field that it does not know: edited arguments must
   });
 });
 
-it("answers nothing at all in words", () => {
+it("refuses a missing argument with a message", () => {
   expect(() => createRuntime(null as never)).toThrow(/must be an object/);
   expect(() => createRuntime("app.db" as never)).toThrow(/must be an object/);
   expect(() => defineTool(undefined as never)).toThrow(/needs an object/);
@@ -223,7 +223,7 @@ it.each([
   await expect(runtime.ready()).rejects.toThrow(words);
 });
 
-it("makes a store that only its owner can read", async () => {
+it("creates a store that only its owner can read", async () => {
   const store = join(mkdtempSync(join(tmpdir(), "toolwright-mode-")), "a.db");
   await using runtime = createRuntime({ store });
   await runtime.ready();

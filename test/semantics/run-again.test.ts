@@ -1,4 +1,4 @@
-/** A transaction may be run more than once, after a conflict or a lost connection: nothing about a call shows it. */
+/** A store may run a transaction more than once, after a conflict or a lost connection: calls do not show it. */
 import { defineTool, type RuntimeEvent } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -15,7 +15,7 @@ it("rule 6: seq counts from 1 without gaps", async () => {
   expect((await world.log("r1")).map((row) => row["seq"])).toEqual([1, 2, 3]);
 });
 
-it("rule 24: the time that a run was active is counted once, and is counted", async () => {
+it("rule 24: the active time of a run is counted exactly once", async () => {
   const world = await createWorld();
   const clock = createClock();
   const slow = defineTool({ name: "slow", schema: z.object({}), execute: () => clock.sleep(400) });
@@ -29,7 +29,7 @@ it("rule 24: the time that a run was active is counted once, and is counted", as
   expect(usage?.["used"]).toBe(400);
 });
 
-it("rule 25: that a breaker opens is told once", async () => {
+it("rule 25: an opening breaker emits one event", async () => {
   const world = await createWorld();
   const broken = defineTool({
     name: "broken",

@@ -1,4 +1,4 @@
-/** A runtime: its options, its end, and two of them on one store. */
+/** A runtime: its options, its disposal, and two runtimes on one store. */
 import { createRuntime, defineTool, type RuntimeOptions } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -31,7 +31,7 @@ describe("options", () => {
     ["capabilities", { capabilities: "all" }],
     ["store", { store: 5 }],
     ["store", { store: "" }],
-  ])("%s is refused in words: %j", (option, options) => {
+  ])("%s is refused with a message: %j", (option, options) => {
     const name = option.split(".").at(-1);
     expect(() => createRuntime(options as RuntimeOptions)).toThrow(
       expect.objectContaining({
@@ -48,7 +48,7 @@ describe("options", () => {
     ["iteration", { runId: "r", iteration: -1 }],
     ["attempt", { runId: "r", attempt: 0 }],
     ["attempt", { runId: "r", attempt: 1.5 }],
-  ])("of a call are refused in words too: %s of %j", async (option, ids) => {
+  ])("of a call are refused with a message too: %s of %j", async (option, ids) => {
     const world = await createWorld();
     const runtime = await world.runtime();
     await expect(runtime.call(createCharge().charge, args, ids)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe("options", () => {
     });
   });
 
-  it("an approvalPrompt that gives no text does not end the run", async () => {
+  it("an approvalPrompt that returns no text does not end the run", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true, approvalPrompt: (() => undefined) as never });
     expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({
@@ -74,7 +74,7 @@ describe("options", () => {
     ["an object", { id: 1 }],
     ["a promise", Promise.resolve("a")],
   ])(
-    "an idempotencyKey function that gives %s in place of a text is refused, since all calls would share it",
+    "an idempotencyKey function that returns %s instead of a text is refused, since all calls would share it",
     async (_what, key) => {
       const world = await createWorld();
       const { charge, effects } = createCharge({ idempotencyKey: (() => key) as never });
@@ -138,7 +138,7 @@ describe("disposal", () => {
     },
   );
 
-  it("lets a call in flight finish the calls that it makes inside", async () => {
+  it("lets a call in flight finish its inner calls", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<undefined>();
     let entered = false;
@@ -162,14 +162,14 @@ describe("disposal", () => {
     expect(await call).toMatchObject({ status: "success", output: "inner" });
   });
 
-  it("may be asked for twice, and needs no store that nobody used", async () => {
+  it("may happen twice, and does not open an unused store", async () => {
     const runtime = createRuntime({ store: ":memory:" });
     await runtime[Symbol.asyncDispose]();
     await runtime[Symbol.asyncDispose]();
     await expect(runtime.ready()).rejects.toMatchObject({ code: "TOOL_RUNTIME_CLOSED" });
   });
 
-  it("leaves a store open that it was given", async () => {
+  it("leaves a store open that was passed in", async () => {
     const world = await createWorld();
     const store = await world.open();
     const one = createRuntime({ store });

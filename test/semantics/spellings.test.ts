@@ -1,4 +1,4 @@
-/** `defineTool`, `createTool` and a plain definition are three spellings of one thing: one body of tests for all three. */
+/** `defineTool`, `createTool` and a plain definition are equivalent: the same tests run for all three. */
 import {
   createRegistry,
   createTool,
@@ -218,7 +218,7 @@ describe.each(Object.entries(spellings))("%s", (_name, spell) => {
 });
 
 describe("registries", () => {
-  it("keep order, know groups, and refuse a second tool of a name", () => {
+  it("keep order, support groups, and refuse a second tool with the same name", () => {
     const make = (name: string, group?: string) => spellings["defineTool"]?.({ name, group }) ?? name;
     const registry = createRegistry([make("a", "x") as Tool, make("b") as Tool]);
     registry.register(make("c", "x") as Tool);

@@ -1,4 +1,4 @@
-/** What callers and models write and clocks tell is kept on every store, or refused in words; it never ends a run. */
+/** Unusual texts and times are stored unchanged on every store, or refused with a message; they never end a run. */
 import { defineTool, type TaskIdentity } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -16,11 +16,11 @@ describe("ids", () => {
     ["a task id with U+0000", { runId: "r1", nodeId: "\u0000" }],
     ["a task id of more than 512 bytes", { runId: "r1", nodeId: "x".repeat(513) }],
     ["a loop path of more than 512 bytes", { runId: "r1", loopPath: Array<number>(300).fill(1) }],
-    // It would be the same text as [1, 5, 0].
+    // Its text would equal that of [1, 5, 0].
     ["a loop path with a fraction", { runId: "r1", loopPath: [1.5, 0] }],
     ["an attempt that no column holds", { runId: "r1", attempt: 2 ** 64 }],
     ["an iteration that no column holds", { runId: "r1", iteration: 2 ** 64 }],
-  ])("%s is refused, and other calls go on", async (_what, identity) => {
+  ])("%s is refused, and other calls still work", async (_what, identity) => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();
@@ -31,7 +31,7 @@ describe("ids", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("of just 512 bytes each are kept, however little they can be compressed", async () => {
+  it("of exactly 512 bytes each are stored, even if they do not compress", async () => {
     const world = await createWorld();
     const long = (): string => Array.from({ length: 128 }, () => randomAstral()).join("");
     const name = long();
@@ -65,7 +65,7 @@ function randomAstral(): string {
 }
 
 describe("texts", () => {
-  it("in arguments and outputs come back as they were", async () => {
+  it("in arguments and outputs come back unchanged", async () => {
     const world = await createWorld();
     const echo = defineTool({
       name: "echo",
@@ -78,7 +78,7 @@ describe("texts", () => {
     expect(replayed).toEqual({ ...live, replayed: true });
   });
 
-  it("in errors are kept as well", async () => {
+  it("in errors are stored too", async () => {
     const world = await createWorld();
     const fail = defineTool({
       name: "fail",
@@ -89,7 +89,7 @@ describe("texts", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error" }]);
   });
 
-  it("in a model's id of a call, a prompt, a comment and a name never fail the record", async () => {
+  it("in a tool call id, a prompt, a comment and a name never make the store fail", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true, approvalPrompt: () => `Pay ${ODD}?` });
     const runtime = await world.runtime();
@@ -106,7 +106,7 @@ describe("texts", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("the same id of a model's finds the call that waits under it", async () => {
+  it("the same tool call id finds the call that waits under it", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true });
     const options = { ...task, toolCallId: ODD };
@@ -117,7 +117,7 @@ describe("texts", () => {
 });
 
 describe("times", () => {
-  it("are kept as whole milliseconds where a clock tells fractions", async () => {
+  it("are stored as whole milliseconds if a clock returns fractions", async () => {
     const world = await createWorld();
     const { charge } = createCharge({ needsApproval: true, approvalTtlMs: 1_000.5 });
     const clock = createClock(1_000_000.75);

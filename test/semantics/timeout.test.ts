@@ -1,4 +1,4 @@
-/** Timeout: each try has its own, the tool is told, and what comes later is recorded and never used. */
+/** Timeouts: each try has its own, the tool's signal aborts, and a late result is stored but never used. */
 import { defineTool, type RuntimeEvent } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 
 describe("a try that takes too long", () => {
-  it("is an error that names tool and time, is retryable, and tells the tool through ctx.signal", async () => {
+  it("fails with an error that names tool and time, is retryable, and aborts ctx.signal", async () => {
     const world = await createWorld();
     const clock = createClock();
     const signals: AbortSignal[] = [];
@@ -41,7 +41,7 @@ describe("a try that takes too long", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "error", tries: 1 }]);
   });
 
-  it("is told even if the tool asks for its signal only afterwards", async () => {
+  it("aborts the signal even if the tool reads it only afterwards", async () => {
     const world = await createWorld();
     const clock = createClock();
     const gate = Promise.withResolvers<undefined>();
@@ -66,7 +66,7 @@ describe("a try that takes too long", () => {
     expect(seen).toEqual([true]);
   });
 
-  it("is bounded anew each time: the second try has the whole time again", async () => {
+  it("has its own timeout: the second try gets the full time again", async () => {
     const world = await createWorld();
     const clock = createClock();
     const { charge, effects } = createCharge(
@@ -82,7 +82,7 @@ describe("a try that takes too long", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "success", tries: 2 }]);
   });
 
-  it("that delivers later is never used, not even as the answer of a further try that is still running", async () => {
+  it("never uses a late result, not even as the result of a retry that is still running", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answers = [Promise.withResolvers<{ id: string }>(), Promise.withResolvers<{ id: string }>()];
@@ -106,7 +106,7 @@ describe("a try that takes too long", () => {
     expect(await runtime.fullOutput((await call).key ?? "")).toEqual({ id: "second" });
   });
 
-  it("is said to listeners when it delivers after all", async () => {
+  it("emits an event when a late result arrives", async () => {
     const world = await createWorld();
     const clock = createClock();
     const answer = Promise.withResolvers<{ id: string }>();
@@ -125,7 +125,7 @@ describe("a try that takes too long", () => {
 });
 
 describe("long times", () => {
-  it("a timeout of Infinity is no timeout", async () => {
+  it("a timeout of Infinity means no timeout", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "patient",
@@ -161,7 +161,7 @@ describe("long times", () => {
     },
   );
 
-  it("a service that asks for thirty days is not called again at once", async () => {
+  it("a service with a Retry-After of thirty days is not called again at once", async () => {
     const world = await createWorld();
     const controller = new AbortController();
     let tries = 0;
@@ -184,7 +184,7 @@ describe("long times", () => {
 });
 
 describe("outside any run", () => {
-  it("a try is bounded as well", async () => {
+  it("a try times out too", async () => {
     const slow = defineTool({
       name: "slow",
       schema: z.object({}),

@@ -1,10 +1,10 @@
-/** Tools that count what they do outside, for tests that ask how often an effect happened. */
+/** Tools that count their effects, for tests that check how often an effect happened. */
 import { defineTool, type ToolPolicies } from "toolwright";
 import { z } from "zod";
 
 export type Policies = ToolPolicies<{ amount: number }, { id: string }, object>;
 
-/** A charge: a non-idempotent side effect that passes its key on. `behave` may throw, hang or answer otherwise. */
+/** A charge: a non-idempotent side effect that passes its key on. `behave` may throw, hang or return another result. */
 export function createCharge(
   policies: Policies = {},
   behave: (count: number, signal: AbortSignal) => unknown = () => undefined,
@@ -25,7 +25,7 @@ export function createCharge(
   return { charge, effects };
 }
 
-/** The same without a key: nothing outside can tell a repetition from a second charge. */
+/** The same without a key: the service cannot distinguish a repetition from a second charge. */
 export function createBlindCharge(
   policies: Policies = {},
   behave: (count: number) => unknown = () => undefined,

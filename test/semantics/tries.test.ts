@@ -1,4 +1,4 @@
-/** A call belongs to the try that makes it, and a try that is over can make none. */
+/** A call belongs to the try that makes it, and a try that has ended can make none. */
 import { defineTool, type Tool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 const task = { runId: "r1" };
 const args = { amount: 7 };
 
-/** A tool without effects of its own that ignores its signal. */
+/** A pure tool that ignores its signal. */
 function createOuter(run: (tries: number) => Promise<unknown>, policies: object = {}) {
   let tries = 0;
   return defineTool({
@@ -52,7 +52,7 @@ it("rule 15: a timed-out try that ignores its signal cannot call tools beside it
   expect(effects).toHaveLength(1);
 });
 
-it("rule 15: after a timeout without retry the leftover runs no inner effect, also once the run has ended", async () => {
+it("rule 15: after a timeout without retry the abandoned try has no inner effect, even after the run has ended", async () => {
   const world = await createWorld();
   const clock = createClock();
   const { charge, effects } = createCharge();
@@ -127,7 +127,7 @@ it("rule 15: the timeout of a try reaches the calls that it makes in another run
   await until(async () => (await world.log("r2"))[0]?.["status"] === "unknown");
 });
 
-it("rule 15: work that a tool leaves to another run continues after the tool has returned", async () => {
+it("rule 15: work that a tool starts in another run continues after the tool has returned", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge();
   const runtime = await world.runtime();
@@ -142,7 +142,7 @@ it("rule 15: work that a tool leaves to another run continues after the tool has
   expect(effects).toHaveLength(1);
 });
 
-it("rule 15: a call that a tool did not await cannot begin after the tool has returned", async () => {
+it("rule 15: a call that a tool did not await cannot start after the tool has returned", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge();
   const later: Promise<unknown>[] = [];
@@ -178,7 +178,7 @@ it("rule 14: the timeout of the outer call reaches the signal of the inner one",
   await until(async () => (await world.log("r1")).some((row) => row["status"] === "unknown"));
 });
 
-it("rule 16: an inner effect that a timed-out try left in doubt is not made again silently by the next try", async () => {
+it("rule 16: the next try does not silently repeat an inner effect that a timed-out try left in doubt", async () => {
   const world = await createWorld();
   const clock = createClock();
   const { charge, effects } = createBlindCharge({}, (count) =>
@@ -196,7 +196,7 @@ it("rule 16: an inner effect that a timed-out try left in doubt is not made agai
   expect(effects).toHaveLength(1);
 });
 
-it("rule 13: the third try is not given the inner error of the first", async () => {
+it("rule 13: the third try does not get the inner error of the first", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({}, (count) => {
     if (count === 1) throw harmless("the shop is closed");
@@ -213,7 +213,7 @@ it("rule 13: the third try is not given the inner error of the first", async () 
   expect(new Set(effects.map(({ key }) => key)).size).toBe(1);
 });
 
-it("rule 6: tries counts those that were interrupted", async () => {
+it("rule 6: tries includes interrupted tries", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({}, (count) =>
     count === 1 ? new Promise(() => undefined) : undefined,
@@ -225,7 +225,7 @@ it("rule 6: tries counts those that were interrupted", async () => {
   expect(await world.log("r1")).toMatchObject([{ status: "success", tries: 2 }]);
 });
 
-it("rule 6: tries counts the one that a person or reconcile settled as happened", async () => {
+it("rule 6: tries includes the one that the approver or reconcile settled as happened", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(
     { settleMs: 0, reconcile: () => ({ happened: true, output: { id: "ch_1" } }) },
@@ -242,30 +242,27 @@ it.each([
   ["a getter that throws", () => Object.defineProperty({}, "id", { enumerable: true, get: () => boom() })],
   ["a toJSON that throws", () => ({ toJSON: () => boom() })],
   ["a revoked proxy", () => revokedProxy()],
-])(
-  "rule 13: an output that cannot be read (%s) is an error of an effect that happened",
-  async (_name, make) => {
-    const world = await createWorld();
-    let effects = 0;
-    const tool = defineTool({
-      name: "odd",
-      schema: z.object({}),
-      sideEffect: true,
-      idempotent: false,
-      acceptsIdempotencyKey: true,
-      execute: () => {
-        effects += 1;
-        return make();
-      },
-    });
-    const runtime = await world.runtime();
-    const expected = { status: "error", error: { code: "TOOL_OUTPUT_INVALID" } };
-    expect(await runtime.call(tool, {}, task)).toMatchObject(expected);
-    expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "happened" }]);
-    expect(await (await world.runtime()).call(tool, {}, task)).toMatchObject(expected);
-    expect(effects).toBe(1);
-  },
-);
+])("rule 13: an output that cannot be read (%s) is an error whose effect happened", async (_name, make) => {
+  const world = await createWorld();
+  let effects = 0;
+  const tool = defineTool({
+    name: "odd",
+    schema: z.object({}),
+    sideEffect: true,
+    idempotent: false,
+    acceptsIdempotencyKey: true,
+    execute: () => {
+      effects += 1;
+      return make();
+    },
+  });
+  const runtime = await world.runtime();
+  const expected = { status: "error", error: { code: "TOOL_OUTPUT_INVALID" } };
+  expect(await runtime.call(tool, {}, task)).toMatchObject(expected);
+  expect(await world.log("r1")).toMatchObject([{ status: "error", effect: "happened" }]);
+  expect(await (await world.runtime()).call(tool, {}, task)).toMatchObject(expected);
+  expect(effects).toBe(1);
+});
 
 it("rule 8: arguments that cannot be read are refused and logged", async () => {
   const world = await createWorld();

@@ -1,4 +1,4 @@
-/** Rule 16: how an interrupted call is resolved, by what its tool says. */
+/** Rule 16: how an interrupted call is resolved, depending on the definition of its tool. */
 import { defineTool, type Reconciled } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -11,7 +11,7 @@ const args = { amount: 7 };
 /** Starts a call whose process dies while it runs. */
 async function interrupt(world: World, tool: object, options: object = task, clock = createClock()) {
   const runtime = await world.runtime({ clock });
-  // Said when its intent is on record, right before execute is entered.
+  // Emitted after the intent is stored, right before execute starts.
   const started = new Promise<void>((resolve) => {
     runtime.subscribe(({ type }) => {
       if (type === "call-started") resolve();
@@ -22,11 +22,11 @@ async function interrupt(world: World, tool: object, options: object = task, clo
   await world.killAll();
 }
 
-/** Hangs the first time, as a process does that is about to die. */
+/** Hangs the first time, until the process dies. */
 const dieFirst = (count: number): unknown => (count === 1 ? never() : undefined);
 
-describe("what died between intent and outcome", () => {
-  it("rule 16: runs again with the same key where the tool passes its key on, and the agent is warned", async () => {
+describe("a call that died between intent and outcome", () => {
+  it("rule 16: runs again with the same key if the tool passes its key on, and the agent is warned", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({}, dieFirst);
     await interrupt(world, charge);
@@ -54,7 +54,7 @@ describe("what died between intent and outcome", () => {
     expect(outcome).not.toHaveProperty("note");
   });
 
-  it("rule 16: asks a person where the tool says that it passes no key on, and runs nothing meanwhile", async () => {
+  it("rule 16: requests approval if the tool declares that it passes no key on, and runs nothing meanwhile", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({}, dieFirst);
     await interrupt(world, charge);
@@ -67,10 +67,10 @@ describe("what died between intent and outcome", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "pending" }]);
   });
 
-  it("rule 16: asks a person once a call of the tool has ended without reading its key", async () => {
+  it("rule 16: requests approval once a call of the tool has ended without reading its key", async () => {
     const world = await createWorld();
     let runs = 0;
-    // It takes ctx and never looks at the key: default parameters and habits defeat the check at definition.
+    // It takes ctx and never reads the key: the check at definition cannot detect that.
     const charge = defineTool({
       name: "forgetful",
       schema: z.object({ amount: z.number() }),
@@ -87,7 +87,7 @@ describe("what died between intent and outcome", () => {
     expect(runs).toBe(2);
   });
 
-  it("rule 16: a key that only needsApproval or the prompt looked at was not read by execute", async () => {
+  it("rule 16: a key that only needsApproval or the prompt read was not read by execute", async () => {
     const world = await createWorld();
     const curious = createBlindCharge({
       acceptsIdempotencyKey: true,
@@ -102,7 +102,7 @@ describe("what died between intent and outcome", () => {
     ["fail", { toolCallId: "c1" }],
     ["fail", {}],
   ] as const)(
-    "rule 16: onUnknown %s answers outcome_unknown (%j), and the call stays unknown",
+    "rule 16: onUnknown %s returns outcome_unknown (%j), and the call stays unknown",
     async (onUnknown, options) => {
       const world = await createWorld();
       const { charge, effects } = createCharge({ onUnknown }, dieFirst);
@@ -116,7 +116,7 @@ describe("what died between intent and outcome", () => {
     },
   );
 
-  it("rule 16: onUnknown tell asks a person where no model reads the answer, and the call continues after each answer", async () => {
+  it("rule 16: onUnknown tell requests approval if no model reads the result, and the call continues after each decision", async () => {
     for (const [decision, expected, runs] of [
       [{ resolution: "run-again" }, { status: "success", output: { id: "ch_2" } }, 2],
       [{ resolution: "happened", output: { id: "ch_1" } }, { status: "success", output: { id: "ch_1" } }, 1],
@@ -137,7 +137,7 @@ describe("what died between intent and outcome", () => {
     }
   });
 
-  it("rule 16: what a person was asked binds a model that calls the tool later", async () => {
+  it("rule 16: a pending approval binds a model that calls the tool later", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({ onUnknown: "tell" }, dieFirst);
     await interrupt(world, charge);
@@ -159,7 +159,7 @@ describe("what died between intent and outcome", () => {
     expect(effects).toHaveLength(2);
   });
 
-  it("rule 16: onUnknown ask asks even about a tool that passes its key on", async () => {
+  it("rule 16: onUnknown ask requests approval even for a tool that passes its key on", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ onUnknown: "ask" }, dieFirst);
     await interrupt(world, charge);
@@ -167,7 +167,7 @@ describe("what died between intent and outcome", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 16: being told once does not end it: the second equal call is a second call", async () => {
+  it("rule 16: one outcome_unknown error does not settle it: the second equal call is a second call", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ onUnknown: "tell" }, dieFirst);
     await interrupt(world, charge);
@@ -181,7 +181,7 @@ describe("what died between intent and outcome", () => {
     expect(effects[0]?.key).not.toBe(effects[1]?.key);
   });
 
-  it("rule 16: it is unknown in a later attempt as well", async () => {
+  it("rule 16: it is unknown in a later attempt too", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ onUnknown: "fail" }, dieFirst);
     await interrupt(world, charge);
@@ -210,7 +210,7 @@ describe("reconcile", () => {
       dieFirst,
     );
 
-  it("rule 16: what happened is recorded and returned, and not run", async () => {
+  it("rule 16: a call that happened is recorded and returned, and does not run", async () => {
     const world = await createWorld();
     const { charge, effects } = reconciling(() => ({ happened: true, output: { id: "ch_seen" } }));
     await interrupt(world, charge);
@@ -224,7 +224,7 @@ describe("reconcile", () => {
     });
   });
 
-  it("rule 16: what happened in an earlier attempt is recorded there and returned here", async () => {
+  it("rule 16: a call that happened in an earlier attempt is recorded there and returned here", async () => {
     const world = await createWorld();
     const { charge, effects } = reconciling(() => ({ happened: true, output: { id: "ch_seen" } }));
     await interrupt(world, charge);
@@ -237,7 +237,7 @@ describe("reconcile", () => {
     ]);
   });
 
-  it("rule 16: what has not happened runs now", async () => {
+  it("rule 16: a call that did not happen runs now", async () => {
     const world = await createWorld();
     const { charge, effects } = reconciling(() => ({ happened: false }));
     await interrupt(world, charge);
@@ -257,7 +257,7 @@ describe("reconcile", () => {
     ["misspells its answer", () => JSON.parse('{"hapened":false}') as Reconciled<{ id: string }>],
     ["answers with a text", () => JSON.parse('{"happened":"false"}') as Reconciled<{ id: string }>],
   ])(
-    "rule 16: a reconcile that %s leaves it unknown: a person is asked once, and it is asked again the next time",
+    "rule 16: a reconcile that %s leaves the call unknown: one approval is requested, and the next call reconciles again",
     async (_name, answer) => {
       const world = await createWorld();
       asked.length = 0;
@@ -283,7 +283,7 @@ describe("reconcile", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 16: a reconcile that knows in the end needs no answer any more", async () => {
+  it("rule 16: a reconcile that finds the outcome later makes the approval unnecessary", async () => {
     const world = await createWorld();
     let isKnown = false;
     const { charge, effects } = reconciling(() =>
@@ -298,7 +298,7 @@ describe("reconcile", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 17: an answer counts without asking reconcile again", async () => {
+  it("rule 17: a decision counts without another reconcile", async () => {
     const world = await createWorld();
     asked.length = 0;
     const { charge, effects } = reconciling(() => undefined);
@@ -317,7 +317,7 @@ describe("reconcile", () => {
     ["fail", { status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } }],
     ["run", { status: "success", output: { id: "ch_2" } }],
     ["ask", { status: "pending" }],
-  ] as const)("rule 16: where reconcile does not know, onUnknown %s decides", async (onUnknown, expected) => {
+  ] as const)("rule 16: if reconcile does not know, onUnknown %s decides", async (onUnknown, expected) => {
     const world = await createWorld();
     const { charge } = reconciling(() => undefined, { onUnknown });
     await interrupt(world, charge);
@@ -338,7 +338,7 @@ describe("reconcile", () => {
     expect(await again).toMatchObject({ status: "success" });
   });
 
-  it("rule 16: an answer that does not fit the output schema is no answer", async () => {
+  it("rule 16: a reconciled output that does not match the schema is ignored", async () => {
     const world = await createWorld();
     const hung: unknown[] = [];
     const order = defineTool({
@@ -360,7 +360,7 @@ describe("reconcile", () => {
     expect(hung).toHaveLength(1);
   });
 
-  it("rule 16: is not asked before the intent is settleMs old, by the runtime's clock", async () => {
+  it("rule 16: does not run before the intent is settleMs old, by the runtime's clock", async () => {
     const world = await createWorld();
     asked.length = 0;
     const clock = createClock();

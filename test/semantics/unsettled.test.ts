@@ -1,4 +1,4 @@
-/** Rule 10: what could not be committed is remembered, and settled as soon as the store answers again. */
+/** Rule 10: an outcome that could not be committed is remembered, and settled as soon as the store works again. */
 import { defineTool, type Store, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -19,7 +19,7 @@ async function fillingStore(world: World, isFull: (sql: string) => boolean): Pro
 
 const isIntent = (sql: string): boolean => sql.includes("INSERT INTO toolwright_calls");
 
-describe("a bare call that meets a full disk", () => {
+describe("a bare call on a full disk", () => {
   it.each([
     ["before it began is made when it is called again", isIntent, 3],
     ["when its outcome was to be written is found when it is called again", isFinish, 2],
@@ -44,8 +44,8 @@ describe("a bare call that meets a full disk", () => {
   });
 });
 
-describe("an outcome that could not be committed in a process that lives on", () => {
-  it("is written when the store is back, and another process gets it", async () => {
+describe("an outcome that could not be committed in a process that keeps running", () => {
+  it("is stored when the store works again, and another process gets it", async () => {
     const world = await createWorld();
     let isFull = true;
     const store = await fillingStore(world, (sql) => isFull && isFinish(sql));
@@ -65,7 +65,7 @@ describe("an outcome that could not be committed in a process that lives on", ()
     const { charge, effects } = createBlindCharge();
     const runtime = await world.runtime({ store });
     const run = runtime.run(task, () => charge.call(args));
-    // The scope cannot even be taken on such a disk.
+    // Even the scope cannot be acquired on such a disk.
     await expect(run).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
     isFull = false;
     const second = runtime.run(task, async () => {
@@ -130,7 +130,7 @@ describe("a call inside a call that could not be recorded", () => {
     await runtime[Symbol.asyncDispose]();
   });
 
-  it("lets another process go on with both", async () => {
+  it("lets another process complete both calls", async () => {
     const world = await createWorld();
     let isFull = false;
     const store = await fillingStore(world, (sql) => isFull && isFinish(sql));

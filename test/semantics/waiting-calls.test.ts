@@ -1,4 +1,4 @@
-/** Rule 20: a call that waits is the same call, however often and wherever it is made, until it has ended. */
+/** Rule 20: a pending call stays the same call, however often and wherever it is made, until it ends. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -14,8 +14,8 @@ async function approveAll(runtime: Awaited<ReturnType<World["runtime"]>>): Promi
   return requests.length;
 }
 
-describe("in the process that asked", () => {
-  it("runs once it is approved, and the next equal call asks again", async () => {
+describe("in the process that requested approval", () => {
+  it("runs once it is approved, and the next equal call needs a new approval", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -42,7 +42,7 @@ describe("in the process that asked", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("runs once it is approved where no run is named", async () => {
+  it("runs once it is approved, without a named run", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -56,7 +56,7 @@ describe("in the process that asked", () => {
     expect(await runtime.call(charge, args)).toMatchObject({ status: "pending" });
   });
 
-  it("is two calls where two are made side by side, in every round", async () => {
+  it("is two calls if two are made concurrently, in every round", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();
@@ -82,7 +82,7 @@ describe("in the process that asked", () => {
   });
 });
 
-describe("an interrupted call whose fate a person has settled", () => {
+describe("an interrupted call that the approver has settled", () => {
   async function interrupted(world: World) {
     const { charge, effects } = createBlindCharge({}, (count) =>
       count === 1 ? new Promise(() => undefined) : undefined,
@@ -93,7 +93,7 @@ describe("an interrupted call whose fate a person has settled", () => {
     return { charge, effects };
   }
 
-  it("binds the process that asked: it happened, and is not made again", async () => {
+  it("binds the process that requested approval: happened, and the call is not repeated", async () => {
     const world = await createWorld();
     const { charge, effects } = await interrupted(world);
     const runtime = await world.runtime();
@@ -111,7 +111,7 @@ describe("an interrupted call whose fate a person has settled", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("binds the process that asked inside one runtime.run: it was given up", async () => {
+  it("binds the process that requested approval inside one runtime.run: give-up", async () => {
     const world = await createWorld();
     const { charge, effects } = await interrupted(world);
     const runtime = await world.runtime();
@@ -125,7 +125,7 @@ describe("an interrupted call whose fate a person has settled", () => {
   });
 });
 
-it("rule 14: a call that was cut off is not made again silently in the same process", async () => {
+it("rule 14: a call that was cut off is not silently repeated in the same process", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({}, () => new Promise(() => undefined));
   const runtime = await world.runtime();

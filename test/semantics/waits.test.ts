@@ -1,4 +1,4 @@
-/** Rule 24: calls wait for places, budgets, answers and keys that others hold, and never for themselves. */
+/** Rule 24: calls wait for slots, budgets, results and keys that others hold, and never for themselves. */
 import { defineTool, type Runtime, type ToolLike } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { createBlindCharge, createCharge } from "./tools.ts";
 const task = { runId: "r1" };
 const n = z.object({ n: z.number() });
 
-/** A signal that ends a call which would otherwise wait for ever. */
+/** A signal that ends a call which would otherwise wait forever. */
 function patience(): AbortSignal {
   return AbortSignal.timeout(15_000);
 }
@@ -17,8 +17,8 @@ function call(runtime: Runtime, tool: ToolLike, args: unknown, options: object =
   return runtime.call(tool, args, { ...task, signal: patience(), ...options });
 }
 
-describe("a place", () => {
-  it("is given back when the call is decided again because another was faster with its business key", async () => {
+describe("a slot", () => {
+  it("is released when another call takes the business key first", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const { charge, effects } = createBlindCharge(
@@ -38,11 +38,11 @@ describe("a place", () => {
     gate.resolve();
     const statuses = (await Promise.all(both)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual(["error", "success"]);
-    // The place is free again.
+    // The slot is free again.
     expect(await call(runtime, charge, { amount: 1 }, { nodeId: "c" })).toMatchObject({ status: "success" });
   });
 
-  it("is not waited for by calls that are cached, pending, denied or replayed", async () => {
+  it("is not needed by calls that are cached, pending, denied or replayed", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const entered: string[] = [];
@@ -61,7 +61,7 @@ describe("a place", () => {
     };
     await earlier.resolveToolApproval(approval.id, { approved: false });
     const runtime = await world.runtime({ limits });
-    // Without a signal: nothing but its own end may free the place.
+    // Without a signal: only the end of the call may free the slot.
     const running = runtime.call(slow, {}, task);
     await until(() => entered.length === 1);
     const outcomes = [
@@ -94,7 +94,7 @@ describe("a place", () => {
     expect(await call(runtime, outer, { n: 2 })).toMatchObject({ output: "ch_2" });
   });
 
-  it("is left by a call that is aborted in the queue, and the next one gets it", async () => {
+  it("goes to the next call when a call is aborted in the queue", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const { charge, effects } = createCharge({}, (count) => (count === 1 ? gate.promise : undefined));
@@ -112,7 +112,7 @@ describe("a place", () => {
   });
 });
 
-describe("circles", () => {
+describe("cycles", () => {
   it("a tool calls a cached tool while an equal call waits for the tool's budget", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ describe("circles", () => {
       },
     });
     const runtime = await world.runtime({ limits: { maxCostUsd: 1 } });
-    // From here on the tool is known to cost little, so that two of them fit beside each other.
+    // From here on the tool is known to cost little, so two calls fit into the budget.
     await call(runtime, outer, { n: 0 });
     const outcomes = await Promise.all([call(runtime, outer, { n: 1 }), call(runtime, outer, { n: 2 })]);
     expect(outcomes).toMatchObject([{ output: 1 }, { output: 2 }]);
@@ -274,7 +274,7 @@ describe("circles", () => {
     expect(effects.map(({ amount }) => amount)).toEqual([1, 2]);
   });
 
-  it("a call in the queue that a running tool waits for uses that tool's place", async () => {
+  it("a queued call that a running tool waits for uses that tool's slot", async () => {
     const world = await createWorld();
     const queued = Promise.withResolvers<void>();
     const entered: string[] = [];

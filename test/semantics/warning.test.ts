@@ -1,4 +1,4 @@
-/** What a retried agent is told before its prompt. */
+/** The warning that a retried agent receives before its prompt. */
 import { defineTool, type Runtime } from "toolwright";
 import { toAISDKTools } from "toolwright/ai-sdk";
 import { describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ describe("retryWarning", () => {
     expect(listed[0]).toMatch(/^- attempt 1: send\(\{"to":"user-1".*success -> .*"sent":"user-1"/);
   });
 
-  it("is empty in the first attempt, for other tasks, and where nothing was called", async () => {
+  it("is empty in the first attempt, for other tasks, and if there were no calls", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     await sendAll(runtime, 1);
@@ -73,7 +73,7 @@ describe("retryWarning", () => {
     expect(await runtime.retryWarning(next)).toBe("");
   });
 
-  it("says of an error and of an interrupted call what is known", async () => {
+  it("says what is known about an error and an interrupted call", async () => {
     const world = await createWorld();
     const first = await world.runtime();
     const { charge: failing } = createCharge({}, () => {
@@ -146,7 +146,7 @@ describe("retryWarning", () => {
     ]);
   });
 
-  it("rule 18: names a tool as the adapter for the AI SDK offered it", async () => {
+  it("rule 18: names a tool as the AI SDK adapter exposed it", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const pay = defineTool({ ...PAY, execute: (_args, ctx) => ctx.idempotencyKey });
@@ -158,7 +158,7 @@ describe("retryWarning", () => {
     expect(await runtime.calls(task)).toMatchObject([{ toolName: "pay.charge" }]);
   });
 
-  it("rule 18: says of rows of version 0.1 that a repeat may run again", async () => {
+  it("rule 18: says that a repeat of a row of version 0.1 may run again", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     await sendAll(runtime, 1);
@@ -167,7 +167,7 @@ describe("retryWarning", () => {
     expect(lines(await runtime.retryWarning(next))[0]).toMatch(/\[verify .* may run again\]$/);
   });
 
-  it("does not list what was only replayed a second time", async () => {
+  it("does not list replayed calls a second time", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     await sendAll(runtime, 1);
@@ -175,7 +175,7 @@ describe("retryWarning", () => {
     expect(lines(await runtime.retryWarning({ ...task, attempt: 3 }))).toHaveLength(1);
   });
 
-  it("is at most 4,000 characters, leaves out the oldest, and counts them", async () => {
+  it("is at most 4,000 characters, omits the oldest calls, and counts them", async () => {
     const world = await createWorld();
     const runtime = await world.runtime({ durability: "process" });
     await sendAll(runtime, 60, "x".repeat(100));

@@ -1,4 +1,4 @@
-/** Words that are true: each says what happened, for how long, and what helps. */
+/** Messages are accurate: each says what happened, for how long, and how to fix it. */
 import { createSmartAgent, defineTool, type Outcome, runAgentLoop, type ToolwrightError } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -15,7 +15,7 @@ function errorOf(outcome: Outcome): ToolwrightError {
 
 const base = { name: "look", schema: z.object({}) };
 
-describe("an output that does not fit", () => {
+describe("an output that does not match its schema", () => {
   const outputSchema = z.object({ n: z.number() });
   const execute = () => ({ n: "many" }) as never;
 
@@ -58,7 +58,7 @@ describe("an open breaker", () => {
     expect(`${message} ${hint}`).not.toContain("for now");
   });
 
-  it("that all runs share says when it is tried again", async () => {
+  it("that all runs share says when the next probe is allowed", async () => {
     const runtime = await (await createWorld()).runtime();
     const tool = defineTool({
       ...base,
@@ -74,7 +74,7 @@ describe("an open breaker", () => {
   });
 });
 
-it("a plan update that was refused is an error in the history, as it is for the model", async () => {
+it("a refused plan update is an error in the history, as it is for the model", async () => {
   const world = await createWorld();
   const steps = [{ id: "a", title: "Do it" }];
   const model = createScriptedModel([
@@ -135,8 +135,8 @@ describe("a definition", () => {
   });
 });
 
-describe("a recorded answer", () => {
-  it("that is an error says so on stderr, with the way to run it again, and stays the same error", async () => {
+describe("a recorded result", () => {
+  it("that is an error is reported on stderr with the way to run it again, and stays the same error", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const world = await createWorld();
     const tool = defineTool({
@@ -155,7 +155,7 @@ describe("a recorded answer", () => {
     warn.mockRestore();
   });
 
-  it("of a loop that has ended says so on stderr, with the way to start over", async () => {
+  it("of a loop that has ended is reported on stderr with the way to start over", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { client } = await serve(["Done."]);
     const runtime = openRuntime(createStorePath());

@@ -27,13 +27,13 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
 
   const after = (name: string): unknown => found[name]?.found;
 
-  it("leaves every file outside as it is", () => {
+  it("leaves every file outside unchanged", () => {
     expect(Object.values(found).map(({ secret }) => secret)).toEqual(
       Object.keys(found).map(() => "OUTSIDE-SECRET\n"),
     );
   });
 
-  it("keeps no file outside, whatever is exchanged for a link meanwhile", () => {
+  it("stores no file from outside, whatever is replaced by a link meanwhile", () => {
     expect(after("a folder exchanged for a link while snapshots are taken")).toEqual({ leaked: false });
     expect(after("a folder exchanged for a link while a snapshot is restored")).toEqual({ leaked: false });
   });
@@ -45,7 +45,7 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
     expect(after("files of the git folder as links")).toEqual({ secret: "OUTSIDE-SECRET\n" });
   });
 
-  it("uses no other repository than the one of the folder", () => {
+  it("uses only the repository of the folder", () => {
     expect(after(".git as a link, or as a file, that leads to another repository")).toEqual({
       link: "TOOL_PATH_PROTECTED",
       file: "TOOL_PATH_PROTECTED",
@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
     });
   });
 
-  it("restores only what the store has, and lists nothing else", () => {
+  it("restores only snapshots in the store, and lists nothing else", () => {
     expect(after("a forged ref")).toEqual({
       listed: 0,
       unknown: "TOOL_FILE_NOT_FOUND",
@@ -74,7 +74,7 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
     });
   });
 
-  it("changes, brings back and deletes no protected file", () => {
+  it("changes, restores and deletes no protected file", () => {
     expect(after("protected names in a snapshot")).toEqual({
       changed: "done",
       contents: ["now\n", "now\n", "now\n", "a\n"],

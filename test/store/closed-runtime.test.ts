@@ -1,4 +1,4 @@
-/** What a closed runtime leaves behind must not block others for as long as its process lives. */
+/** A closed runtime must not block other runtimes for as long as its process lives. */
 import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -44,7 +44,7 @@ it.each(STORE_KINDS)(
     expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
     await first.close();
     await using second: Runtime = createRuntime({ store: fresh.address });
-    // The tool is still at work: neither the service nor a second execution can tell what it will do.
+    // The tool is still running: neither the service nor a second execution can know its outcome.
     expect(await second.call(charge, {}, task)).toMatchObject({ status: "pending" });
     expect(counts).toMatchObject({ entered: 1, asked: 0 });
     release.resolve();

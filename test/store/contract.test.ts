@@ -1,4 +1,4 @@
-/** Both stores, and SQLite in memory, do what the contract says. */
+/** Both stores, and SQLite in memory, fulfil the store contract. */
 import { describe, test } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { createMemoryStore, storeContract, type ContractDatabase } from "../../src/testing/index.ts";

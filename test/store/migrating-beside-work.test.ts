@@ -1,4 +1,4 @@
-/** A process opens a store of an older version while others are at work in it. */
+/** A process opens a store of an older version while others use it. */
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { META_TABLE, readMigrations } from "../../src/store/migrate.ts";
@@ -32,7 +32,7 @@ test("rule 29: a migration gives way to a transaction that it would deadlock wit
   await createOldStore(address, 2);
   const worker = await connectTo(address);
   const watcher = await connectTo(address);
-  // The last table that the migration locks, then one that it holds by then.
+  // The last table that the migration locks, then one that it has locked by then.
   await worker.query("BEGIN; UPDATE toolwright_workflow_runs SET status = status");
   await worker.query("INSERT INTO toolwright_usage (run_id, name) VALUES ('r', 'n')");
   const opening = openPostgresStore({ connectionString: address });
@@ -48,26 +48,22 @@ test("rule 29: a migration gives way to a transaction that it would deadlock wit
   ]);
 });
 
-test(
-  "processes that open it at once beside transactions in every order all succeed",
-  { timeout: 60_000 },
-  async () => {
-    const address = await freshPostgres();
-    await createOldStore(address, 2);
-    const tables = ["calls", "scopes", "approvals", "claims", "usage", "workflow_runs", "tasks", "runs"];
-    const over = new AbortController();
-    const work = [1, 2, 3].map(async (step) => {
-      const client = await connectTo(address);
-      while (!over.signal.aborted) {
-        const order = tables.map((_, index) => tables[(index * step) % tables.length] ?? "runs");
-        const statements = order.map((name) => `DELETE FROM toolwright_${name} WHERE false`);
-        await client.query(["BEGIN", ...statements, "COMMIT"].join("; "));
-      }
-    });
-    const opening = Array.from({ length: 4 }, () => openPostgresStore({ connectionString: address }));
-    const stores = await Promise.all(opening).finally(() => over.abort());
-    await Promise.all(work);
-    for (const store of stores) await store.close();
-    expect(new Set(stores.map(({ secret }) => secret))).toEqual(new Set(["old"]));
-  },
-);
+test("concurrent opens beside transactions in every order all succeed", { timeout: 60_000 }, async () => {
+  const address = await freshPostgres();
+  await createOldStore(address, 2);
+  const tables = ["calls", "scopes", "approvals", "claims", "usage", "workflow_runs", "tasks", "runs"];
+  const over = new AbortController();
+  const work = [1, 2, 3].map(async (step) => {
+    const client = await connectTo(address);
+    while (!over.signal.aborted) {
+      const order = tables.map((_, index) => tables[(index * step) % tables.length] ?? "runs");
+      const statements = order.map((name) => `DELETE FROM toolwright_${name} WHERE false`);
+      await client.query(["BEGIN", ...statements, "COMMIT"].join("; "));
+    }
+  });
+  const opening = Array.from({ length: 4 }, () => openPostgresStore({ connectionString: address }));
+  const stores = await Promise.all(opening).finally(() => over.abort());
+  await Promise.all(work);
+  for (const store of stores) await store.close();
+  expect(new Set(stores.map(({ secret }) => secret))).toEqual(new Set(["old"]));
+});

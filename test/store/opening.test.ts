@@ -1,4 +1,4 @@
-/** Opening a store: by several processes at once, and when the file is not what it should be. */
+/** Opening a store: by several processes concurrently, and with a damaged or newer file. */
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,7 +11,7 @@ import { STORE_KINDS } from "../store-kinds.ts";
 const [sqlite] = STORE_KINDS;
 
 test.each(STORE_KINDS)(
-  "several processes that open a new store at once make it together, on $name",
+  "several processes that open a new store concurrently share it, on $name",
   async (storeKind) => {
     await using store = await storeKind.fresh();
     const program = createCrashProgram(new URL("./programs/open-store.ts", import.meta.url));
@@ -22,7 +22,7 @@ test.each(STORE_KINDS)(
 );
 
 describe("a SQLite file", () => {
-  /** The file and all that lies beside it. */
+  /** The file and all files beside it. */
   const stateOf = (address: string): Record<string, string> =>
     Object.fromEntries(
       readdirSync(dirname(address)).map((name) => [

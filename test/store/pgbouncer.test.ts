@@ -56,7 +56,7 @@ describe("a store behind PgBouncer in transaction mode", () => {
     expect(shown).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
   });
 
-  test("uses names again where the address says so", async () => {
+  test("prepares by name if the address says so", async () => {
     const { address } = await bouncedAddress();
     const store = await open(`${address}?preparedStatements=true`);
     await store.read(() => all("SELECT name FROM toolwright_usage"));
@@ -71,7 +71,7 @@ test("a direct connection prepares by name, until the server refuses a name", as
   await read();
   const [name] = await preparedNames(store);
   expect(name).toMatch(/^toolwright_/);
-  // What a pooler does that this client does not notice: another server connection, without the statement.
+  // Simulates a pooler that silently switches to another server connection, without the statement.
   await store.transaction(() => change("DEALLOCATE ALL"), "normal").catch(() => undefined);
   expect(await read()).toEqual([]);
   expect(await preparedNames(store)).toEqual([]);
@@ -84,7 +84,7 @@ test.each([
   [{ poolSize: 0 }, /poolSize must be an integer of at least 1/],
   [{ preparedStatements: "no" }, /preparedStatements must be true or false/],
 ])("refuses %o before it connects", async (options, message) => {
-  const connectionString = "postgres://nobody@127.0.0.1:1/none";
+  const connectionString = "postgres://user@127.0.0.1:1/none";
   await expect(openPostgresStore({ connectionString, ...(options as object) })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",
     message: expect.stringMatching(message) as string,
@@ -96,7 +96,7 @@ test.each([
   ["poolSize=many", 'poolSize in the address must be a whole number of at least 1, not "many"'],
   ["poolSize=0", 'poolSize in the address must be a whole number of at least 1, not "0"'],
 ])("refuses the parameter %s of the address by name", async (parameter, message) => {
-  const connectionString = `postgres://nobody@127.0.0.1:1/none?${parameter}`;
+  const connectionString = `postgres://user@127.0.0.1:1/none?${parameter}`;
   await expect(openPostgresStore({ connectionString })).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",
     message: expect.stringContaining(message) as string,

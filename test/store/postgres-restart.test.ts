@@ -1,4 +1,4 @@
-/** A PostgreSQL server that restarts is waited for: no call fails, and nothing happens twice. */
+/** The store waits for a PostgreSQL server that restarts: no call fails, and nothing happens twice. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import { openPostgresStore } from "../../src/postgres.ts";
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  "a read and a transaction that begin while the server is down end when it is back",
+  "a read and a transaction that start while the server is down end when it is back",
   { timeout: 60_000 },
   async () => {
     const store = await openPostgresStore({ connectionString: database() });
@@ -50,7 +50,7 @@ test(
     const reading = store.read(() => all("SELECT 1 AS one"));
     let isSettled = false;
     void Promise.allSettled([writing, reading]).then(() => (isSettled = true));
-    // Longer than twenty quick tries last.
+    // Longer than twenty quick tries take.
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(isSettled).toBe(false);
     await server.start();
@@ -60,7 +60,7 @@ test(
   },
 );
 
-test("a store that may not wait reports a server that is down at once", { timeout: 60_000 }, async () => {
+test("a store without a wait reports at once that the server is down", { timeout: 60_000 }, async () => {
   const store = await openPostgresStore({ connectionString: database(), retryMs: 0 });
   await server.stop();
   await expect(store.read(() => all("SELECT 1 AS one"))).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });

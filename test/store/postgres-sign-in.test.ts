@@ -1,4 +1,4 @@
-/** A server that refuses the connection: what the error says, with a real server that asks for a password. */
+/** Errors of a real server that refuses the connection because of a password, user or database. */
 import { expect, inject, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool } from "../../src/index.ts";
@@ -15,7 +15,7 @@ async function refusal(address: URL): Promise<{ code: string; message: string; h
 
 const SIGN_IN = /^Correct the user name or the password in the address of the store/;
 
-/** The shared server asks for passwords in clear; the usual way needs a server of its own. */
+/** The shared server uses clear-text passwords; scram-sha-256 needs its own server. */
 async function addressOf(auth: string): Promise<string> {
   if (auth === "password") return freshPostgres();
   const server = await startServer(inject("publicRoot"), "scram-sha-256");
@@ -24,7 +24,7 @@ async function addressOf(auth: string): Promise<string> {
 }
 
 test.each(["password", "scram-sha-256"])(
-  "a wrong password, user or database is named as such where the server asks by %s",
+  "the error names a wrong password, user or database if the server uses %s",
   async (auth) => {
     const address = await addressOf(auth);
 

@@ -1,4 +1,4 @@
-/** What only a store with a server and several connections can go through. */
+/** Cases that need a server and several connections. */
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createRuntime, type Store } from "../../src/index.ts";
@@ -29,7 +29,7 @@ const add = (name: string) =>
 const names = async (store: Store): Promise<unknown[]> =>
   (await store.read(() => all("SELECT name FROM toolwright_usage ORDER BY name"))).map(({ name }) => name);
 
-/** Another client has a row of the store's locked, until it commits. */
+/** Another client locks a row of the store until it commits. */
 async function lockRow(store: Store, address: string): Promise<Client> {
   await store.transaction(() => add("locked"), "normal");
   const client = await connectTo(address);
@@ -44,7 +44,7 @@ function roleOf(address: string): string {
 
 const updateLocked = () => change("UPDATE toolwright_usage SET used = used + 1 WHERE name = 'locked'");
 
-/** A transaction that has a connection and waits on it for a lock. */
+/** A transaction that holds a connection and waits for a lock. */
 async function holdConnection(store: Store, address: string) {
   const client = await lockRow(store, address);
   const watcher = await connectTo(address);
@@ -58,7 +58,7 @@ async function holdConnection(store: Store, address: string) {
   return { holding, release: () => client.query("COMMIT") };
 }
 
-describe("many at once", () => {
+describe("concurrent transactions", () => {
   test("500 calls on two connections all run", { timeout: 120_000 }, async () => {
     const store = await open(await freshPostgresSchema(), { poolSize: 2 });
     const { charge, effects } = createCharge();
@@ -73,7 +73,7 @@ describe("many at once", () => {
     const address = await freshPostgresSchema();
     const store = await open(address, { poolSize: 1, connectTimeoutMs: 10_000 });
     const { holding, release } = await holdConnection(store, address);
-    // An hour goes by for those who wait behind it.
+    // An hour passes for the transactions that wait behind it.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const waiting = [names(store), store.transaction(() => add("a"), "normal"), names(store)];
@@ -85,7 +85,7 @@ describe("many at once", () => {
     expect((await ends).map(({ status }) => status)).toEqual(times(4, "fulfilled"));
   });
 
-  test("one that fails takes no other with it", async () => {
+  test("one that fails does not affect the others", async () => {
     const store = await open(await freshPostgresSchema(), { poolSize: 1 });
     const ends = await Promise.allSettled(
       ["a", "b", "b", "c"].map((name) => store.transaction(() => add(name), "normal")),
@@ -94,7 +94,7 @@ describe("many at once", () => {
     expect(await names(store)).toEqual(["a", "b", "c"]);
   });
 
-  test("one that waits for a lock holds up no other", async () => {
+  test("one that waits for a lock does not block the others", async () => {
     const address = await freshPostgresSchema();
     const store = await open(address, { poolSize: 2 });
     const other = await lockRow(store, address);
@@ -106,7 +106,7 @@ describe("many at once", () => {
     expect(await waiting).toBe(1);
   });
 
-  test("what was asked for is done before the store is closed", async () => {
+  test("pending work ends before the store is closed", async () => {
     const address = await freshPostgresSchema();
     const store = await openPostgresStore({ connectionString: address, poolSize: 1 });
     const writes = ["a", "b", "c"].map((name) => store.transaction(() => add(name), "normal"));
@@ -119,7 +119,7 @@ describe("many at once", () => {
 });
 
 describe("a connection that is cut", () => {
-  /** A charge by way of a proxy that cuts the connection once, and then the same charge again. */
+  /** A charge through a proxy that cuts the connection once, and then the same charge again. */
   async function chargeTwice(text: string, moment: "before" | "after") {
     await using proxy = await openCuttingProxy(await freshPostgres());
     const { charge, effects } = createCharge();
@@ -140,14 +140,14 @@ describe("a connection that is cut", () => {
     return { ended, keys: effects.slice(1).map(({ key }) => key) };
   }
 
-  test("rule 29: before anything of an intent is committed is replaced, and the call runs once", async () => {
+  test("rule 29: before the intent is committed is replaced, and the call runs once", async () => {
     const { ended, keys } = await chargeTwice("BEGIN", "before");
     expect(ended).toEqual(["success", "success"]);
     expect(keys).toHaveLength(1);
   });
 
   test.each(["before", "after"] as const)(
-    "when the intent is to be committed, %s the server receives it, asks the server what became of it, and runs once",
+    "during the commit of the intent, %s the server receives it, asks the server for the outcome, and runs once",
     async (moment) => {
       const { ended, keys } = await chargeTwice("COMMIT", moment);
       expect(ended).toEqual(["success", "success"]);
@@ -156,7 +156,7 @@ describe("a connection that is cut", () => {
   );
 
   test.each(["before", "after"] as const)(
-    "when the outcome is to be committed, %s the server receives it, loses nothing and repeats nothing",
+    "during the commit of the outcome, %s the server receives it, loses nothing and repeats nothing",
     async (moment) => {
       await using proxy = await openCuttingProxy(await freshPostgres());
       const { charge, effects } = createCharge({}, (count) => {
@@ -172,7 +172,7 @@ describe("a connection that is cut", () => {
   );
 
   test.each(["before", "after"] as const)(
-    "when a commit is cut off %s the server receives it, and the server cannot tell, fails: nobody may guess",
+    "a commit that is cut off %s the server receives it fails if the server cannot report its outcome",
     async (moment) => {
       const address = await freshPostgres();
       const owner = await connectTo(address);
@@ -195,7 +195,7 @@ describe("a connection that is cut", () => {
     },
   );
 
-  test("while it is idle is replaced, with all that was prepared on it", async () => {
+  test("while it is idle is replaced, with its prepared statements", async () => {
     const address = await freshPostgres();
     const store = await open(address);
     await store.transaction(() => add("a"), "normal");
@@ -203,7 +203,7 @@ describe("a connection that is cut", () => {
     await other.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
-    // Asked for before this process has heard of it.
+    // Requested before this process has noticed it.
     await store.transaction(() => add("b"), "normal");
     expect(await names(store)).toEqual(["a", "b"]);
   });
@@ -220,7 +220,7 @@ test("statements that were prepared before another process added a column are pr
   await Promise.all([read(), write(), read(), write()]);
 });
 
-test("a process that was stopped in a transaction does not hold its locks for ever", async () => {
+test("a process that was stopped in a transaction does not hold its locks forever", async () => {
   const store = await open(await freshPostgresSchema());
   const rows = await store.transaction(() => all("SHOW idle_in_transaction_session_timeout"), "normal");
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);

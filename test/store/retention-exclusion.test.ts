@@ -1,4 +1,4 @@
-/** Retention beside processes that use a run, and beside owners that may be alive. */
+/** Retention while processes use a run, and while owners may be alive. */
 import { spawn } from "node:child_process";
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -31,7 +31,7 @@ const WAITING =
   "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 test.each(["runtime.run", "runtime.call"])(
-  "rule 30: a further task that %s opens while retention deletes the run waits for it, and is refused without an effect",
+  "rule 30: another task that %s opens while retention deletes the run waits for it, and is refused without an effect",
   async (how) => {
     const address = await freshPostgres();
     const { charge, effects } = createCharge();
@@ -40,7 +40,7 @@ test.each(["runtime.run", "runtime.call"])(
     const blocker = await connectTo(address);
     const watcher = await connectTo(address);
     const waiting = async (): Promise<number> => (await watcher.query(WAITING)).rowCount ?? 0;
-    // Retention comes to this row when it has deleted the calls, and before it is done.
+    // Retention reaches this row after it has deleted the calls, and before it is done.
     await blocker.query("INSERT INTO toolwright_usage (run_id, name) VALUES ('r', 'n')");
     await blocker.query("BEGIN; SELECT * FROM toolwright_usage WHERE run_id = 'r' FOR UPDATE");
     const collecting = runtimeOn(address).gc({ olderThanMs: 0 });

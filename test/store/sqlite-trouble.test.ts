@@ -64,7 +64,7 @@ describe("a store file", () => {
     },
   );
 
-  test("that is put back can be used again", async () => {
+  test("that is restored can be used again", async () => {
     const address = await freshAddress();
     const store = await openStore(address);
     renameSync(address, `${address}.aside`);
@@ -87,7 +87,7 @@ describe("a store file", () => {
   });
 });
 
-test("a full disk fails the call with a way out, and what was recorded is there when there is room again", async () => {
+test("a full disk fails the call with a fix, and recorded calls are there when there is space again", async () => {
   const address = await freshAddress();
   const store = await openStore(address);
   onTestFinished(() => store.close());
@@ -95,7 +95,7 @@ test("a full disk fails the call with a way out, and what was recorded is there 
   await using runtime = createRuntime({ store });
   await runtime.call(charge, { amount: 1 }, { runId: "before" });
   const limit = (pages: number) => store.read(() => all(`PRAGMA max_page_count = ${pages}`));
-  // SQLite never goes below what the file has: the next page that it needs does not fit.
+  // SQLite never sets the limit below the current size: the next page that it needs does not fit.
   await limit(1);
   const outcomes: unknown[] = [];
   for (let amount = 2; amount < 60 && !(outcomes.at(-1) instanceof Error); amount += 1) {
@@ -119,7 +119,7 @@ test("a full disk fails the call with a way out, and what was recorded is there 
   expect(await runtime.calls({ runId: "before" })).toMatchObject([{ status: "success" }]);
 });
 
-test("rule 28: a store that another process has locked is waited for without blocking this one", async () => {
+test("rule 28: a call waits for a store that another process has locked, without blocking this process", async () => {
   const address = await freshAddress();
   const store = await openStore(address);
   onTestFinished(() => store.close());
@@ -130,7 +130,7 @@ test("rule 28: a store that another process has locked is waited for without blo
     () => change("INSERT INTO toolwright_usage (run_id, name) VALUES ('r', 'n')"),
     "normal",
   );
-  // It would never run if the wait blocked: the lock is released in here.
+  // This releases the lock. It would never run if the wait blocked.
   setTimeout(() => other.exec("COMMIT"), 100);
   expect(await write).toBe(1);
 });

@@ -185,7 +185,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(starts).toBe(1);
   });
 
-  test('of several that start a run with resume: "auto" at once one runs it, and no other fails because it exists', async () => {
+  test('of several concurrent starts of a run with resume: "auto", one runs it, and no other fails because it exists', async () => {
     const release = Promise.withResolvers<void>();
     let starts = 0;
     const workflow = computing(async () => {

@@ -1,7 +1,6 @@
 /**
- * A workflow of agents whose process is killed again and again: after a time, or right after a commit. The moments
- * follow from TOOLWRIGHT_CRASH_SEED; TOOLWRIGHT_CRASH_RUNS is the number of kills per store, for those who want more
- * than the usual few.
+ * A workflow of agents whose process is repeatedly killed: after a time, or right after a commit.
+ * TOOLWRIGHT_CRASH_SEED determines the moments; TOOLWRIGHT_CRASH_RUNS sets the number of kills per store.
  */
 import { describe, expect, test } from "vitest";
 import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";
@@ -56,7 +55,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a run that is killed again and again has each effect once and requests no logged response again",
+    "a run that is repeatedly killed has each effect once and requests no logged response again",
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
       const random = createRandom(SEED);

@@ -52,13 +52,13 @@ describe("rule 33: an unknown prop", () => {
     ["<Loop while>", Loop, { until: true, while: true, children: task }, "until"],
     ["<Loop maxIteration>", Loop, { until: true, maxIteration: 3, children: task }, "maxIterations"],
     ["<Approval title>", Approval, { id: "a", title: "Ship it?" }, "request"],
-  ])("%s is refused with the one that was meant", async (_what, type, props, meant) => {
+  ])("%s is refused with a suggestion", async (_what, type, props, meant) => {
     const message = await refusal(element(type, props));
     expect(message).toMatch(/has no prop "\w+"\. Did you mean "/);
     expect(message).toContain(`Did you mean "${meant}"?`);
   });
 
-  it("of an object in a prop is refused with a whole sentence, and so is a value that is not a condition", async () => {
+  it("of an object in a prop is refused with a full sentence, and so is a value that is not a condition", async () => {
     const nested = { id: "t", retryPolicy: { backof: "fixed" } };
     expect(await refusal(element(Task, nested))).toMatch(/task "t" has an unknown option "backof"/);
     const condition = { id: "t", skipIf: "false" };
@@ -179,7 +179,7 @@ describe("a task", () => {
     );
   });
 
-  it("that failed has the way out that its own error names", async () => {
+  it("that failed has the fix that its own error names", async () => {
     await using runtime = createRuntime({ store: createStorePath() });
     const closed = (): never => {
       throw Object.assign(new Error("The shop is closed."), { hint: "Open it with: shop open" });

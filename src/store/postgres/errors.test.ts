@@ -9,7 +9,7 @@ test.each([
   ["42501", "permission denied for schema public", /Grant this user/],
   ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", /Start the server/],
   ["ENOTFOUND", "getaddrinfo ENOTFOUND nowhere", /host and the port/],
-])("%s is answered with what helps, not with a repair of the store", (code, message, hint) => {
+])("%s gets a helpful hint, not one about repairing the store", (code, message, hint) => {
   const error = asStoreError(Object.assign(new Error(message), { code }));
   if (!ToolwrightError.is(error)) throw new Error("not a ToolwrightError");
   expect(error.code).toBe("TOOL_STORE_FAILED");

@@ -3,7 +3,7 @@ import { createScriptedModel } from "./scripted-model.ts";
 
 const asked = { prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
 
-test("says its turns in order and keeps what it was asked", async () => {
+test("returns its turns in order and keeps the requests", async () => {
   const model = createScriptedModel([
     { text: "Let me see.", toolCalls: [{ toolName: "look", input: { at: "x" } }] },
     [{ toolName: "look", input: "{broken", toolCallId: "mine" }],
@@ -88,7 +88,7 @@ test("streams the same turns", async () => {
   expect(model.requests).toMatchObject([{ mode: "stream" }]);
 });
 
-test("says clearly that its script is used up, or repeats the last turn", async () => {
+test("reports that its script has ended, or repeats the last turn", async () => {
   const model = createScriptedModel(["only"]);
   await model.doGenerate(asked);
   await expect(model.doGenerate(asked)).rejects.toThrow("asked 2 times, but its script has 1 turns");
@@ -97,7 +97,7 @@ test("says clearly that its script is used up, or repeats the last turn", async 
   expect((await patient.doGenerate(asked)).content).toEqual([{ type: "text", text: "only" }]);
 });
 
-test("fails where the script has an error, and when the request was aborted", async () => {
+test("fails if the script contains an error, and when the request was aborted", async () => {
   const model = createScriptedModel([new Error("overloaded"), "better"]);
   await expect(model.doGenerate(asked)).rejects.toThrow("overloaded");
   const aborted = { ...asked, abortSignal: AbortSignal.abort(new Error("gone")) };

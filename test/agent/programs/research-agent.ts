@@ -1,4 +1,4 @@
-/** The agent that is killed: it reads long reports and orders at a shop, as a model on another server tells it. Prints JSON. */
+/** The agent that is killed: it reads long reports and orders at a shop. Its model is a separate server. Prints JSON. */
 import { z } from "zod";
 import { createSmartAgent, createTool } from "../../../src/index.ts";
 import { createCrashableRuntime } from "../../../src/testing/index.ts";

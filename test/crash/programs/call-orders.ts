@@ -1,6 +1,6 @@
 /**
- * Calls one order tool for each given article, all at once, and where it is told to, when another of these programs has
- * come as far: then both do the same at the same time. Takes one argument, in JSON; prints the outcomes in JSON.
+ * Calls one order tool for each given article, all at once. On request it first waits until another of these programs
+ * has come as far, so that both call at the same time. Takes one argument, in JSON; prints the outcomes in JSON.
  */
 import type { Limits } from "../../../src/index.ts";
 import { createCrashableRuntime } from "../../../src/testing/index.ts";
@@ -14,7 +14,7 @@ export interface CallOrdersInput {
   readonly limits?: Limits;
   readonly runId: string;
   readonly skus: readonly string[];
-  /** Meets the other program at the shop before it begins. */
+  /** Waits for the other program at the shop before it starts. */
   readonly meets?: boolean;
 }
 

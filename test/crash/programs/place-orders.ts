@@ -1,5 +1,5 @@
 /**
- * The program that is killed: places orders one after the other, then some at once, and prints what became of each.
+ * The program that is killed: places orders in sequence, then some concurrently, and prints the outcome of each.
  * Arguments: store, shop, kind of tool, run id, number of orders of each sort.
  */
 import { ToolwrightError } from "../../../src/index.ts";

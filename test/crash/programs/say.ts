@@ -1,4 +1,4 @@
-/** Says what it is told to, then ends as it is told to. Arguments: text, exit code, milliseconds to wait. */
+/** Prints a text, then exits. Arguments: text, exit code, milliseconds to wait. */
 import { setTimeout as pause } from "node:timers/promises";
 
 const [text = "", code = "0", ms = "0"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** One order tool in each of the ways in which a tool can be told apart after a crash. */
+/** One order tool for each way in which a call can be recovered after a crash. */
 import { z } from "zod";
 import { defineTool, type Tool } from "../../../src/index.ts";
 import { reachCrashPoint } from "../../../src/testing/index.ts";
@@ -20,7 +20,7 @@ export interface OrderPolicies {
 export function createOrderTool(kind: ToolKind, shopUrl: string, policies: OrderPolicies = {}): OrderTool {
   const schema = z.object({ sku: z.string() });
   const place = async (sku: string, key: string | null): Promise<Order> => {
-    // Reached twice in each call: nothing has happened yet, and it has happened.
+    // Reached twice in each call: before the effect and after it.
     reachCrashPoint("in-effect");
     const response = await fetch(shopUrl, { method: "POST", body: JSON.stringify({ sku, key }) });
     if (!response.ok) throw new Error(`the shop answered ${response.status}`);

@@ -20,7 +20,7 @@ async function place(sku: string): Promise<void> {
       if (!ToolwrightError.is(error) || error.code !== "TOOL_STORE_FAILED") throw error;
       failures += 1;
     } finally {
-      // What cannot be written when a runtime ends is found out by the next one.
+      // The next runtime recovers what cannot be stored when a runtime ends.
       await Promise.allSettled([runtime[Symbol.asyncDispose]()]);
     }
   }

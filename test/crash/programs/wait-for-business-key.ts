@@ -1,6 +1,6 @@
 /**
- * A call is cut off, so that nobody knows whether it happened, and a person is asked. Then another run wants the same
- * business key. Prints what that run is told.
+ * A call is cut off, so it is in doubt and waits for approval. Then another run needs the same business key. Prints
+ * the outcome of that run.
  */
 import { z } from "zod";
 import { createRuntime, defineTool } from "../../../src/index.ts";

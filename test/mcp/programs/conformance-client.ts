@@ -26,7 +26,7 @@ const { toolCalls } = JSON.parse(context) as {
 const calls = toolCalls ?? tools.map(({ name }) => ({ name, arguments: argumentsOf(name) }));
 for (const { name, arguments: args } of calls) {
   const tool = tools.find((candidate) => candidate.name === name);
-  // A program leaves out what it has no value for.
+  // A program omits arguments without a value.
   const given = Object.entries(args).filter(([, value]) => value !== null);
   if (tool !== undefined) await runtime.call(tool, Object.fromEntries(given));
 }

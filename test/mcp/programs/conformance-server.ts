@@ -102,7 +102,7 @@ const tools = [
     schema: z.object({ region: z.string().meta({ "x-mcp-header": "Region" }) }),
     execute: ({ region }) => region,
   }),
-  // What the client's user is asked is whether the call may be made.
+  // The client's user decides whether the call may run.
   ...[
     "test_elicitation",
     "test_streaming_elicitation",
@@ -120,7 +120,7 @@ const tools = [
   ),
 ];
 
-/** A tool of another server, with a schema that Zod cannot express: it is served as it came. */
+/** A tool of another server, with a schema that Zod cannot express: it is served unchanged. */
 const imported = await importMcpTools({
   callTool: async () => ({ content: [{ type: "text", text: "Checked." }] }),
   listTools: async () => ({

@@ -8,7 +8,7 @@ const changed = process.env["CHANGED"] ?? "";
 const sku = { type: "string", pattern: "^[a-z]+$" };
 const order = { type: "object", properties: { sku }, required: ["sku"] };
 const bare = { type: "object" };
-/** A pattern that goes back and forth for years over a text of forty letters. */
+/** A pattern that backtracks for years on a text of forty letters. */
 const slow = { ...bare, properties: { sku: { type: "string", pattern: "^(a+)+$" } } };
 const endless = `${"a".repeat(40)}!`;
 

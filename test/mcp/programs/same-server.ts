@@ -21,7 +21,7 @@ const blocks = [
   { type: "image" as const, data: PNG, mimeType: "image/png" },
 ];
 
-// A client that has the result forgets the progress that it asked for: the tool waits until the client has it.
+// A client that has the result drops its progress listener, so the tool waits until the client has the progress.
 const heard = Promise.withResolvers<void>();
 
 function createPlain(): McpServer {

@@ -1,4 +1,4 @@
-/** A runtime in a thread of its own that is in the middle of a charge. */
+/** A runtime in its own thread, in the middle of a charge. */
 import { parentPort, workerData } from "node:worker_threads";
 import { z } from "zod";
 import { defineTool } from "../../../src/index.ts";

@@ -26,7 +26,7 @@ import { takeGitSnapshot } from "../../../src/snapshot/take-git-snapshot.ts";
 import { createRepository, type TestRepository } from "../../sandbox/snapshot-repository.ts";
 
 interface Attacked extends TestRepository {
-  /** Beside the root: a secret, and room for what must not come. */
+  /** The folder beside the root: it holds a secret, and nothing may be added. */
   readonly out: string;
   take(seq: number): Promise<string>;
   restore(seq: number): Promise<string>;
@@ -35,7 +35,7 @@ interface Attacked extends TestRepository {
 }
 
 const SECRET = "OUTSIDE-SECRET";
-/** `auto` by hand, for a machine whose best tier is a weaker one. */
+/** Set to `auto` by hand on a machine whose best tier is a weaker one. */
 const isolation = (process.env["SNAPSHOT_ISOLATION"] ?? "require") as IsolationMode;
 const RACE_ROUNDS = Number(process.env["SNAPSHOT_RACE_ROUNDS"] ?? 6);
 
@@ -192,7 +192,7 @@ export const ATTACKS: Readonly<Record<string, (place: Attacked) => Promise<unkno
   },
 };
 
-/** Runs one, and says also whether the folder outside is as it was. */
+/** Runs one attack, and also reports whether the folder outside is unchanged. */
 export async function attack(name: string): Promise<unknown> {
   using repository = createRepository();
   const out = join(repository.base, "out");
@@ -220,7 +220,7 @@ function listed(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted().join("\n");
 }
 
-/** Exchanges each pair as fast as it can, until it is disposed of. renameat2 with RENAME_EXCHANGE, which Node lacks. */
+/** Exchanges each pair as fast as possible until disposed. Uses renameat2 with RENAME_EXCHANGE, which Node lacks. */
 async function exchange(pairs: readonly (readonly [string, string])[]): Promise<AsyncDisposable> {
   const number = process.arch === "arm64" ? "276" : "316";
   const script = `
