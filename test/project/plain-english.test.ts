@@ -1,0 +1,61 @@
+/** Keeps phrases out of the project that only its first authors understood. STYLE: write what an engineer would say. */
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const SELF = "test/project/plain-english.test.ts";
+
+/** Each with what to write instead. */
+const BANNED: readonly (readonly [RegExp, string])[] = [
+  [/\bon record\b/i, "stored, logged, recorded"],
+  [/\b(?:goes|go|going) on with\b|\bgoes on\b/i, "resumes, continues"],
+  [/\banew\b/i, "again, from the start"],
+  // Not the user "nobody" of the system, nor a constant named after it.
+  [/\b[Nn]obody\b(?!")|\bsomebody\b|\b[Ww]hoever\b/, "name the caller, the process, the listener"],
+  [/\b(?:is|are|was|were|be) told\b/i, "receives, is notified"],
+  [/\bmend(?:s|ed|ing)?\b/i, "fix"],
+  [/\brobbed\b/i, "never takes over from a live owner"],
+  [/\bparted\b/i, "split"],
+  [/\bfor ever\b/i, "forever, or say how long"],
+  [/\bwhat (?:came|comes) of\b|\bcame of it\b/i, "the outcome, the result"],
+  [/\ba person (?:is asked|decides|has to decide)\b/i, "needs approval, waits for approval"],
+  [/\bwho asks\b|\bwants no part\b/i, "the caller; opts out"],
+  [/\blets? go of\b/i, "releases"],
+];
+
+/** Descriptions that models read. They are part of the request hash of stored runs, so they cannot change. */
+const FIXED = new Set(["src/agent/tools/tool-response.ts:34", "src/agent/tools/todo-list.ts:21"]);
+
+/** Released notes and records of decisions. */
+const PAST = /^(?:CHANGELOG\.md|docs\/decisions\/00(?:0\d|1[0-7])-|test\/formats\/|api\/|sql\/|package-lock)/;
+
+const FOLDERS = ["src", "test", "docs", "examples", "bench", "scripts", ".github"];
+
+const files = [
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(resolve(ROOT, folder), { recursive: true, encoding: "utf8" }).map(
+      (name) => `${folder}/${name}`,
+    ),
+  ),
+  ...readdirSync(ROOT),
+].filter(
+  (name) =>
+    /\.(?:ts|tsx|md|mjs|ya?ml)$/.test(name) &&
+    !/node_modules|dist\//.test(name) &&
+    !PAST.test(name) &&
+    name !== SELF,
+);
+
+test.each(BANNED)("no file says %s", (phrase, instead) => {
+  const found = files.flatMap((name) =>
+    readFileSync(resolve(ROOT, name), "utf8")
+      .split("\n")
+      .flatMap((line, index) =>
+        phrase.test(line) && !FIXED.has(`${name}:${index + 1}`)
+          ? [`${name}:${index + 1}: ${line.trim()}`]
+          : [],
+      ),
+  );
+  expect(found, `write instead: ${instead}`).toEqual([]);
+});
