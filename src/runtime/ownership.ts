@@ -47,9 +47,13 @@ export class Ownership {
     this.#timer.unref();
   }
 
-  /** Stops the heartbeat. `end` deletes the owner; without it, the lease expires. */
-  stop(): void {
+  /**
+   * Stops the heartbeat. `end` deletes the owner; without it, the lease expires.
+   * @param isWorking a tool still runs. Otherwise other runtimes of this process need not wait for this one.
+   */
+  stop(isWorking: boolean): void {
     clearInterval(this.#timer);
+    if (!isWorking) runtimes.set(this.ownerId, "ended");
   }
 
   /** @throws where the store fails */

@@ -253,7 +253,7 @@ export class StoreRuntime {
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
     await failedWrites.settle();
-    this.#ownership.stop();
+    this.#ownership.stop(cutOff.size > 0);
     const isOver = cutOff.size === 0 && failedWrites.isEmpty;
     // Everything else is stored. If this delete fails, the lease expires.
     if (isOver) await this.#ownership.end().catch(() => undefined);

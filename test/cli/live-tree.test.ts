@@ -69,7 +69,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
     for (const [line, words] of [
       ["resume q --file g.tsx", /has changed/],
       ["up w.tsx --run-id q", /exists|taken|already/],
-      ["up g.tsx --input '{}'", /does not fit/],
+      ["up g.tsx --input '{}'", /does not match/],
       ["resume done", /is finished/],
       ["resume nothing", /There is no run/],
     ] as const) {

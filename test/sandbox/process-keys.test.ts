@@ -2,6 +2,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Isolation, processIsolation } from "../../src/sandbox/isolation/isolation.ts";
+import { runCommand } from "../../src/sandbox/process/run-command.ts";
 import { createPlace, requireBubblewrap, script, type Place } from "./process-harness.ts";
 import { isRoot } from "./tier-agent.ts";
 
@@ -97,3 +99,37 @@ test.runIf(isRoot)(
     expect(text).toContain("4 f");
   },
 );
+
+test.runIf(isRoot)("a key that vanishes before its mount costs a second build, not the command", async () => {
+  const folder = mkdtempSync("/etc/toolwright-test-");
+  made.push(folder);
+  chmodSync(folder, 0o755);
+  keep(join(folder, "key.pem"), 0o600);
+  let builds = 0;
+  const on: Isolation = {
+    ...processIsolation,
+    choose: async (...args) => {
+      const detected = await processIsolation.choose(...args);
+      return {
+        ...detected,
+        plan: (request) => {
+          const launch = detected.plan(request);
+          builds += 1;
+          rmSync(folder, { recursive: true, force: true });
+          return launch;
+        },
+      };
+    },
+  };
+  const { output } = await runCommand({
+    cmd: "echo",
+    args: ["it runs"],
+    rootDir: place.root,
+    allowNetwork: false,
+    maxOutputBytes: 10_000,
+    timeoutMs: 10_000,
+    isolation: "require",
+    on,
+  });
+  expect([output, builds]).toEqual(["it runs\n", 2]);
+});

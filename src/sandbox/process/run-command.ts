@@ -119,6 +119,9 @@ async function runGuarded(
         launch: detected.plan({ ...plain, plan }),
         onSpawn: (stop) => guard?.start(stop),
       }).catch((error: unknown) => toStartError(error, tier));
+      // A file outside the root, such as a key in /etc, may vanish between the plan and its mount.
+      const isStale = result.stopped === undefined && build < MAX_BUILDS && failedAtMount(result);
+      if (isStale) continue;
       if (result.stopped !== "mismatch") {
         guard?.finish();
         return result;
@@ -128,6 +131,13 @@ async function runGuarded(
       plan.close();
     }
   }
+}
+
+/** Whether the launcher failed because a path of the plan is gone. Nothing has run then. */
+function failedAtMount({ status, signal, output, errors }: ProcessResult): boolean {
+  if (status.execErrno !== undefined || status.exitCode !== undefined || signal !== null) return false;
+  const words = status.failed ?? `${output.text()}${errors.text()}`;
+  return /^bwrap: Can't |No such file or directory/.test(words) && !words.includes("execvp");
 }
 
 function changedWhileBuilt(mismatch: string, tier: IsolationTier): ToolwrightError {
