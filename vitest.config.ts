@@ -33,6 +33,25 @@ export default defineConfig({
         test: { name: "all", include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.{ts,tsx}"] },
       },
       {
+        // For the inner loop of a contributor: no command line, no sandboxed commands, no killed processes.
+        extends: true,
+        test: {
+          name: "fast",
+          include: [
+            "src/**/*.test.{ts,tsx}",
+            "test/{agent,ai-sdk,anthropic,formats,langchain,openai-agents,policies,seeds,semantics}/**/*.test.ts",
+            "test/*.test.{ts,tsx}",
+          ],
+          exclude: [
+            "src/snapshot/**",
+            "test/{agent,anthropic}/killed.test.ts",
+            "test/formats/resume-0.1.test.ts",
+            "test/semantics/policies-at-random.test.ts",
+            "test/{copied-tools,copies,examples,listeners,package-types}.test.ts",
+          ],
+        },
+      },
+      {
         // What a call means is the same on both stores.
         extends: true,
         test: {
