@@ -103,7 +103,7 @@ function tell(words: string): void {
   starts += 1;
   const orders = shop.ledger.length;
   console.log(
-    `  start ${starts}: ${words.padEnd(64)} the shop has ${orders} ${orders === 1 ? "order" : "orders"}`,
+    `  start ${starts}: ${words.padEnd(70)} the shop has ${orders} ${orders === 1 ? "order" : "orders"}`,
   );
 }
 

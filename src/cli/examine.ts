@@ -8,6 +8,7 @@ import { toErrorReport } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";
 import { countRuns } from "../operate/list-runs.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
 import { storeExists, withoutPassword } from "../operate/store-address.ts";
 
 export interface Check {
@@ -37,8 +38,13 @@ export async function examine(store: string): Promise<Check[]> {
 }
 
 async function examineStore(path: string): Promise<Check> {
-  if (!storeExists(path))
-    return good("store", `${resolve(path)} does not exist yet; the first run creates it`);
+  if (!storeExists(path)) {
+    const folder = dirname(resolve(path));
+    if (existsSync(folder))
+      return good("store", `${resolve(path)} does not exist yet; the first run creates it`);
+    const detail = `${resolve(path)}: the folder ${folder} does not exist, so no run can create the store`;
+    return { name: "store", status: "wrong", detail, remedy: `mkdir -p ${printedWord(folder)}` };
+  }
   try {
     const runs = await withStore(path, countRuns);
     const counts = Object.entries(runs).map(([status, count]) => `${count} ${status}`);

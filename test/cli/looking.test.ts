@@ -86,6 +86,10 @@ it("examines Node, the store, the sandbox and packages", async () => {
   const bad = await toolwright(folder, ["doctor", "--store", "broken.db", "--json"]);
   expect(bad.code).toBe(1);
   expect(bad.json()).toMatchObject({ ok: false });
+  const missing = await toolwright(folder, ["doctor", "--store", "no such folder/x.db"]);
+  expect(missing.code).toBe(1);
+  expect(missing.stdout).toContain("does not exist, so no run can create the store");
+  expect(missing.stdout).toContain(`mkdir -p '${join(folder, "no such folder")}'`);
 });
 
 it("has help with examples for every command", async () => {

@@ -9,7 +9,7 @@ import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "../files/git-folder.ts";
 import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
 import { defuseObscure, findObscure } from "./obscure-repositories.ts";
-import { commandsOfRebase, removeCommandsOfRebase, TODO } from "./rebase-commands.ts";
+import { commandsOfRebase, removeCommandsOfRebase, REBASE_LIST } from "./rebase-commands.ts";
 import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "./tier.ts";
@@ -78,7 +78,7 @@ export function guardCommand(
       if (mode === "change") {
         const taken = removeCommandsOfRebase(root, path, before.todo.get(path) ?? []);
         if (taken.length > 0)
-          violations.set(`${path}/${TODO}`, { kind: "todo", path: `${path}/${TODO}`, taken });
+          violations.set(`${path}/${REBASE_LIST}`, { kind: "todo", path: `${path}/${REBASE_LIST}`, taken });
       }
     }
     for (const path of finds.lost) {

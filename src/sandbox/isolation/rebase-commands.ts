@@ -8,10 +8,10 @@ import { replacePlain } from "./defuse-repositories.ts";
 import { openFolderBelow } from "./protection-plan.ts";
 
 /** Relative to a git folder. */
-export const TODO = "rebase-merge/git-rebase-todo";
+export const REBASE_LIST = "rebase-merge/git-rebase-todo";
 
 export function commandsOfRebase(gitFolder: string): string[] {
-  return linesOf(`${gitFolder}/${TODO}`).filter(isCommand);
+  return linesOf(`${gitFolder}/${REBASE_LIST}`).filter(isCommand);
 }
 
 /** Turns commands that are not in `before` into comments, and returns them. */
