@@ -1,7 +1,7 @@
 /**
- * What a closed runtime leaves behind: tools that were cut off and still run, and outcomes that the store did not take. The
- * process lives on, so other processes would wait for them for as long as it does. They are written once they can be; that
- * never keeps the program running.
+ * Finishes the work of a closed runtime: tools that were cut off and still run, and outcomes that the store refused. Other
+ * processes would wait for them as long as this process lives. The writes are retried until they succeed; they never keep
+ * the program running.
  */
 import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,7 +13,7 @@ import type { Ownership } from "./ownership.ts";
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** @param address of the store that was closed; `undefined` where its owner keeps it open. Never rejects. */
+/** Never rejects. @param address of the closed store; `undefined` if the caller keeps the store open */
 export async function endLater(
   host: Pick<Host, "store" | "cutOff" | "failedWrites">,
   ownership: Ownership,

@@ -13,10 +13,10 @@ const GONE = "gone";
 export class StoreFile {
   readonly #path: string;
   readonly #identity: string;
-  /** SQLite creates its log at the first transaction, and keeps it as long as anybody has the file open. */
+  /** SQLite creates its log at the first transaction, and keeps it while any connection is open. */
   #logIdentity = GONE;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** Full commits after which no other commit has looked yet. */
+  /** The number of full commits that no later commit has checked after. */
   #owedLooks = 0;
 
   /** Call it right after opening the file. The path is absolute, so a change of the working directory does not matter. */
