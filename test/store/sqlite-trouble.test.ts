@@ -1,8 +1,8 @@
 /** A SQLite file that is deleted or replaced while open, and a disk that is full: a clear error, and nothing lost. */
 import { chdir, cwd } from "node:process";
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
@@ -63,6 +63,41 @@ describe("a store file", () => {
       await Promise.allSettled([runtime[Symbol.asyncDispose]()]);
     },
   );
+
+  // A check of an unchanged folder does not look at the files, so these tests let the folder grow old first.
+  test.each(Object.entries(losses))(
+    "in a folder that has not changed for a while, that %s, lets no further effect happen",
+    async (_name, lose) => {
+      const address = await freshAddress();
+      const { charge, effects } = createCharge();
+      const runtime = createRuntime({ store: address });
+      await runtime.call(charge, { amount: 1 }, task);
+      utimesSync(dirname(address), 1, 1);
+      await runtime.call(charge, { amount: 2 }, task);
+      lose(address);
+      for (const amount of [3, 4]) {
+        const late = await runtime.call(charge, { amount }, task).catch((error: unknown) => error);
+        expect(late).toMatchObject({ code: "TOOL_STORE_FAILED" });
+      }
+      expect(effects).toHaveLength(2);
+      await Promise.allSettled([runtime[Symbol.asyncDispose]()]);
+    },
+  );
+
+  test("that was opened through a link is checked at its target", async () => {
+    const address = await freshAddress();
+    const link = `${mkdtempSync(join(tmpdir(), "toolwright-link-"))}/store.db`;
+    onTestFinished(() => rmSync(dirname(link), { recursive: true }));
+    symlinkSync(address, link);
+    const { charge, effects } = createCharge();
+    const runtime = createRuntime({ store: link });
+    await runtime.call(charge, { amount: 1 }, task);
+    rmSync(`${address}-wal`);
+    const late = await runtime.call(charge, { amount: 2 }, task).catch((error: unknown) => error);
+    expect(late).toMatchObject({ code: "TOOL_STORE_FAILED" });
+    expect(effects).toHaveLength(1);
+    await Promise.allSettled([runtime[Symbol.asyncDispose]()]);
+  });
 
   test("that is restored can be used again", async () => {
     const address = await freshAddress();
