@@ -23,24 +23,36 @@ export interface IndexRequest {
 }
 
 /** A call that has not ended. */
-interface OpenCall {
+class OpenCall {
   index: number;
-  isRunning: boolean;
-  batch: object | string | undefined;
+  isRunning = true;
+  batch: object | string | undefined = undefined;
   /** The call was interrupted, so its effect is in doubt: the next equal call must resolve that first. */
-  isInterrupted: boolean;
+  isInterrupted = false;
   /** The `toolCallId` of the approval check, until the call itself is made. */
-  checkedAs: string | undefined;
+  checkedAs: string | undefined = undefined;
+
+  constructor(index: number) {
+    this.index = index;
+  }
 }
 
+/** Equal calls of the scope. A class and one map: most calls are different, and each pays for its entry. */
+class EqualCalls {
+  /** The next free index. */
+  next = 0;
+  open: readonly OpenCall[] = NONE;
+}
+
+const NONE: readonly OpenCall[] = [];
+
 export class CallIndexes {
-  readonly #next = new Map<string, number>();
-  readonly #open = new Map<string, OpenCall[]>();
+  readonly #equal = new Map<string, EqualCalls>();
   /** The index of the call at each site, by site and name. */
   readonly #sites = new Map<string, number>();
 
   get isEmpty(): boolean {
-    return this.#next.size === 0;
+    return this.#equal.size === 0;
   }
 
   assign(text: string, request: IndexRequest): number {
@@ -58,16 +70,16 @@ export class CallIndexes {
 
   /** The call has an outcome: the next equal call is another one. */
   end(text: string, index: number): void {
-    const name = nameOf(text);
-    const rest = this.#open.get(name)?.filter((call) => call.index !== index);
-    if (rest === undefined) return;
-    if (rest.length === 0) this.#open.delete(name);
-    else this.#open.set(name, rest);
+    const equal = this.#equal.get(nameOf(text));
+    if (equal === undefined) return;
+    const { open } = equal;
+    const isOnly = open.length === 1 && open[0]?.index === index;
+    equal.open = isOnly ? NONE : open.filter((call) => call.index !== index);
   }
 
   /** The call returned without an outcome: the next equal call is this one. */
   release(text: string, index: number, isInterrupted: boolean): void {
-    const call = this.#open.get(nameOf(text))?.find((other) => other.index === index);
+    const call = this.#equal.get(nameOf(text))?.open.find((other) => other.index === index);
     if (call === undefined) return;
     call.isRunning = false;
     call.isInterrupted ||= isInterrupted;
@@ -76,8 +88,9 @@ export class CallIndexes {
   /** The log shows that the call has another index, and that the calls before it were made. */
   move(text: string, from: number, to: number): void {
     const name = nameOf(text);
-    this.#next.set(name, Math.max(this.#next.get(name) ?? 0, to + 1));
-    const call = this.#open.get(name)?.find((other) => other.index === from);
+    const equal = this.#of(name);
+    equal.next = Math.max(equal.next, to + 1);
+    const call = equal.open.find((other) => other.index === from);
     if (call !== undefined) call.index = to;
     for (const [site, index] of this.#sites) {
       if (index === from && site.endsWith(` ${name}`)) this.#sites.set(site, to);
@@ -97,18 +110,20 @@ export class CallIndexes {
   }
 
   #at(name: string, index: number): OpenCall {
-    const open = this.#open.get(name)?.find((call) => call.index === index);
+    const equal = this.#of(name);
+    const open = equal.open.find((call) => call.index === index);
     if (open !== undefined) return open;
-    this.#next.set(name, Math.max(this.#next.get(name) ?? 0, index + 1));
-    return this.#push(name, index);
+    equal.next = Math.max(equal.next, index + 1);
+    return push(equal, index);
   }
 
   #reusable(name: string, { isCheck, toolCallId, batch, history }: IndexRequest): OpenCall | undefined {
     // Earlier calls in the messages are other calls, whether they have ended or not. An interrupted one is this call.
-    const calls = this.#open
-      .get(name)
-      ?.filter(({ index, isInterrupted }) => isInterrupted || index >= (history?.earlier ?? 0));
-    if (calls === undefined) return undefined;
+    const open = this.#equal.get(name)?.open ?? NONE;
+    if (open.length === 0) return undefined;
+    const calls = open.filter(
+      ({ index, isInterrupted }) => isInterrupted || index >= (history?.earlier ?? 0),
+    );
     const checked =
       isCheck || toolCallId === undefined ? undefined : calls.find((call) => call.checkedAs === toolCallId);
     if (checked !== undefined) return checked;
@@ -116,24 +131,26 @@ export class CallIndexes {
   }
 
   #add(name: string, atLeast = 0): OpenCall {
-    const index = Math.max(this.#next.get(name) ?? 0, atLeast);
-    this.#next.set(name, index + 1);
-    return this.#push(name, index);
+    const equal = this.#of(name);
+    const index = Math.max(equal.next, atLeast);
+    equal.next = index + 1;
+    return push(equal, index);
   }
 
-  #push(name: string, index: number): OpenCall {
-    const call: OpenCall = {
-      index,
-      isRunning: true,
-      batch: undefined,
-      isInterrupted: false,
-      checkedAs: undefined,
-    };
-    const calls = this.#open.get(name);
-    if (calls === undefined) this.#open.set(name, [call]);
-    else calls.push(call);
-    return call;
+  #of(name: string): EqualCalls {
+    let equal = this.#equal.get(name);
+    if (equal === undefined) {
+      equal = new EqualCalls();
+      this.#equal.set(name, equal);
+    }
+    return equal;
   }
+}
+
+function push(equal: EqualCalls, index: number): OpenCall {
+  const call = new OpenCall(index);
+  equal.open = equal.open.length === 0 ? [call] : [...equal.open, call];
+  return call;
 }
 
 function nameOf(text: string): string {

@@ -86,7 +86,6 @@ const detachedHost: Host = {
   approvalTtlMs: undefined,
   models: { language: undefined, embedding: undefined },
   tools: [],
-  inFlight: new Map(),
   waitGraph: new WaitGraph(),
   leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),

@@ -4,18 +4,22 @@ import type { Call } from "./call.ts";
 import type { Wait } from "./wait-graph.ts";
 import { waitInFlight } from "./journal/wait-for-owner.ts";
 
-/** Registers the call as in flight once no other call has its name. `undefined` if there is nothing to wait for. */
-export function enterFlight(call: Call, name: string): Promise<void> | undefined {
-  if (call.host.inFlight.has(name)) return enterAfterOthers(call, name);
-  enter(call, name);
+/** Registers the call as in flight once no other call has its key. `undefined` if there is nothing to wait for. */
+export function enterFlight(call: Call): Promise<void> | undefined {
+  const { host, key, scope } = call;
+  if (host.waitGraph.find(key, scope.attempt) !== undefined) return enterAfterOthers(call);
+  host.waitGraph.add(call);
   return undefined;
 }
 
 /** The check and the entry are one synchronous step: several calls may wait for the same one. */
-async function enterAfterOthers(call: Call, name: string): Promise<void> {
-  const { inFlight, waitGraph } = call.host;
-  for (let other = inFlight.get(name); other !== undefined; other = inFlight.get(name)) {
-    const wait: Wait = { kind: "call", waiter: call, holders: () => waitGraph.withKey(call.key) };
+async function enterAfterOthers(call: Call): Promise<void> {
+  const { host, key, scope } = call;
+  const { waitGraph } = host;
+  for (;;) {
+    const other = waitGraph.find(key, scope.attempt);
+    if (other === undefined) break;
+    const wait: Wait = { kind: "call", waiter: call, holders: () => waitGraph.withKey(key) };
     if (!waitGraph.wait(wait)) throw cycle(call);
     try {
       await waitInFlight(call, other.ended.promise);
@@ -23,12 +27,7 @@ async function enterAfterOthers(call: Call, name: string): Promise<void> {
       waitGraph.end(wait);
     }
   }
-  enter(call, name);
-}
-
-function enter(call: Call, name: string): void {
-  call.host.inFlight.set(name, call);
-  call.host.waitGraph.add(call);
+  waitGraph.add(call);
 }
 
 function cycle(call: Call): ToolwrightError {

@@ -47,9 +47,7 @@ export interface Host {
   readonly models: Models;
   /** The project's tools, if they were passed to the runtime. */
   readonly tools: readonly ToolSpec[];
-  /** Calls of this runtime that are running now, by key and attempt. */
-  readonly inFlight: Map<string, Call>;
-  /** The same calls by key, and which of them wait for which. */
+  /** The calls of this runtime that are in flight, and which of them wait for which. */
   readonly waitGraph: WaitGraph;
   /** Pure calls whose result equal calls wait for, by cache key. */
   readonly leaders: Map<string, Leader>;

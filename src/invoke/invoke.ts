@@ -3,7 +3,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { toApproval } from "./approval.ts";
-import { Call, type CallOptions, cleanUp, identify, inFlightName, releaseIndexes } from "./call.ts";
+import { Call, type CallOptions, cleanUp, identify, releaseIndexes } from "./call.ts";
 import { getToolContext } from "../definition/context.ts";
 import { keyOutsideRuns, warnOutsideRuns } from "./detached.ts";
 import { cleanError, copyError, reportedCopy } from "./error-record.ts";
@@ -24,7 +24,8 @@ export async function invoke(
   options: CallOptions = {},
 ): Promise<Outcome> {
   const call = new Call(scope, spec, args, "run", options);
-  return handOver(call, toOutcome(call, await run(call)));
+  const outcome = toOutcome(call, await run(call));
+  return isOfLoop(call, outcome) ? handOver(call, outcome) : outcome;
 }
 
 /** Whether the call would wait for approval. Stores the request, and keeps the call's index. */
@@ -49,7 +50,8 @@ export async function invokeDetached(
   warnOutsideRuns(spec);
   call.idempotencyKey = keyOutsideRuns(call, getToolContext());
   try {
-    return await handOver(call, toOutcome(call, await runDetachedPipeline(call)));
+    const outcome = toOutcome(call, await runDetachedPipeline(call));
+    return isOfLoop(call, outcome) ? await handOver(call, outcome) : outcome;
   } finally {
     end(call);
   }
@@ -58,18 +60,18 @@ export async function invokeDetached(
 async function run(call: Call): Promise<Result> {
   const { host, scope } = call;
   const { budgetId } = scope;
-  let name: string | undefined;
+  let isInFlight = false;
   let hasEnded = false;
   let isInterrupted = false;
-  scope.open.add(call);
+  // Only an enclosing call asks for its open calls.
+  if (scope.parent !== undefined) scope.open.add(call);
   try {
     assertMayCall(call);
     await scope.ready;
     identify(call);
-    const key = inFlightName(call.key, scope.attempt);
-    const entering = enterFlight(call, key);
+    const entering = enterFlight(call);
     if (entering !== undefined) await entering;
-    name = key;
+    isInFlight = true;
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
@@ -84,9 +86,8 @@ async function run(call: Call): Promise<Result> {
     return result;
   } finally {
     releaseIndexes(call, call.mode === "run" && hasEnded ? "ended" : isInterrupted ? "interrupted" : "open");
-    scope.open.delete(call);
-    if (name !== undefined) {
-      host.inFlight.delete(name);
+    if (scope.parent !== undefined) scope.open.delete(call);
+    if (isInFlight) {
       host.waitGraph.delete(call);
       host.budgets.leave(budgetId);
     }
@@ -161,12 +162,20 @@ function recordFailed(cause: unknown): ToolwrightError {
   });
 }
 
-/** Rebuilds an object of the enclosing loop that the tool returned. */
-async function handOver(call: Call, outcome: Outcome): Promise<Outcome> {
-  if (outcome.status !== "success" || call.hostLoop === undefined || !HostValue.is(outcome.output)) {
-    return outcome;
-  }
-  return { ...outcome, output: await call.hostLoop.unpack(outcome.output) };
+/** Whether the tool returned an object of the enclosing loop. */
+function isOfLoop(
+  { hostLoop }: Call,
+  outcome: Outcome,
+): outcome is Outcome<HostValue> & { status: "success" } {
+  return outcome.status === "success" && hostLoop !== undefined && HostValue.is(outcome.output);
+}
+
+/** Rebuilds an object of the enclosing loop. */
+async function handOver(
+  { hostLoop }: Call,
+  outcome: Outcome<HostValue> & { status: "success" },
+): Promise<Outcome> {
+  return { ...outcome, output: await hostLoop?.unpack(outcome.output) };
 }
 
 function toOutcome(call: Call, result: Result): Outcome {

@@ -3,17 +3,18 @@ import { ToolwrightError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Result } from "./outcome.ts";
 
-export type Policy = (call: Call, next: () => Promise<Result>) => Promise<Result>;
+export type Policy = (call: Call, next: Next) => Promise<Result>;
 
-export function compose(policies: readonly Policy[]): (call: Call) => Promise<Result> {
-  return (call) => {
-    const dispatch = (index: number): Promise<Result> => {
-      const policy = policies[index];
-      if (policy === undefined) throw new Error("the last policy of a pipeline must not call next()");
-      return policy(call, () => dispatch(index + 1));
-    };
-    return dispatch(0);
-  };
+/** The rest of the pipeline. */
+export type Next = (call: Call) => Promise<Result>;
+
+/** The stages are linked once, so that a call creates no closures. */
+export function compose(policies: readonly Policy[]): Next {
+  return policies.reduceRight<Next>((next, policy) => (call) => policy(call, next), noNext);
+}
+
+function noNext(): never {
+  throw new Error("the last policy of a pipeline must not call next()");
 }
 
 /** Thrown by a guard of the begin transaction: the transaction rolls back, and the call returns the result. */

@@ -225,6 +225,10 @@ function accessor(read: (context: object) => unknown): PropertyDescriptor {
 /** Used if the runtime takes no snapshots. */
 const noSnapshot = (): Promise<undefined> => Promise.resolve(undefined);
 
+export function takesSnapshots(ctx: Pick<BaseToolContext, "durabilitySnapshot">): boolean {
+  return ctx.durabilitySnapshot !== noSnapshot;
+}
+
 /** The nearest setting wins: the surrounding context, the run, the runtime, the default. */
 function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSettings {
   const { settings: own } = call.scope.root;

@@ -27,9 +27,34 @@ export class WaitGraph {
   }
 
   delete(call: Call): void {
-    const rest = this.#byKey.get(call.key)?.filter((other) => other !== call) ?? NONE;
-    if (rest.length === 0) this.#byKey.delete(call.key);
-    else this.#byKey.set(call.key, rest);
+    const { key } = call;
+    const calls = this.withKey(key);
+    if (calls.length <= 1) this.#byKey.delete(key);
+    else {
+      const rest = calls.filter((other) => other !== call);
+      this.#byKey.set(key, rest);
+    }
+  }
+
+  /** The call continues under another key. */
+  rename(call: Call, key: string): void {
+    this.delete(call);
+    call.key = key;
+    this.add(call);
+  }
+
+  /** The call in flight with this key and attempt. */
+  find(key: string, attempt: number): Call | undefined {
+    const calls = this.#byKey.get(key);
+    return calls?.find(({ scope }) => scope.attempt === attempt);
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  *calls(): Generator<Call, void> {
+    for (const calls of this.#byKey.values()) yield* calls;
   }
 
   withKey(key: string): readonly Call[] {

@@ -2,7 +2,6 @@
  * Deletes the unredacted data that a task needs only to resume (model responses, arguments that an approver had to see) when
  * the task ends. A task of a program ends when its work has returned and nothing in it waits.
  */
-import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { coverArgumentsOfCall, forgetReplayOfTask } from "../store/tables/retention.ts";
@@ -21,10 +20,10 @@ export async function forgetSecretsOfTask(scope: Scope): Promise<void> {
   });
 }
 
-/** The same for a bare call. */
-export async function forgetSecretsOfCall(scope: Scope, spec: ToolSpec, outcome: Outcome): Promise<void> {
+/** The same for a bare call of a tool that redacts its input. */
+export async function forgetSecretsOfCall(scope: Scope, outcome: Outcome): Promise<void> {
   const { key } = outcome;
-  if (spec.digestInput === undefined || outcome.status === "pending" || key === null) return;
+  if (outcome.status === "pending" || key === null) return;
   await write(scope, `secrets of ${key}`, function* () {
     yield* coverArgumentsOfCall(key);
   });

@@ -84,7 +84,6 @@ export class StoreRuntime {
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
-      inFlight: new Map(),
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
@@ -121,7 +120,7 @@ export class StoreRuntime {
     try {
       const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
       isWaiting = outcome.status === "pending";
-      if (!scope.isOwned) await forgetSecretsOfCall(scope, spec, outcome);
+      if (!scope.isOwned && spec.digestInput !== undefined) await forgetSecretsOfCall(scope, outcome);
       return outcome as Outcome<never>;
     } finally {
       close(isWaiting);
@@ -248,8 +247,8 @@ export class StoreRuntime {
 
   /** Waits for calls in flight, then releases everything. */
   async dispose(): Promise<void> {
-    const { inFlight } = this.#host;
-    while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((call) => call.ended.promise));
+    const { waitGraph } = this.#host;
+    while (waitGraph.size > 0) await Promise.all([...waitGraph.calls()].map(({ ended }) => ended.promise));
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
     await failedWrites.settle();

@@ -30,6 +30,11 @@ export function* first(sql: string, ...parameters: SqlValue[]): Transaction<Row 
 }
 
 /** The number of rows that a statement changed. */
-export function* change(sql: string, ...parameters: SqlValue[]): Transaction<number> {
+export function change(sql: string, ...parameters: SqlValue[]): Transaction<number> {
+  return changeWith(sql, parameters);
+}
+
+/** The same for parameters that are an array already: every call of a tool writes two of them. */
+export function* changeWith(sql: string, parameters: readonly SqlValue[]): Transaction<number> {
   return (yield { kind: "change", sql, parameters }).changes;
 }

@@ -3,7 +3,6 @@
  * outcome is reported before it is stored. If an outcome cannot be committed, the call does not end.
  */
 import { argumentsHash, type Call, resetCall } from "../call.ts";
-import type { Result } from "../outcome.ts";
 import { Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { recordAnswer } from "./record-answer.ts";
@@ -12,30 +11,27 @@ import { decide } from "./decide.ts";
 import { callsWithEditedArguments } from "../../store/tables/approvals.ts";
 import { callsByKey } from "../../store/tables/calls.ts";
 
-/** An error here is not the tool's: the call cannot end, but it must be released for other processes. */
-async function nextOrLeave(call: Call, next: () => Promise<Result>): Promise<Result> {
-  try {
-    return await next();
-  } catch (error) {
-    if (call.begun && !(error instanceof Contended)) leaveInterrupted(call);
-    throw error;
-  }
-}
-
 export const journal: Policy = async (call, next) => {
   if (call.scope.attempt > 1) await matchEditedArguments(call);
   for (let isFirst = true; ; isFirst = false) {
+    let isInside = false;
     try {
       // A `callKey` may have been used before, by any process.
       const isNew = isFirst && typeof call.callIndex === "number" && !call.scope.mayBeRecorded(call.key);
       const decision = isNew ? undefined : await decide(call);
-      const result = decision ?? (await nextOrLeave(call, next));
+      isInside = decision === undefined;
+      const result = decision ?? (await next(call));
+      isInside = false;
       return await (call.begun
         ? recordEnd(call, result)
         : recordAnswer(call, result, decision !== undefined));
     } catch (error) {
       // Another process was faster with the same call: decide again by what it wrote.
-      if (!(error instanceof Contended)) throw error;
+      if (!(error instanceof Contended)) {
+        // Not an error of the tool: the call cannot end, but it must be released for other processes.
+        if (isInside && call.begun) leaveInterrupted(call);
+        throw error;
+      }
       resetCall(call);
     }
   }
@@ -56,6 +52,6 @@ async function matchEditedArguments(call: Call): Promise<void> {
     return undefined;
   });
   if (key === undefined) return;
-  call.key = key;
+  host.waitGraph.rename(call, key);
   call.idempotencyKey = key;
 }

@@ -13,7 +13,7 @@ import type { Result } from "../outcome.ts";
 import { storableOutput } from "../storable.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
-import { fenced, insertRow, logText } from "./rows.ts";
+import { fenced, insertRow, isShort, logText } from "./rows.ts";
 
 /** `waitsFor` of a suspended call: it waits until the enclosing loop makes it again, not for an approval. */
 const LOOP = "loop";
@@ -25,7 +25,22 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
     throw call.failure;
   }
   const end = endOf(call, result);
-  if (!(await commitEnd(call, end, result))) throw fenced(call);
+  const { host } = call;
+  const level = commitLevel(host, false);
+  let isCommitted: boolean;
+  try {
+    isCommitted = await host.store.transaction(
+      call.isDeferred ? () => insertEnd(call, end, result) : () => writeEnd(call, end, result),
+      level,
+    );
+  } catch (error) {
+    // A pure call has no intent row: if its row cannot be written, no other process waits for it.
+    if (!call.isDeferred) {
+      host.failedWrites.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
+    }
+    throw error;
+  }
+  if (!isCommitted) throw fenced(call);
   if (result.kind === "suspended") call.scope.noteRecorded(call.key);
   emit(call, {
     type: "call-finished",
@@ -38,24 +53,14 @@ export async function recordEnd(call: Call, result: Result): Promise<Result> {
   return result;
 }
 
-async function commitEnd(call: Call, end: End, result: Result): Promise<boolean> {
-  const { host } = call;
-  const level = commitLevel(host, false);
-  // A pure call has no intent row: if its row cannot be written, no other process waits for it.
-  if (call.isDeferred) return host.store.transaction(() => insertEnd(call, end, result), level);
-  try {
-    return await host.store.transaction(() => writeEnd(call, end, result), level);
-  } catch (error) {
-    host.failedWrites.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
-    throw error;
-  }
-}
-
 function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const { host, scope } = call;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
-  const outputJson = yield* logText(call, "output", end.outputJson);
-  const changes = yield* finishCall(at, outputJson === end.outputJson ? end : { ...end, outputJson });
+  const { outputJson } = end;
+  const shown = isShort(call, outputJson)
+    ? end
+    : { ...end, outputJson: yield* logText(call, "output", outputJson) };
+  const changes = yield* finishCall(at, shown);
   if (changes === 0) {
     // An earlier commit may have succeeded although it reported an error. Otherwise another process has taken over.
     const [row] = yield* callsByKey(scope.id, call.key);
@@ -66,19 +71,23 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
     return false;
   }
   if (end.lateJson !== null) yield* recordLate(at, { effect: end.effect, json: end.lateJson });
-  yield* settleAll(call, result);
+  if (hasSettlement(call)) yield* settleAll(call, result);
   return true;
 }
 
 /** A pure call has no intent row: its row is inserted now. */
 function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
-  yield* settleAll(call, result);
+  if (hasSettlement(call)) yield* settleAll(call, result);
   return true;
 }
 
+function hasSettlement({ settlers, innerScope }: Call): boolean {
+  return settlers !== undefined || innerScope !== undefined;
+}
+
 function* settleAll(call: Call, result: Result): Transaction<void> {
-  for (const settle of call.settlers?.values() ?? []) yield* settle(result);
+  if (call.settlers !== undefined) for (const settle of call.settlers.values()) yield* settle(result);
   const hasEnded = result.kind === "success" || result.kind === "error";
   // Model responses of agents inside it are stored unredacted. This attempt does not enter the call again, so delete them.
   if (hasEnded && call.innerScope !== undefined) {

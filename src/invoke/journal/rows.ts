@@ -27,32 +27,33 @@ type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId">;
 export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
   const { scope } = call;
   takeSeq(call);
-  const row = Object.assign(yield* commonFields(call), fields, {
-    outputJson: yield* logText(call, "output", fields.outputJson ?? null),
-    approvalId: fields.approvalId ?? call.approvalId,
-    note: call.note ?? null,
-  });
+  const { inputJson } = call;
+  const { outputJson = null } = fields;
+  const row = Object.assign(
+    startOf(call, isShort(call, inputJson) ? inputJson : yield* logText(call, "input", inputJson)),
+    fields,
+    {
+      outputJson: isShort(call, outputJson) ? outputJson : yield* logText(call, "output", outputJson),
+      approvalId: fields.approvalId ?? call.approvalId,
+      // A row without an intent has no owner, unless it is the outcome of a pure call.
+      ownerId: fields.ownerId ?? null,
+      note: call.note ?? null,
+    },
+  );
   const changes = yield* insertCall(row, scope.writer);
   if (changes === 0) yield* explainRefusal(call);
 }
 
 /** Inserts the row of a call that begins now. */
 export function* insertIntent(call: Call): Transaction<void> {
-  const { scope, host } = call;
   takeSeq(call);
-  const changes = yield* insertStarted(
-    {
-      ...(yield* commonFields(call)),
-      startedAtMs: call.startedAtMs,
-      approvalId: call.approvalId,
-      ownerId: host.ownerId,
-    },
-    scope.writer,
-  );
+  const { inputJson } = call;
+  const shown = isShort(call, inputJson) ? inputJson : yield* logText(call, "input", inputJson);
+  const changes = yield* insertStarted(startOf(call, shown), call.scope.writer);
   if (changes === 0) yield* explainRefusal(call);
 }
 
-function* commonFields(call: Call): Transaction<CommonFields> {
+function startOf(call: Call, inputJson: string | null): CallStart {
   const { scope, spec } = call;
   return {
     scopeId: scope.id,
@@ -64,7 +65,10 @@ function* commonFields(call: Call): Transaction<CommonFields> {
     reruns: isUnrepeatable(spec) ? runsInEachAttempt(spec) : null,
     modelName: modelNameOf(call),
     toolCallId: call.toolCallId ?? null,
-    inputJson: yield* logText(call, "input", call.inputJson),
+    inputJson,
+    startedAtMs: call.startedAtMs,
+    approvalId: call.approvalId,
+    ownerId: call.host.ownerId,
   };
 }
 
@@ -100,6 +104,13 @@ export function* logText(
   if (short.truncated || isPreview(text) || call.scope.attempt > 1)
     yield* savePayload(call.key, call.scope.attempt, part, text);
   return short.text;
+}
+
+/** Whether the log holds the text as it is. Most texts are short, and need no transaction of their own. */
+export function isShort(call: Call, text: string | null): boolean {
+  return (
+    text === null || (text.length * 3 <= maxLogBytes(call) && !isPreview(text) && call.scope.attempt === 1)
+  );
 }
 
 function maxLogBytes(call: Call): number {

@@ -129,7 +129,7 @@ function longestWaitMs({ spec, host }: Call): number {
 function runningHere(call: Call, row: CallRow): Promise<unknown> | undefined {
   const { host } = call;
   if (row.ownerId !== host.ownerId) return undefined;
-  const running = host.inFlight.get(inFlightName(row.key, row.attempt));
+  const running = host.waitGraph.find(row.key, row.attempt);
   return running === call ? undefined : running?.ended.promise;
 }
 

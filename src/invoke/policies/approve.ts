@@ -10,24 +10,24 @@ import { runAuthorFunction } from "../author-functions.ts";
 import { addGuard, argumentsHash, type Call } from "../call.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, type Policy, refuse } from "../policy.ts";
+import { aborted, type Policy, refuse, type Next } from "../policy.ts";
 import { refusalOfBreaker } from "./breaker.ts";
 import { refusalOfLimits } from "./refuse-early.ts";
 
 export const approve: Policy = (call, next) => {
   if (isEdited(call)) addNote(call, editNote(call.inputJson));
-  if (call.approvedBefore) return next();
+  if (call.approvedBefore) return next(call);
   if (call.approval !== undefined) return nextWith(call, call.approval, next);
-  return call.spec.needsApproval === undefined ? next() : requireApproval(call, next);
+  return call.spec.needsApproval === undefined ? next(call) : requireApproval(call, next);
 };
 
-async function requireApproval(call: Call, next: () => Promise<Result>): Promise<Result> {
+async function requireApproval(call: Call, next: Next): Promise<Result> {
   const { host, scope, spec } = call;
   const now = host.clock.now();
   // A denial applies to every equal call of the task, even if `needsApproval` would return false now.
   const denial = await host.store.read(() => denialOf(scope.identity, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
-  if (!(await needsApproval(call))) return next();
+  if (!(await needsApproval(call))) return next(call);
   if (call.signal?.aborted === true) return aborted(call.signal);
   // Request no approval for a call that would be refused anyway.
   const refusal = (await refusalOfLimits(call)) ?? (await refusalOfBreaker(call));
@@ -40,7 +40,7 @@ async function requireApproval(call: Call, next: () => Promise<Result>): Promise
 
 /** Outside any run there is no store for a request. */
 export const approveDetached: Policy = async (call, next) => {
-  if (!(await needsApproval(call))) return next();
+  if (!(await needsApproval(call))) return next(call);
   return refuse(
     new ToolwrightError(
       "TOOL_APPROVAL_REQUIRED",
@@ -50,11 +50,11 @@ export const approveDetached: Policy = async (call, next) => {
   );
 };
 
-function nextWith(call: Call, approval: ApprovalRow, next: () => Promise<Result>): Promise<Result> {
+function nextWith(call: Call, approval: ApprovalRow, next: Next): Promise<Result> {
   call.approval = approval;
   call.approvalId = approval.id;
   addGuard(call, "approve", () => redeemGuard(call, approval));
-  return next();
+  return next(call);
 }
 
 async function needsApproval(call: Call): Promise<boolean> {

@@ -6,12 +6,12 @@
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { startAgain } from "../../store/tables/write-calls.ts";
-import type { CommitLevel, Transaction } from "../../store/store.ts";
+import type { Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, emit } from "../call.ts";
 import { copyError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, MustWait, type Policy, Refused } from "../policy.ts";
+import { aborted, MustWait, type Policy, Refused, type Next } from "../policy.ts";
 import { leaveUnrun } from "../journal/abandon.ts";
 import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
 
@@ -24,17 +24,8 @@ export const begin: Policy = async (call, next) => {
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
-  const refusal = await commitIntent(call, commitLevel(host, isUnrepeatable(spec)));
-  if (refusal !== undefined) return refusal;
-  call.begun = true;
-  emit(call, { type: "call-started", seq: call.seq });
-  return next();
-};
-
-async function commitIntent(call: Call, level: CommitLevel): Promise<Result | undefined> {
   try {
-    await call.host.store.transaction(() => beginCall(call), level);
-    return undefined;
+    await host.store.transaction(() => beginCall(call), commitLevel(host, isUnrepeatable(spec)));
   } catch (error) {
     if (error instanceof Refused) return error.result;
     if (error instanceof MustWait) throw error;
@@ -42,7 +33,10 @@ async function commitIntent(call: Call, level: CommitLevel): Promise<Result | un
     if (isStoreFailure(error)) leaveUnrun(call);
     throw withoutEffect(error);
   }
-}
+  call.begun = true;
+  emit(call, { type: "call-started", seq: call.seq });
+  return next(call);
+};
 
 /** Only here it is certain that nothing was run, whether or not the intent was committed. */
 function withoutEffect(error: unknown): unknown {
@@ -55,16 +49,16 @@ function isStoreFailure(error: unknown): error is ToolwrightError {
 }
 
 /** Pure calls are safe to repeat, so they need no intent row. */
-function beginPure(call: Call, next: () => Promise<Result>): Promise<Result> {
+function beginPure(call: Call, next: Next): Promise<Result> {
   takeSeq(call);
   call.begun = true;
   call.isDeferred = true;
   emit(call, { type: "call-started", seq: call.seq });
-  return next();
+  return next(call);
 }
 
 function* beginCall(call: Call): Transaction<void> {
-  for (const guard of call.guards?.values() ?? []) yield* guard();
+  if (call.guards !== undefined) for (const guard of call.guards.values()) yield* guard();
   const { row } = call;
   if (row === undefined) {
     yield* insertIntent(call);

@@ -16,16 +16,16 @@ import { SKEW_MS } from "../../util/clock.ts";
 import { readReservations, releaseReservation, reserve } from "../../store/tables/usage.ts";
 import { addGuard, addSettler, type Call, keysAround, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
+import { MustWait, type Policy, Refused, refuse, type Next } from "../policy.ts";
 
 const DEFAULT_RESET_MS = 60_000;
 /** About a second. Counted and not timed: if this process is stopped, so are the calls that it waits for. */
 const MOST_WAITS = 60;
 
 export const breaker: Policy = (call, next) =>
-  call.spec.retry.circuitBreakerThreshold === undefined ? next() : guarded(call, next);
+  call.spec.retry.circuitBreakerThreshold === undefined ? next(call) : guarded(call, next);
 
-async function guarded(call: Call, next: () => Promise<Result>): Promise<Result> {
+async function guarded(call: Call, next: Next): Promise<Result> {
   const refusal = await refusalOfBreaker(call);
   if (refusal !== undefined) return refusal;
   addGuard(call, "breaker", () => passOrRefuse(call));
@@ -36,7 +36,7 @@ async function guarded(call: Call, next: () => Promise<Result>): Promise<Result>
   call.cleanups.push(() => {
     if (hasOpened) emit(call, { type: "breaker-opened" });
   });
-  return next();
+  return next(call);
 }
 
 /** The refusal, if the breaker is open for this call now. */

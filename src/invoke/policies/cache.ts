@@ -16,12 +16,12 @@ import { messageOf } from "../error-record.ts";
 import type { Leader } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { storedOutput } from "../journal/record-end.ts";
-import { aborted, type Policy, refuse } from "../policy.ts";
+import { aborted, type Policy, refuse, type Next } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>
-  call.spec.cache === undefined || call.mode === "check" ? next() : cached(call, next);
+  call.spec.cache === undefined || call.mode === "check" ? next(call) : cached(call, next);
 
-async function cached(call: Call, next: () => Promise<Result>): Promise<Result> {
+async function cached(call: Call, next: Next): Promise<Result> {
   let key: CacheKey;
   try {
     key = call.cacheKey ??= await cacheKeyOf(call);
@@ -41,7 +41,7 @@ async function cached(call: Call, next: () => Promise<Result>): Promise<Result> 
       const expiresAtMs = ttlMs === undefined ? null : momentAfter(call.host.clock.now(), ttlMs);
       yield* writeCache(key, storedOutput(call), expiresAtMs);
     });
-    return await next();
+    return await next(call);
   } catch (error) {
     // The call must wait for capacity, or enters the pipeline again: others must not wait for it meanwhile.
     release();

@@ -9,7 +9,7 @@ import { type Call, callsAround } from "../call.ts";
 import type { Wait } from "../wait-graph.ts";
 import type { Host } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, MustWait, type Policy } from "../policy.ts";
+import { aborted, MustWait, type Policy, type Next } from "../policy.ts";
 import { wallLeft } from "./timeout.ts";
 
 /** About a second. Counted and not timed: if this process is stopped, so are the calls that it waits for. */
@@ -19,12 +19,12 @@ const PAUSE_MS = 15;
 export const capacity: Policy = (call, next) =>
   call.guards?.has("limit") === true || call.spec.retry.circuitBreakerThreshold !== undefined
     ? waitForCapacity(call, next)
-    : next();
+    : next(call);
 
-async function waitForCapacity(call: Call, next: () => Promise<Result>): Promise<Result> {
+async function waitForCapacity(call: Call, next: Next): Promise<Result> {
   for (;;) {
     try {
-      return await next();
+      return await next(call);
     } catch (error) {
       if (!(error instanceof MustWait)) throw error;
       await waitFor(call, error);

@@ -12,18 +12,20 @@ import { addGuard, addSettler, type Call, callsAround, executedHash } from "../c
 import type { Wait } from "../wait-graph.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, Contended, type Policy, refuse } from "../policy.ts";
+import { aborted, Contended, type Policy, refuse, type Next } from "../policy.ts";
 import { resolveUnknown } from "../journal/resolve-unknown.ts";
 import { hadEffect, resultUnderKey } from "../journal/under-business-key.ts";
 import { waitForOwner } from "../journal/wait-for-owner.ts";
 import { effectOf } from "../journal/effect.ts";
 
 export const claim: Policy = (call, next) =>
-  call.spec.idempotencyKey === undefined ? next() : claimKey(call, call.spec.idempotencyKey, next);
+  call.spec.idempotencyKey === undefined ? next(call) : claimKey(call, call.spec.idempotencyKey, next);
 
 /** Outside any run nothing is claimed, but the tool still receives the key. */
 export const nameClaim: Policy = async (call, next) =>
-  call.spec.idempotencyKey === undefined ? next() : (takeKey(call, call.spec.idempotencyKey) ?? next());
+  call.spec.idempotencyKey === undefined
+    ? next(call)
+    : (takeKey(call, call.spec.idempotencyKey) ?? next(call));
 
 function takeKey(call: Call, idempotencyKey: (args: unknown) => string): Result | undefined {
   try {
@@ -36,11 +38,7 @@ function takeKey(call: Call, idempotencyKey: (args: unknown) => string): Result 
   }
 }
 
-async function claimKey(
-  call: Call,
-  idempotencyKey: (args: unknown) => string,
-  next: () => Promise<Result>,
-): Promise<Result> {
+async function claimKey(call: Call, idempotencyKey: (args: unknown) => string, next: Next): Promise<Result> {
   const refusal = takeKey(call, idempotencyKey);
   if (refusal !== undefined) return refusal;
   for (;;) {
@@ -72,12 +70,7 @@ function hasArguments(call: Call, argsHash: string): boolean {
  * Takes the key in the transaction that begins the call, and frees it if there was no effect.
  * @param judged the call that the key is taken from, as it was when this call was allowed to run
  */
-function nextWith(
-  call: Call,
-  from: Claim | undefined,
-  next: () => Promise<Result>,
-  judged?: CallRow,
-): Promise<Result> {
+function nextWith(call: Call, from: Claim | undefined, next: Next, judged?: CallRow): Promise<Result> {
   const mine: Claim = {
     idempotencyKey: call.idempotencyKey,
     toolName: call.spec.name,
@@ -94,7 +87,7 @@ function nextWith(
   addSettler(call, "claim", function* (result) {
     if (effectOf(call, result) === "none") yield* releaseClaim(call.idempotencyKey, call.key);
   });
-  return next();
+  return next(call);
 }
 
 /**

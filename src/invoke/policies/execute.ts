@@ -10,7 +10,7 @@ import { aborted, type Policy } from "../policy.ts";
 import { assertStillOwned, LostOwnership } from "../journal/still-owned.ts";
 import { storableOutput } from "../storable.ts";
 import { badOutput } from "./validate.ts";
-import { withToolContext } from "../tool-context.ts";
+import { takesSnapshots, withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
 export const execute: Policy = async (call) => {
@@ -59,7 +59,7 @@ async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
   assertReadable(call, returned);
   const value: unknown = await returned;
   const output = isAsyncIterable(value) ? await lastOf(call, value) : value;
-  if (call.spec.sideEffect) await snapshot(call, ctx);
+  if (call.spec.sideEffect && takesSnapshots(ctx)) await snapshot(call, ctx);
   return output;
 }
 

@@ -16,16 +16,18 @@ import type { Transaction } from "../../store/store.ts";
 import { addGuard, addSettler, type Call, callsAround, keysAround } from "../call.ts";
 import type { Limits } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { MustWait, type Policy, Refused, refuse } from "../policy.ts";
+import { MustWait, type Policy, Refused, refuse, type Next } from "../policy.ts";
 import { COST, Spending } from "../spending.ts";
 
 export const limit: Policy = (call, next) => {
   const limits = limitsOf(call);
   const isLimited = limits !== undefined || call.spec.maxExecutionsPerRun !== undefined;
-  return isLimited && call.mode === "run" && !call.spec.isExempt ? limited(call, limits ?? {}, next) : next();
+  return isLimited && call.mode === "run" && !call.spec.isExempt
+    ? limited(call, limits ?? {}, next)
+    : next(call);
 };
 
-async function limited(call: Call, limits: Limits, next: () => Promise<Result>): Promise<Result> {
+async function limited(call: Call, limits: Limits, next: Next): Promise<Result> {
   const { budgets } = call.host;
   const { budgetId } = call.scope;
   // Freed after the outcome is stored: the next call in the queue must see the state of the breaker.
@@ -38,7 +40,7 @@ async function limited(call: Call, limits: Limits, next: () => Promise<Result>):
   addGuard(call, "limit", () => takeBudgets(call, limits, beginMs));
   addSettler(call, "limit", () => settleBudgets(call, limits, endMs, unstoredUsd));
   try {
-    const result = await next();
+    const result = await next(call);
     await spending?.whenStored();
     return result;
   } finally {
@@ -64,11 +66,17 @@ class Once {
 export function limitsOf(call: Call): Limits | undefined {
   const { limits: ofRuntime } = call.host;
   const { limits: ofRun } = call.scope.root;
+  if (isEmpty(ofRuntime) && isEmpty(ofRun)) return undefined;
   const names = [...Object.keys(ofRuntime), ...Object.keys(ofRun)] as (keyof Limits)[];
-  if (names.length === 0) return undefined;
   return Object.fromEntries(
     names.map((name) => [name, Math.min(ofRuntime[name] ?? Infinity, ofRun[name] ?? Infinity)] as const),
   );
+}
+
+/** Creates no array: every call asks. */
+function isEmpty(limits: Limits): boolean {
+  for (const _name in limits) return false;
+  return true;
 }
 
 /** Checks that can refuse the call come first: a call must not wait for a slot and then be refused. */

@@ -7,7 +7,7 @@ import type { ToolwrightError } from "../../errors.ts";
 import { withTimeLimit } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, type Policy } from "../policy.ts";
+import { aborted, type Policy, type Next } from "../policy.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../retry-after.ts";
 import { refusalOfBreaker } from "./breaker.ts";
 import { wallLeft } from "./timeout.ts";
@@ -18,12 +18,12 @@ const JITTER = 0.25;
 
 export const retry: Policy = (call, next) => {
   const { maxRetries = 0 } = call.spec.retry;
-  return maxRetries === 0 ? next() : tryAgain(call, maxRetries, next);
+  return maxRetries === 0 ? next(call) : tryAgain(call, maxRetries, next);
 };
 
-async function tryAgain(call: Call, maxRetries: number, next: () => Promise<Result>): Promise<Result> {
+async function tryAgain(call: Call, maxRetries: number, next: Next): Promise<Result> {
   for (let retries = 0; ; retries += 1) {
-    const result = await next();
+    const result = await next(call);
     if (result.kind !== "error") return result;
     call.noEffectSoFar &&= result.error.effect === "none";
     if (retries >= maxRetries || !(await mayRetry(call, result.error, retries + 1))) return result;

@@ -9,7 +9,7 @@ import { type Call, inFlightName, emit } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
-import { aborted, type Policy } from "../policy.ts";
+import { aborted, type Policy, type Next } from "../policy.ts";
 import { noteExecuting } from "../executing.ts";
 import { Try } from "../try.ts";
 import { encode } from "../../util/encode.ts";
@@ -19,7 +19,7 @@ export const timeout: Policy = (call, next) => {
   const attempt = new Try(call);
   call.currentTry = attempt;
   const limit = limitOf(call);
-  return limit === undefined && call.signal === undefined ? next() : race(call, next, attempt, limit);
+  return limit === undefined && call.signal === undefined ? next(call) : race(call, next, attempt, limit);
 };
 
 interface TimeLimit {
@@ -42,12 +42,7 @@ export function wallLeft(call: Call): number | undefined {
   return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.monotonic());
 }
 
-async function race(
-  call: Call,
-  next: () => Promise<Result>,
-  attempt: Try,
-  limit: TimeLimit | undefined,
-): Promise<Result> {
+async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | undefined): Promise<Result> {
   const over = new AbortController();
   const interrupted = Promise.withResolvers<Result>();
   const startedAtMs = performance.now();
@@ -62,7 +57,7 @@ async function race(
     );
   }
   const triesBefore = call.tries;
-  const work = next();
+  const work = next(call);
   const { result, isLate } = await Promise.race([
     work.then((own) => ({ result: own, isLate: false })),
     interrupted.promise.then((cut) => ({ result: cut, isLate: true })),

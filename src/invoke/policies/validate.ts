@@ -22,7 +22,7 @@ export const validate: Policy = async (call, next) => {
   } catch (error) {
     return refuse(asInputError(call, error));
   }
-  const result = await next();
+  const result = await next(call);
   return result.kind === "success" && result.fromCache !== true ? checkOutput(call, result.output) : result;
 };
 

@@ -48,8 +48,8 @@ export interface Columns<C extends ColumnMap> {
   assignments(first: number): string;
   /** `a = excluded.a, b = excluded.b` for an upsert. */
   excluded(): string;
-  /** The parameters, in the order of the columns. */
-  values(row: NewRowOf<C>): SqlValue[];
+  /** The parameters, in the order of the columns, after other parameters of the statement. */
+  values(row: NewRowOf<C>, before?: readonly SqlValue[]): SqlValue[];
   readonly parse: (row: Row) => RowOf<C>;
   /** A parser for a list with this prefix. */
   parser(prefix: string): (row: Row) => RowOf<C>;
@@ -95,11 +95,13 @@ export function columns<const C extends ColumnMap>(map: C): Columns<C> {
         .join(", "),
     assignments: (first) => names.map((name, index) => `${name} = ?${first + index}`).join(", "),
     excluded: () => names.map((name) => `${name} = excluded.${name}`).join(", "),
-    values: (row) => {
+    values: (row, before = []) => {
       const given = row as Readonly<Record<string, unknown>>;
-      return writers.map(({ property, column, defaultValue }) =>
-        column.write(given[property] ?? defaultValue),
-      );
+      const values = [...before];
+      for (const { property, column, defaultValue } of writers) {
+        values.push(column.write(given[property] ?? defaultValue));
+      }
+      return values;
     },
     parse: parser(""),
     parser,

@@ -11,7 +11,7 @@ import {
   NEW_CALL,
   type NewCall,
 } from "./calls.ts";
-import { change, type Statement } from "../statement.ts";
+import { change, changeWith, type SqlValue, type Statement } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 /** The owner that writes. `epoch` is `null` for a call outside a task, which owns no scope. */
@@ -42,12 +42,17 @@ ${FROM_CURRENT_SCOPE} ON CONFLICT DO NOTHING`;
 
 /** The intent: like `insertCall`, with the columns that are known at the start, since every call pays for it. */
 export function insertStarted(call: CallStart, writer: Writer): Transaction<number> {
-  return change(INSERT_STARTED, writer.attempt, writer.rootScopeId, writer.epoch, ...CALL_START.values(call));
+  return changeWith(INSERT_STARTED, CALL_START.values(call, parametersOf(writer)));
 }
 
 /** 0 when the key is taken, or the writer is no longer the current one. */
 export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
-  return change(INSERT, writer.attempt, writer.rootScopeId, writer.epoch, ...NEW_CALL.values(call));
+  return changeWith(INSERT, NEW_CALL.values(call, parametersOf(writer)));
+}
+
+/** In the order of `FROM_CURRENT_SCOPE`. */
+function parametersOf({ attempt, rootScopeId, epoch }: Writer): readonly SqlValue[] {
+  return [attempt, rootScopeId, epoch];
 }
 
 /** Written before the call ends: if the process dies, this is the only trace that the tool read its key. */
@@ -99,7 +104,7 @@ WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status =
 
 /** 0 when this owner no longer holds the call: another process took it for dead and took the call over. */
 export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Transaction<number> {
-  return change(FINISH, at.scopeId, at.attempt, at.key, at.ownerId, ...CALL_END.values(end));
+  return changeWith(FINISH, CALL_END.values(end, [at.scopeId, at.attempt, at.key, at.ownerId]));
 }
 
 /** The row of a call that started in attempt ?3. A pending call may have moved to a later attempt since. */
