@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createRuntime, defineTool, fromTool, type Tool } from "toolwright";
 import { z } from "zod";
 import { run } from "./program.ts";
-import { createRandom, pick, type Random, spell } from "./spell.ts";
+import { createRandom, pick, type Random, spell } from "./value-to-words.ts";
 
 const TEXTS = [
   "plain",

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const PROJECT = resolve(import.meta.dirname, "..");
+const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
 const COMPILERS = { "TypeScript 5.9": "typescript-5", "TypeScript 7": "typescript" } as const;
 
@@ -131,7 +131,7 @@ const MISTAKES: readonly (readonly [code: string, message: RegExp])[] = [
 function subpaths(): string {
   const { exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { exports: object };
   const needPeers = new Set(["anthropic", "mcp", "effect", "langchain", "openai-agents", "package.json"]);
-  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("./", "")));
+  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("../", "")));
   return names
     .map((path, index) => `export * as m${index} from "${path.replace(".", "toolwright")}";`)
     .join("\n");

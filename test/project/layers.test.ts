@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { expect, test } from "vitest";
 
-const SOURCE = resolve(import.meta.dirname, "../src");
+const SOURCE = resolve(import.meta.dirname, "../../src");
 
 /** Lowest first. Folders on one layer do not import each other. */
 const LAYERS = [

@@ -18,7 +18,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 // Many processes, one after another, perhaps beside other tests.
 vi.setConfig({ testTimeout: 120_000 });
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const EXAMPLES = join(ROOT, "examples");
 
 const names = [

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { readRules, renderRules } from "../scripts/rules.ts";
+import { readRules, renderRules } from "../../scripts/rules.ts";
 
-const PAGE = resolve(import.meta.dirname, "../docs/semantics.md");
+const PAGE = resolve(import.meta.dirname, "../../docs/semantics.md");
 const RULES = 37;
 
 test("the rules are numbered without gaps", () => {

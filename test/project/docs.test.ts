@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ERROR_CODES } from "../src/errors.ts";
+import { ERROR_CODES } from "../../src/errors.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 
 test("docs/errors.md is the table of codes in src/errors.ts", () => {
   const text = readFileSync(join(ROOT, "docs/errors.md"), "utf8");

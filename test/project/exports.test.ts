@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import packageJson from "../package.json" with { type: "json" };
+import packageJson from "../../package.json" with { type: "json" };
 
-const SOURCE = resolve(import.meta.dirname, "../src");
+const SOURCE = resolve(import.meta.dirname, "../../src");
 
 interface Exports {
   readonly values: readonly string[];
