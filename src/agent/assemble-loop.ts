@@ -4,7 +4,7 @@ import type { Plan } from "../invoke/events.ts";
 import { recordedResponsesOf } from "../loop/recorded-responses.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { canonicalText } from "../util/canonical.ts";
-import { bytesOfTokens, estimateTokens } from "../util/estimate-tokens.ts";
+import { bytesOfTokens, estimateTokens } from "../model/estimate-tokens.ts";
 import { sha256 } from "../util/hash.ts";
 import { AgentBudget } from "./budget.ts";
 import { ContextWindow } from "./context/context-window.ts";

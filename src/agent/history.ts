@@ -6,7 +6,7 @@ import { hidesInput, LEFT_OUT } from "../invoke/storable.ts";
 import { type CallResult, storedArguments } from "../loop/call-results.ts";
 import { specOf } from "../tool/create-callable.ts";
 import type { Tool } from "../tool/tool.ts";
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "../tool/parse-input.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage, ToolCallMessage } from "../model/messages.ts";
 import type { ModelAnswer } from "../model/agent-model.ts";

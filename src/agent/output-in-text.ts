@@ -7,7 +7,7 @@ import { fromObjectInput } from "../definition/object-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import { decode, encode } from "../util/encode.ts";
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "../tool/parse-input.ts";
 
 export async function outputInText(
   { schema, inputJsonSchema }: ToolSpec,

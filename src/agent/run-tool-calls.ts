@@ -5,7 +5,7 @@ import type { ToolwrightError } from "../errors.ts";
 import { storableUnparsedInput, storableOutput } from "../invoke/storable.ts";
 import { type EndedCall, type RequestedCall, runCalls } from "../loop/run-calls.ts";
 import { saysError } from "../tool/model-answer.ts";
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "../tool/parse-input.ts";
 import {
   type CallResult,
   errorResult,

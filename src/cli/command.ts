@@ -1,6 +1,6 @@
 /** What all commands share: their options, exit codes and error handling. */
 import type { Command } from "commander";
-import { whenDrained } from "../util/when-drained.ts";
+import { whenDrained } from "../terminal/when-drained.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";

@@ -4,7 +4,7 @@ import type { ApprovalDecision } from "../runtime/approvals.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { printedWord, toTerminalName } from "../terminal/terminal-text.ts";
-import { userName } from "../util/user-name.ts";
+import { userName } from "../terminal/user-name.ts";
 import { approvalRow } from "./approval-row.ts";
 import { CliError, toErrorReport } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";

@@ -1,7 +1,7 @@
 /** A request for its approver: the prompt, the arguments, and the command that shows all of it. */
 import type { Approval } from "../invoke/approval.ts";
 import { nextCommand } from "./command-name.ts";
-import { toShortText } from "../util/readable.ts";
+import { toShortText } from "../terminal/readable.ts";
 
 const LONGEST = 200;
 

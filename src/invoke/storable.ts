@@ -4,7 +4,7 @@
  */
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { describeInput } from "../util/content-digest.ts";
+import { describeInput } from "./content-digest.ts";
 import { HostValue } from "../util/encode.ts";
 import { markOf, mask } from "./redact.ts";
 import { createScrubber, secretsOf } from "./scrub.ts";

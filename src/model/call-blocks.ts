@@ -2,7 +2,7 @@
  * Tool call blocks in the content of a response, which some providers send beside the list of calls. Their inputs are removed
  * here, since only the list of calls is redacted and shortened, and restored from it when the message is sent.
  */
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "../tool/parse-input.ts";
 import type { AgentMessage } from "./messages.ts";
 
 type Block = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Converts messages to the prompt format of the AI SDK. */
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "../tool/parse-input.ts";
 import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
 
 export const SDK_KIND = "ai-sdk";

@@ -10,7 +10,7 @@ import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
-import { toAge, toDuration, toShortText } from "../util/readable.ts";
+import { toAge, toDuration, toShortText } from "../terminal/readable.ts";
 import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Store } from "../store/store.ts";
 import { readOwner } from "../store/tables/owners.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
-import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
+import { identifyProcess, isProcessAlive } from "../runtime/process-identity.ts";
 
 export interface LivingOwner {
   readonly pid: number;

@@ -18,7 +18,7 @@ import {
 } from "../store/tables/retention.ts";
 import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
 import type { Transaction } from "../store/store.ts";
-import { isProcessAlive } from "../util/process-identity.ts";
+import { isProcessAlive } from "./process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
 
 export interface GcOptions {

@@ -7,7 +7,7 @@ import { ToolwrightError } from "../errors.ts";
 import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/tables/owners.ts";
 import type { Store } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
-import { identifyProcess, isProcessAlive } from "../util/process-identity.ts";
+import { identifyProcess, isProcessAlive } from "./process-identity.ts";
 
 const HEARTBEAT_MS = 10_000;
 /** A call begins only if this much of the lease is left. */

@@ -1,6 +1,6 @@
 /** Shortens the JSON of an error by truncating its fields, so that it stays valid JSON. */
 import type { ModelError } from "../errors.ts";
-import { parseInput } from "../util/parse-input.ts";
+import { parseInput } from "./parse-input.ts";
 
 /** The length that remains of a hint if the error is too long. */
 const LONGEST_HINT = 300;

@@ -5,7 +5,7 @@ import { createArchive } from "../../src/agent/context/archived-form.ts";
 import { ContextWindow } from "../../src/agent/context/context-window.ts";
 import { summaryNote } from "../../src/agent/context/summarize.ts";
 import type { ContextState } from "../../src/agent/state.ts";
-import { estimateTokens } from "../../src/util/estimate-tokens.ts";
+import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 
 const TRIGGER = 3_000;
 const NOTE = TRIGGER * 3 * 0.2;

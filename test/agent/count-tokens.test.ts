@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
 import { createMessageCounter } from "../../src/agent/context/count-tokens.ts";
-import { estimateTokens } from "../../src/util/estimate-tokens.ts";
+import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 
 const said = (content: AgentMessage["content"]): AgentMessage => ({ role: "user", content });
 

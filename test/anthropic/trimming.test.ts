@@ -3,7 +3,7 @@ import type { MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, runAgentLoop, type AgentLoopEvent } from "toolwright";
-import { estimateTokens } from "../../src/util/estimate-tokens.ts";
+import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 import { createTrimmer } from "../../src/adapters/anthropic/trim-history.ts";
 import { problemWith } from "../../src/testing/anthropic/check-request.ts";
 import { call, eventsOf, openRuntime, serve, user } from "./harness.ts";

@@ -17,7 +17,7 @@ import { fingerprintOf } from "../../src/invoke/approvals/contract.ts";
 import { mask } from "../../src/invoke/redact.ts";
 import { pathOf } from "../../src/invoke/scope.ts";
 import { canonicalText } from "../../src/util/canonical.ts";
-import { describeContent } from "../../src/util/content-digest.ts";
+import { describeContent } from "../../src/invoke/content-digest.ts";
 import { decode, encode, HostValue } from "../../src/util/encode.ts";
 import { digest, keyedHash, sha256 } from "../../src/util/hash.ts";
 

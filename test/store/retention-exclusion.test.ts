@@ -6,7 +6,7 @@ import { createRuntime, type Runtime } from "../../src/index.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { registerOwner } from "../../src/store/tables/owners.ts";
 import { all, change } from "../../src/store/statement.ts";
-import { identifyProcess } from "../../src/util/process-identity.ts";
+import { identifyProcess } from "../../src/runtime/process-identity.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { until } from "../semantics/harness.ts";
 import { createCharge } from "../semantics/tools.ts";

@@ -12,7 +12,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
 import { askModel, type ModelRequest } from "./ask-model.ts";
 import { type Container, containerAfter, containerFor } from "./container.ts";
-import { estimateTokens } from "../../util/estimate-tokens.ts";
+import { estimateTokens } from "../../model/estimate-tokens.ts";
 import { History } from "./history.ts";
 import type { ModelResponse } from "./model-response.ts";
 import {

@@ -1,6 +1,6 @@
 /** Validates a complete response: a model or a gateway may send an unexpected shape. */
 import type { Message } from "@anthropic-ai/sdk/resources/messages";
-import { parseInput, usable } from "../../util/parse-input.ts";
+import { parseInput, usable } from "../../tool/parse-input.ts";
 
 export interface ModelResponse {
   readonly message: Message;

@@ -5,7 +5,7 @@
  */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import { cutErrorText } from "../../tool/cut-error-text.ts";
-import { bytesOfTokens, createMessageSizes } from "../../util/estimate-tokens.ts";
+import { bytesOfTokens, createMessageSizes } from "../../model/estimate-tokens.ts";
 
 /** Trims well below the limit, so that the next requests share a prefix, which providers cache. */
 const TARGET_SHARE = 0.75;

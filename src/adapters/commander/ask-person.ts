@@ -7,7 +7,7 @@ import { messageOf } from "../../invoke/error-record.ts";
 import type { ApprovalDecision } from "../../runtime/approvals.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { toTerminalBlock, toTerminalJson, toTerminalName } from "../../terminal/terminal-text.ts";
-import { userName } from "../../util/user-name.ts";
+import { userName } from "../../terminal/user-name.ts";
 
 /** The question is written to stderr, so stdout may be a pipe. */
 export function isTerminal(): boolean {

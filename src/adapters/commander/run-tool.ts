@@ -12,7 +12,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
 import { printedWord, toTerminalJson } from "../../terminal/terminal-text.ts";
 import { stopOnSignals } from "../../terminal/stop-on-signals.ts";
-import { whenDrained } from "../../util/when-drained.ts";
+import { whenDrained } from "../../terminal/when-drained.ts";
 import {
   type Answer,
   type AnswerContext,

@@ -1,6 +1,6 @@
 /** Archived messages: results become a summary and a handle, long arguments a digest. */
 import { sha256 } from "../../util/hash.ts";
-import { parseInput } from "../../util/parse-input.ts";
+import { parseInput } from "../../tool/parse-input.ts";
 import type { AgentMessage, ToolCallMessage } from "../../model/messages.ts";
 import type { Retention, SmartAgentOptions } from "../options.ts";
 

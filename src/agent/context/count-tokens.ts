@@ -1,5 +1,5 @@
 /** Counts the tokens of a message, once for each message. */
-import { createMessageSizes } from "../../util/estimate-tokens.ts";
+import { createMessageSizes } from "../../model/estimate-tokens.ts";
 import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { loadTokenizer } from "./load-tokenizer.ts";
 

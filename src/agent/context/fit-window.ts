@@ -1,5 +1,5 @@
 /** Fits the next request into the window, and emits what it did. */
-import { bytesOfTokens } from "../../util/estimate-tokens.ts";
+import { bytesOfTokens } from "../../model/estimate-tokens.ts";
 import { askModel } from "../ask-model.ts";
 import type { AgentSetup } from "../drive-agent.ts";
 import type { ModelUsage } from "../../model/agent-model.ts";

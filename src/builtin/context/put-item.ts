@@ -3,7 +3,7 @@ import { ToolwrightError } from "../../errors.ts";
 import { commitLevel, type Host } from "../../invoke/host.ts";
 import { type WriteResult, writeItem } from "../../store/context/items.ts";
 import { findWordIndex } from "../../store/context/word-index.ts";
-import { describeContent } from "../../util/content-digest.ts";
+import { describeContent } from "../../invoke/content-digest.ts";
 import { type Address, showAddress } from "./address.ts";
 import { chunkText } from "./chunk-text.ts";
 

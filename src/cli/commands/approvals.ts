@@ -8,7 +8,7 @@ import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
 import type { CommonOptions } from "../screen.ts";
-import { toAge } from "../../util/readable.ts";
+import { toAge } from "../../terminal/readable.ts";
 
 interface ApprovalsOptions extends CommonOptions {
   readonly run?: string;

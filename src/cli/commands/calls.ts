@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import type { CommonOptions } from "../screen.ts";
-import { toDuration, toShortText } from "../../util/readable.ts";
+import { toDuration, toShortText } from "../../terminal/readable.ts";
 
 interface CallsOptions extends CommonOptions {
   readonly task?: string;

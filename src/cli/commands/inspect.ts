@@ -7,7 +7,7 @@ import { shownStatus } from "../../operate/run-status.ts";
 import { answerSteps } from "../../operate/next-step.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
 import { stepLines, toTypedSteps } from "../step-lines.ts";
-import { toAge, toDuration, toShortText } from "../../util/readable.ts";
+import { toAge, toDuration, toShortText } from "../../terminal/readable.ts";
 
 const MOST_REQUESTS = 20;
 

@@ -6,7 +6,7 @@ import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.
 import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
 import { storeExists, withoutPassword } from "../../operate/store-address.ts";
-import { toAge, toDuration } from "../../util/readable.ts";
+import { toAge, toDuration } from "../../terminal/readable.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;

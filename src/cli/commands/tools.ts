@@ -1,7 +1,7 @@
 /** `toolwright tools`: lists the tools of `toolwright.config.ts` with their commands. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { toShortText } from "../../util/readable.ts";
+import { toShortText } from "../../terminal/readable.ts";
 
 export function addToolsCommand(program: Command): void {
   const command = program

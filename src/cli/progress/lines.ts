@@ -4,7 +4,7 @@ import { isCallEvent, type RuntimeEvent } from "../../invoke/events.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
 import type { Screen } from "../screen.ts";
-import { toDuration } from "../../util/readable.ts";
+import { toDuration } from "../../terminal/readable.ts";
 
 import type { Progress, ShownRun } from "./show-progress.ts";
 

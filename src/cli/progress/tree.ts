@@ -3,7 +3,7 @@ import type { EndedTask } from "../../operate/describe-run.ts";
 import { progressText } from "../../invoke/progress-text.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
 import type { Colour, Screen } from "../screen.ts";
-import { toDuration, toShortText } from "../../util/readable.ts";
+import { toDuration, toShortText } from "../../terminal/readable.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { LiveArea } from "../../terminal/live-area.ts";
 import type { Progress, ShownRun } from "./show-progress.ts";

@@ -5,7 +5,7 @@
  */
 import { fromJsonSchema } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { TimedOut, withinTime } from "../../../util/within-time.ts";
+import { TimedOut, withinTime } from "./within-time.ts";
 import type { RemoteTool } from "./mcp-client.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;

@@ -1,5 +1,5 @@
 /** Durations, ages and values as short text for people. */
-import { toShownText } from "./shown-value.ts";
+import { toShownText } from "../util/shown-value.ts";
 
 export function toDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;

@@ -1,5 +1,5 @@
 /** Describes content in the log by its size and digest. The content itself is never logged. */
-import { sha256Hex } from "./hash.ts";
+import { sha256Hex } from "../util/hash.ts";
 
 export function describeContent(content: string): { bytes: number; sha256: string } {
   return { bytes: Buffer.byteLength(content), sha256: sha256Hex(content) };
