@@ -1,5 +1,5 @@
 /** Resources that all invokes of an agent share. Created by the first invoke. */
-import { type Archive, createArchive } from "./context/archived-form.ts";
+import { type Archive, createArchive } from "./context/archive-message.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
 import { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";

@@ -3,7 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { ResultFormat } from "../loop/call-results.ts";
 import type { RequestedCall } from "../loop/run-calls.ts";
 import type { AgentMessage } from "../model/messages.ts";
-import { cutErrorText } from "../tool/cut-error-text.ts";
+import { cutErrorText } from "../tool/shorten-error-text.ts";
 import { outputText, saysError } from "../tool/model-answer.ts";
 import { cutChars } from "./tools/paging.ts";
 

@@ -21,7 +21,7 @@ import {
 import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
 import type { InvokeLocation } from "./invoke-agent.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
-import { ownNames } from "./tools/own-names.ts";
+import { ownNames } from "./tools/tool-names.ts";
 
 const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
 const generating = lazyModule(() => import("./generate.ts"));

@@ -15,7 +15,7 @@ import { type History, toCallMessage } from "./history.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
-import { outputInText } from "./output-in-text.ts";
+import { outputInText } from "./parse-text-output.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
 import type { AgentUsage, ContextState } from "./state.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";

@@ -2,7 +2,7 @@
 import { isCallEvent } from "../invoke/events.ts";
 import { getToolContext } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-here.ts";
+import { scopeHere } from "../invoke/call-in-context.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";

@@ -87,7 +87,7 @@ function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
 
 async function addTools(program: Command, isJson: boolean): Promise<void> {
   const { addProjectTools } = await import("./project-tools.ts");
-  const { keepOutputApart } = await import("../terminal/keep-output-apart.ts");
+  const { keepOutputApart } = await import("../terminal/reserve-stdout.ts");
   const screen = createScreen({ json: isJson });
   reportUncaught(screen);
   const restore = isJson ? keepOutputApart() : () => undefined;

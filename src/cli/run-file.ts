@@ -1,14 +1,14 @@
 /** Runs a workflow from its file, for `up` and `resume`: shows its progress, stops on signals, and prints its result. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { askPerson } from "../adapters/commander/ask-person.ts";
+import { askPerson } from "../adapters/commander/prompt-approver.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
-import { keepOutputApart } from "../terminal/keep-output-apart.ts";
+import { keepOutputApart } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { EXIT } from "./command.ts";

@@ -10,7 +10,7 @@ import { cleanError, copyError, reportedCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
-import { enterFlight } from "./enter-flight.ts";
+import { enterFlight } from "./calls-in-flight.ts";
 import { HostValue } from "../util/encode.ts";
 
 /**

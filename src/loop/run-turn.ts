@@ -5,7 +5,7 @@
  */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-here.ts";
+import { scopeHere } from "../invoke/call-in-context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";

@@ -6,7 +6,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
-import { placeOf } from "./place-of.ts";
+import { placeOf } from "./path-bytes.ts";
 import type { RestorePlan } from "./plan-restore.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { joinNul } from "./run-git.ts";

@@ -7,7 +7,7 @@ import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { ToolwrightError, type ErrorCode } from "../errors.ts";
 import { showPath } from "../sandbox/files/file-error.ts";
 import type { RestorePlan } from "./plan-restore.ts";
-import { placeOf } from "./place-of.ts";
+import { placeOf } from "./path-bytes.ts";
 
 export function checkRestore(top: string, { writes, deletions }: RestorePlan): void {
   const going = new Set(deletions);

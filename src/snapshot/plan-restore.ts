@@ -9,7 +9,7 @@ import type { Repository } from "./find-repository.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { isLeftAlone } from "./protected-names.ts";
 import { joinNul, splitNul } from "./run-git.ts";
-import type { IsUnkept } from "./unkept-files.ts";
+import type { IsUnkept } from "./excluded-files.ts";
 
 /** Paths from the top of the work tree, as the Latin-1 form of their bytes. */
 export interface RestorePlan {

@@ -11,7 +11,7 @@ import type { Repository } from "./find-repository.ts";
 import { acceptIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { gitCommand, joinNul, splitNul } from "./run-git.ts";
-import type { IsUnkept } from "./unkept-files.ts";
+import type { IsUnkept } from "./excluded-files.ts";
 
 export interface StageRequest {
   /** The hash of the index that the last snapshot cached. */

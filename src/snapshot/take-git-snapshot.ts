@@ -10,7 +10,7 @@ import { sha256Hex } from "../util/hash.ts";
 import { snapshotRef } from "./snapshot-ref.ts";
 import { rememberStore } from "./snapshot-store.ts";
 import { stageWorkTree } from "./stage-work-tree.ts";
-import { createIsUnkept } from "./unkept-files.ts";
+import { createIsUnkept } from "./excluded-files.ts";
 import { withRepository } from "./with-repository.ts";
 import { writeCommit } from "./write-commit.ts";
 

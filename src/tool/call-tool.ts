@@ -2,11 +2,11 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
-import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
+import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-in-context.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { reportedCopy } from "../invoke/error-record.ts";
-import { noteAsked } from "./asked-calls.ts";
-import { placeInHistory } from "./message-history.ts";
+import { noteAsked } from "./approval-checks.ts";
+import { placeInHistory } from "./find-call-in-messages.ts";
 import { errorOf } from "./model-answer.ts";
 import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 

@@ -127,4 +127,4 @@ function isEqual(one: unknown, other: unknown): boolean {
 
 /** Loaded by the first call of any tool. */
 const calling = lazyModule(() => import("./call-tool.ts"));
-const checking = lazyModule(() => import("./check-for-sdk.ts"));
+const checking = lazyModule(() => import("./validate-for-ai-sdk.ts"));

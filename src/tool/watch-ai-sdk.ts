@@ -6,12 +6,12 @@
 import { fromObjectInput } from "../definition/object-schema.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { callHere, needsApprovalHere, scopeHere } from "../invoke/call-here.ts";
+import { callHere, needsApprovalHere, scopeHere } from "../invoke/call-in-context.ts";
 import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { wasAsked } from "./asked-calls.ts";
+import { wasAsked } from "./approval-checks.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
-import { placeInHistory } from "./message-history.ts";
+import { placeInHistory } from "./find-call-in-messages.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -16,7 +16,7 @@ import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
 import type { TaskState } from "./task-state.ts";
-import { isJsxOfReact, JSX_HINT } from "./jsx-of-react.ts";
+import { isJsxOfReact, JSX_HINT } from "./react-jsx-error.ts";
 import { workflowError } from "./workflow-error.ts";
 
 const DEFAULT_CONCURRENCY = 4;

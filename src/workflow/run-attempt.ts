@@ -1,6 +1,6 @@
 /** Runs the body of a task once: a value, a function, or an agent, the latter two in a scope for their tool calls. */
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-here.ts";
+import { scopeHere } from "../invoke/call-in-context.ts";
 import { copyError } from "../invoke/error-record.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";

@@ -1,7 +1,7 @@
 /** Properties of every request, for random conversations and window sizes. */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
-import { createArchive } from "../../src/agent/context/archived-form.ts";
+import { createArchive } from "../../src/agent/context/archive-message.ts";
 import { ContextWindow } from "../../src/agent/context/context-window.ts";
 import { summaryNote } from "../../src/agent/context/summarize.ts";
 import type { ContextState } from "../../src/agent/state.ts";

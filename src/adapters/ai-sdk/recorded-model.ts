@@ -4,14 +4,14 @@
  */
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
-import { scopeHere } from "../../invoke/call-here.ts";
+import { scopeHere } from "../../invoke/call-in-context.ts";
 import {
   type RecordedResponses,
   recordedResponsesByRequest,
   recordedResponsesOf,
 } from "../../loop/recorded-responses.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
-import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";

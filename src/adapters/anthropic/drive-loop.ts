@@ -4,7 +4,7 @@
  */
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Approval } from "../../invoke/approval.ts";
-import { warnAboutUnclaimedCalls } from "../../invoke/journal/warning.ts";
+import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import { assertNotAborted, errorResult, type TerminalCall, truncatedCall } from "../../loop/call-results.ts";
 import type { RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";

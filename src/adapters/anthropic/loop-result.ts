@@ -2,7 +2,7 @@
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { messageOf } from "../../invoke/error-record.ts";
 import { storableUnparsedInput, storableOutput } from "../../invoke/storable.ts";
-import { closeAnswers } from "./close-answers.ts";
+import { closeAnswers } from "./drop-incomplete-blocks.ts";
 import type { LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopResult, LoopStop } from "./options.ts";
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
-import { scopeHere } from "../../invoke/call-here.ts";
+import { scopeHere } from "../../invoke/call-in-context.ts";
 import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
 import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../loop/recorded-responses.ts";

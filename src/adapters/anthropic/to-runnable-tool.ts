@@ -4,7 +4,7 @@
  */
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { fromObjectInput } from "../../definition/object-schema.ts";
-import { callHere } from "../../invoke/call-here.ts";
+import { callHere } from "../../invoke/call-in-context.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";

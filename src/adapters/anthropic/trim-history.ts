@@ -4,7 +4,7 @@
  * large, its tool results are truncated.
  */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
-import { cutErrorText } from "../../tool/cut-error-text.ts";
+import { cutErrorText } from "../../tool/shorten-error-text.ts";
 import { bytesOfTokens, createMessageSizes } from "../../model/estimate-tokens.ts";
 
 /** Trims well below the limit, so that the next requests share a prefix, which providers cache. */

@@ -4,9 +4,9 @@ import { readCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
+import { keepOutputApart } from "../../terminal/reserve-stdout.ts";
 import { toTerminalJson, toTerminalText } from "../../terminal/terminal-text.ts";
-import { answerError } from "./answer.ts";
+import { answerError } from "./render-outcome.ts";
 import type { CommandSettings } from "./command-settings.ts";
 
 /** @param refresh the tool that writes the inventory */

@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isWord, toKebab } from "./command-words.ts";
+import { isWord, toKebab } from "./kebab-case.ts";
 
 export interface CommandPlan {
   readonly tool: Tool;

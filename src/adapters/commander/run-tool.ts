@@ -9,7 +9,7 @@ import { findInputError } from "../../invoke/policies/validate.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../terminal/keep-output-apart.ts";
+import { keepOutputApart } from "../../terminal/reserve-stdout.ts";
 import { printedWord, toTerminalJson } from "../../terminal/terminal-text.ts";
 import { stopOnSignals } from "../../terminal/stop-on-signals.ts";
 import { whenDrained } from "../../terminal/when-drained.ts";
@@ -22,8 +22,8 @@ import {
   answerStopped,
   type OpenRequest,
   resumeLines,
-} from "./answer.ts";
-import { askPerson, isTerminal } from "./ask-person.ts";
+} from "./render-outcome.ts";
+import { askPerson, isTerminal } from "./prompt-approver.ts";
 import { collectInput, UsageError } from "./collect-input.ts";
 import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
 import { EXIT_CODES, exitCodeOfSignal } from "./exit-codes.ts";

@@ -7,7 +7,7 @@ import { lazyModule } from "../../util/lazy.ts";
 import { addFieldOption, addOwnOption, addPositional } from "./add-options.ts";
 import { exampleLine, summaryOf } from "./command-help.ts";
 import type { CommandSettings } from "./command-settings.ts";
-import { answerUsage } from "./answer-usage.ts";
+import { answerUsage } from "./usage-errors.ts";
 import { type CommandPlan, wordsOf } from "./plan-commands.ts";
 import { planInput } from "./plan-input.ts";
 

@@ -5,7 +5,7 @@
 import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolRunnableConfig } from "@langchain/core/tools";
 import type { CallOptions } from "../../invoke/call.ts";
-import { placeInHistory } from "../../tool/message-history.ts";
+import { placeInHistory } from "../../tool/find-call-in-messages.ts";
 import { loadGraphs } from "./graph-objects.ts";
 
 /** LangChain's configuration with the fields that LangGraph adds. */

@@ -11,7 +11,7 @@ import { DynamicStructuredTool, type ToolRuntime } from "@langchain/core/tools";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import { checkOptions } from "../../definition/option-table.ts";
 import type { CallOptions } from "../../invoke/call.ts";
-import { callHere } from "../../invoke/call-here.ts";
+import { callHere } from "../../invoke/call-in-context.ts";
 import type { HostLoop } from "../../invoke/host-loop.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { specOf } from "../../tool/create-callable.ts";

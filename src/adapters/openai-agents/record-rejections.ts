@@ -6,7 +6,7 @@
 import type { RunContext } from "@openai/agents";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { denyUnderId } from "../../invoke/approvals/settle-by-message.ts";
-import { callHere, scopeHere } from "../../invoke/call-here.ts";
+import { callHere, scopeHere } from "../../invoke/call-in-context.ts";
 import { waitingCallsOf } from "../../store/tables/approvals.ts";
 import { decode } from "../../util/encode.ts";
 

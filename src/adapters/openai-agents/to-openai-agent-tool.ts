@@ -8,7 +8,7 @@ import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.
 import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
 import type { CallOptions } from "../../invoke/call.ts";
-import { callHere, needsApprovalHere } from "../../invoke/call-here.ts";
+import { callHere, needsApprovalHere } from "../../invoke/call-in-context.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";

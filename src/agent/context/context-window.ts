@@ -6,7 +6,7 @@
 import type { HistoryListener } from "../history.ts";
 import type { AgentMessage } from "../../model/messages.ts";
 import type { ContextState } from "../state.ts";
-import type { Archive } from "./archived-form.ts";
+import type { Archive } from "./archive-message.ts";
 
 /** Well below the trigger, so that the prefix of requests changes rarely: providers cache by prefix. */
 const TARGET_SHARE = 0.6;

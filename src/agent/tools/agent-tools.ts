@@ -11,7 +11,7 @@ import { offerTools } from "../../tool/offer-tools.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { OfferedTool } from "../../model/agent-model.ts";
 import type { SmartAgentOptions } from "../options.ts";
-import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./own-names.ts";
+import { RESPONSE, TODO_LIST, TOOL_RESPONSE } from "./tool-names.ts";
 import { createTodoListSpec, type PlanBook, withPlan } from "./todo-list.ts";
 import { type PageSource, createToolResponseSpec, withSource } from "./tool-response.ts";
 

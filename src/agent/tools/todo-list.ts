@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import type { Plan, PlanStep } from "../../invoke/events.ts";
-import { TODO_LIST } from "./own-names.ts";
+import { TODO_LIST } from "./tool-names.ts";
 
 const STATUSES = ["not-started", "in-progress", "completed", "blocked"] as const;
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { TOOL_RESPONSE } from "./own-names.ts";
+import { TOOL_RESPONSE } from "./tool-names.ts";
 import { cutChars, cutLines, type Page } from "./paging.ts";
 import { type CallSource, findCallText, listCallTexts } from "./call-text.ts";
 

@@ -3,7 +3,7 @@ import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { listNotEmbedded, saveEmbedding } from "../../store/context/embeddings.ts";
-import type { Place } from "../../store/context/place.ts";
+import type { Place } from "../../store/context/location.ts";
 import { cleanLine } from "../../terminal/clean-text.ts";
 import { toStorableText } from "../../util/storable-text.ts";
 

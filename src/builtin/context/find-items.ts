@@ -2,7 +2,7 @@
 import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { countNotEmbedded, listVectors, readHit } from "../../store/context/embeddings.ts";
-import type { Place } from "../../store/context/place.ts";
+import type { Place } from "../../store/context/location.ts";
 import { type Hit, searchWords } from "../../store/context/search.ts";
 import { findWordIndex, hasNewChunks, indexNewChunks } from "../../store/context/word-index.ts";
 import { queryWords } from "../../store/context/words.ts";

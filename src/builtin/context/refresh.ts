@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import type { Host } from "../../invoke/host.ts";
 import { listSourced, type SourcedItem } from "../../store/context/items.ts";
-import type { Place } from "../../store/context/place.ts";
+import type { Place } from "../../store/context/location.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
 import { parseAddress, showAddress, toDrive, toPath } from "./address.ts";
 import { currentHost } from "./current-host.ts";

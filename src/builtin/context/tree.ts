@@ -1,6 +1,6 @@
 /** `context_tree`: lists items down to a depth. Deeper items are skipped without being read. */
 import { z } from "zod";
-import { below } from "../../store/context/place.ts";
+import { below } from "../../store/context/location.ts";
 import { type Drive, listDrives, listItems } from "../../store/context/items.ts";
 import type { Transaction } from "../../store/store.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";

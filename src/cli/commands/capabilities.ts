@@ -20,7 +20,7 @@ export function addCapabilitiesCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CapabilitiesOptions>) => {
         const { showCapabilities } = await import("../show-capabilities.ts");
-        const { keepOutputApart } = await import("../../terminal/keep-output-apart.ts");
+        const { keepOutputApart } = await import("../../terminal/reserve-stdout.ts");
         const restore = screen.isJson ? keepOutputApart() : () => undefined;
         const { text, refreshed } = await showCapabilities(process.cwd(), options.refresh === true).finally(
           restore,

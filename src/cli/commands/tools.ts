@@ -17,7 +17,7 @@ export function addToolsCommand(program: Command): void {
         const { loadConfig } = await import("../load-config.ts");
         const { commandOf, placeTools } = await import("../project-tools.ts");
         const { describeTool, flagsOf } = await import("../describe-tool.ts");
-        const { keepOutputApart } = await import("../../terminal/keep-output-apart.ts");
+        const { keepOutputApart } = await import("../../terminal/reserve-stdout.ts");
         const { fitTable, outputWidth } = await import("../../terminal/fitted-table.ts");
         const restore = screen.isJson ? keepOutputApart() : () => undefined;
         const config = await loadConfig(process.cwd()).finally(restore);

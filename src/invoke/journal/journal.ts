@@ -5,8 +5,8 @@
 import { argumentsHash, type Call, resetCall } from "../call.ts";
 import { Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
-import { recordAnswer } from "./record-answer.ts";
-import { recordEnd } from "./record-end.ts";
+import { recordAnswer } from "./record-without-run.ts";
+import { recordEnd } from "./record-outcome.ts";
 import { decide } from "./decide.ts";
 import { callsWithEditedArguments } from "../../store/tables/approvals.ts";
 import { callsByKey } from "../../store/tables/calls.ts";

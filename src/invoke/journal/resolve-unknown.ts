@@ -17,7 +17,7 @@ import { requestReplayApproval, openReplayRequest, runOnResolution } from "./rep
 import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
-import { findUnderKey, resultUnderKey } from "./under-business-key.ts";
+import { findUnderKey, resultUnderKey } from "./same-business-key.ts";
 import { assertSettled, hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 /** `undefined`: run it again, with the same key. */

@@ -9,7 +9,7 @@ import { markUnknown } from "../../store/tables/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";
-import { whenExecuted } from "../executing.ts";
+import { whenExecuted } from "../unsettled-tries.ts";
 import { Contended } from "../policy.ts";
 
 const FIRST_PAUSE_MS = 10;

@@ -15,7 +15,7 @@ import type { Wait } from "../wait-graph.ts";
 import { messageOf } from "../error-record.ts";
 import type { Leader } from "../host.ts";
 import type { Result } from "../outcome.ts";
-import { storedOutput } from "../journal/record-end.ts";
+import { storedOutput } from "../journal/record-outcome.ts";
 import { aborted, type Policy, refuse, type Next } from "../policy.ts";
 
 export const cache: Policy = (call, next) =>

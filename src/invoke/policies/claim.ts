@@ -14,7 +14,7 @@ import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse, type Next } from "../policy.ts";
 import { resolveUnknown } from "../journal/resolve-unknown.ts";
-import { hadEffect, resultUnderKey } from "../journal/under-business-key.ts";
+import { hadEffect, resultUnderKey } from "../journal/same-business-key.ts";
 import { waitForOwner } from "../journal/wait-for-owner.ts";
 import { effectOf } from "../journal/effect.ts";
 

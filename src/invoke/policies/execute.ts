@@ -7,7 +7,7 @@ import { type Call, emit } from "../call.ts";
 import { messageOf, toToolwrightError, withoutInnerEffect } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy } from "../policy.ts";
-import { assertStillOwned, LostOwnership } from "../journal/still-owned.ts";
+import { assertStillOwned, LostOwnership } from "../journal/check-ownership.ts";
 import { storableOutput } from "../storable.ts";
 import { badOutput } from "./validate.ts";
 import { takesSnapshots, withToolContext } from "../tool-context.ts";

@@ -10,7 +10,7 @@ import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy, type Next } from "../policy.ts";
-import { noteExecuting } from "../executing.ts";
+import { noteExecuting } from "../unsettled-tries.ts";
 import { Try } from "../try.ts";
 import { encode } from "../../util/encode.ts";
 

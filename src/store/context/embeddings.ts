@@ -3,7 +3,7 @@ import { readInteger, readText } from "../tables/columns.ts";
 import { columns, integer, type RowOf, text } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./place.ts";
+import { inPlace, type Place, placeParameters } from "./location.ts";
 import { BODY, type Hit, toHit } from "./search.ts";
 
 export interface ChunkBody {

@@ -3,7 +3,7 @@ import { readInteger } from "../tables/columns.ts";
 import { columns, flag, integer, type RowOf, text, textOrNull } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./place.ts";
+import { inPlace, type Place, placeParameters } from "./location.ts";
 import { forgetChunks, indexNewChunks, toWordColumn, type WordIndex } from "./word-index.ts";
 
 const CONTENT = columns({

@@ -2,7 +2,7 @@
 import { readInteger, readText } from "../tables/columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./place.ts";
+import { inPlace, type Place, placeParameters } from "./location.ts";
 import { hitsSql, toMatch, type WordIndex } from "./word-index.ts";
 import type { QueryWord } from "./words.ts";
 

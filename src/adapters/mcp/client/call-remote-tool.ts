@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
-import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
+import { bytesOf, MAX_ANSWER_BYTES } from "./response-size.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 import {
   type CallResult,

@@ -4,7 +4,7 @@
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { isUnsafeForTerminal } from "../../../terminal/terminal-text.ts";
-import { bytesOf, MAX_ANSWER_BYTES } from "./answer-size.ts";
+import { bytesOf, MAX_ANSWER_BYTES } from "./response-size.ts";
 import { isDisconnected, type McpClient, type RemoteTool, remoteTool, toolPage } from "./mcp-client.ts";
 
 const LIST_TIMEOUT_MS = 30_000;

@@ -19,7 +19,7 @@ import type { Runtime } from "../../../runtime/runtime.ts";
 import type { ToolSource } from "../../../tool/from-tool.ts";
 import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { answerCall, type CallDesk, type ToolRequest } from "./answer-call.ts";
+import { answerCall, type CallDesk, type ToolRequest } from "./handle-call.ts";
 import { describeTool, promisedBy, unservable } from "./describe-tool.ts";
 import { readRequestState } from "./request-state.ts";
 import { SharedRequests } from "./shared-requests.ts";

@@ -6,7 +6,7 @@
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { textOfCall } from "../../../invoke/call.ts";
-import { scopeHere } from "../../../invoke/call-here.ts";
+import { scopeHere } from "../../../invoke/call-in-context.ts";
 import { invoke } from "../../../invoke/invoke.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { hostOf } from "../../../runtime/create-runtime.ts";

@@ -5,7 +5,7 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { withMethods } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
-import { keepStdout } from "./keep-stdout.ts";
+import { keepStdout } from "./protocol-stream.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
   /** The stream for the protocol. Default: stdout, which other writers can no longer use then. */

@@ -3,7 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { toShownValue } from "../../../util/shown-value.ts";
-import { contentOf, type OutputContent } from "./content-of.ts";
+import { contentOf, type OutputContent } from "./output-content.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;

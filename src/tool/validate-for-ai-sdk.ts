@@ -7,7 +7,7 @@ import { type JsonSchema, toInputJsonSchema, toOutputJsonSchema } from "../defin
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { problemsWith } from "../invoke/approvals/contract.ts";
-import { callHere } from "../invoke/call-here.ts";
+import { callHere } from "../invoke/call-in-context.ts";
 import { errorOf } from "./model-answer.ts";
 
 export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {

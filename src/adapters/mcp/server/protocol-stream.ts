@@ -1,6 +1,6 @@
 /** Reserves stdout for the protocol: output of tools, configs and libraries goes to stderr. */
 import { Writable } from "node:stream";
-import { keepOutputApart } from "../../../terminal/keep-output-apart.ts";
+import { keepOutputApart } from "../../../terminal/reserve-stdout.ts";
 
 export interface KeptStdout extends Disposable {
   /** The stream for the protocol. */
