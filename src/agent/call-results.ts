@@ -3,7 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { ResultFormat } from "../loop/call-results.ts";
 import type { RequestedCall } from "../loop/run-calls.ts";
 import type { AgentMessage } from "../model/messages.ts";
-import { cutErrorText } from "../tool/shorten-error-text.ts";
+import { shortenErrorText } from "../tool/shorten-error-text.ts";
 import { outputText, saysError } from "../tool/model-answer.ts";
 import { cutChars } from "./tools/paging.ts";
 
@@ -57,7 +57,7 @@ function shownText(
   if (saysError(value)) {
     const mark = (shown: number, total: number): string =>
       `[cut: ${shown} of ${total} characters are shown${handle(null)}]`;
-    const content = cutErrorText(whole, maxChars, mark);
+    const content = shortenErrorText(whole, maxChars, mark);
     if (content !== undefined) return { content, format: "json" };
   }
   const { content: head, nextOffset } = cutChars(whole, 0, maxChars);

@@ -15,7 +15,7 @@ import { type History, toCallMessage } from "./history.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "../model/agent-model.ts";
 import type { AgentStop, SmartAgentOptions } from "./options.ts";
-import { outputInText } from "./parse-text-output.ts";
+import { parseTextOutput } from "./parse-text-output.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
 import type { AgentUsage, ContextState } from "./state.ts";
 import type { AgentTools } from "./tools/agent-tools.ts";
@@ -106,7 +106,7 @@ export async function driveAgent(setup: AgentSetup): Promise<AgentEnd> {
     if (tools.responseSpec === undefined) {
       return end(answer.finish === "cut" ? "cut" : withdrawn === undefined ? "answer" : "budget");
     }
-    const found = await outputInText(tools.responseSpec, answer.text);
+    const found = await parseTextOutput(tools.responseSpec, answer.text);
     if ("value" in found) return end("output", { output: found });
     misses += 1;
     if (misses > MAX_CORRECTIONS) return end("no-output", { outputError: found.problem });

@@ -2,7 +2,7 @@
 import { isCallEvent } from "../invoke/events.ts";
 import { getToolContext } from "../definition/context.ts";
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-in-context.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";
@@ -38,7 +38,7 @@ export async function invokeAgent(
   location: InvokeLocation,
 ): Promise<InvokeResult> {
   checkInput(input, agent.memory);
-  const here = scopeHere();
+  const here = currentScope();
   // An explicit `runId`, or another runtime, opts out of the enclosing run.
   const isShared = location === "in-tool" || given === undefined || given.host === here?.host;
   const isInside = input.runId === undefined && isShared;

@@ -9,7 +9,7 @@ import { messageOf } from "../invoke/error-record.ts";
 import { decode, encode } from "../util/encode.ts";
 import { parseInput } from "../tool/parse-input.ts";
 
-export async function outputInText(
+export async function parseTextOutput(
   { schema, inputJsonSchema }: ToolSpec,
   text: string,
 ): Promise<{ value: unknown } | { problem: string }> {

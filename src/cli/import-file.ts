@@ -3,7 +3,7 @@ import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../invoke/error-record.ts";
 import { addCodePath } from "../sandbox/files/code-folders.ts";
-import { isJsxOfReact, JSX_HINT } from "../workflow/react-jsx-error.ts";
+import { isReactJsxError, REACT_JSX_HINT } from "../workflow/react-jsx-error.ts";
 import { CliError } from "./cli-error.ts";
 import { ENTRY } from "../load/hooks.ts";
 
@@ -41,11 +41,11 @@ function uncompiled([, at = "", line = "", column = "", words = ""]: readonly st
 }
 
 function thrown(file: string, error: unknown, message: string): CliError {
-  if (isJsxOfReact(error))
+  if (isReactJsxError(error))
     return new CliError(
       "CLI_FILE_THREW",
       `${shown(file)} could not be loaded: ${firstLine(message)}`,
-      JSX_HINT,
+      REACT_JSX_HINT,
     );
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {

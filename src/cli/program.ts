@@ -87,10 +87,10 @@ function refuseMisspelt(word: string, meant: string, isJson: boolean): void {
 
 async function addTools(program: Command, isJson: boolean): Promise<void> {
   const { addProjectTools } = await import("./project-tools.ts");
-  const { keepOutputApart } = await import("../terminal/reserve-stdout.ts");
+  const { reserveStdout } = await import("../terminal/reserve-stdout.ts");
   const screen = createScreen({ json: isJson });
   reportUncaught(screen);
-  const restore = isJson ? keepOutputApart() : () => undefined;
+  const restore = isJson ? reserveStdout() : () => undefined;
   try {
     await addProjectTools(program);
   } catch (error) {

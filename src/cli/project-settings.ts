@@ -7,7 +7,7 @@ import type { Screen } from "./screen.ts";
 export async function loadSettingsFor(screen: Screen): Promise<ConfigSettings | undefined> {
   if (findConfig(process.cwd()) === undefined) return undefined;
   const { loadSettings } = await import("./load-config.ts");
-  const { keepOutputApart } = await import("../terminal/reserve-stdout.ts");
-  const restore = screen.isJson ? keepOutputApart() : () => undefined;
+  const { reserveStdout } = await import("../terminal/reserve-stdout.ts");
+  const restore = screen.isJson ? reserveStdout() : () => undefined;
   return loadSettings(process.cwd()).finally(restore);
 }

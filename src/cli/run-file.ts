@@ -1,14 +1,14 @@
 /** Runs a workflow from its file, for `up` and `resume`: shows its progress, stops on signals, and prints its result. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { askPerson } from "../adapters/commander/prompt-approver.ts";
+import { promptApprover } from "../adapters/commander/prompt-approver.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
-import { keepOutputApart } from "../terminal/reserve-stdout.ts";
+import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError, ownedElsewhere } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
@@ -50,7 +50,7 @@ export interface RunFileOptions {
 
 export async function runFile(screen: Screen, options: RunFileOptions): Promise<number> {
   // With --json, stdout holds the result only.
-  const restore = screen.isJson ? keepOutputApart() : () => undefined;
+  const restore = screen.isJson ? reserveStdout() : () => undefined;
   try {
     const workflow = await loadWorkflow(options.file);
     noteOtherStore(screen, workflow, options.store);
@@ -108,7 +108,7 @@ async function ask(runtime: Runtime, runId: string): Promise<boolean> {
     onOverdue: () => undefined,
     exitCode: () => EXIT.waiting,
   });
-  return await askPerson(runtime, await runtime.approvals({ status: "pending", runId }), stop.signal);
+  return await promptApprover(runtime, await runtime.approvals({ status: "pending", runId }), stop.signal);
 }
 
 /** A store in memory ends with this command, so no other command can decide or resume anything in it. */

@@ -1,7 +1,7 @@
 /** Serves the tools of a folder's config to MCP clients, until the client disconnects or a signal arrives. */
 import { toTerminalJson, toTerminalLine } from "../terminal/terminal-text.ts";
 import { resolve } from "node:path";
-import { keepStdout } from "../adapters/mcp/server/protocol-stream.ts";
+import { reserveStdoutForProtocol } from "../adapters/mcp/server/protocol-stream.ts";
 import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
 import { serveMcpStdio } from "../adapters/mcp/server/serve-stdio.ts";
 import type { McpServerOptions } from "../adapters/mcp/server/create-server.ts";
@@ -26,7 +26,7 @@ export interface ServeMcpOptions {
 
 export async function serveMcp(folder: string, options: ServeMcpOptions, screen: Screen): Promise<number> {
   // Before any user code is loaded: stdout carries the protocol and nothing else.
-  using kept = keepStdout();
+  using kept = reserveStdoutForProtocol();
   surviveUnhandledErrors();
   const config = await readConfig(folder);
   await using runtime = createRuntime({

@@ -17,32 +17,32 @@ import type { Scope } from "./scope.ts";
 
 /** The entry to the pipeline of a copy of the package. Only the copy that opened a run drives it. */
 interface PipelineEntry {
-  readonly scopeHere: typeof scopeHere;
-  readonly callHere: typeof callHere;
-  readonly needsApprovalHere: typeof needsApprovalHere;
+  readonly currentScope: typeof currentScope;
+  readonly callInContext: typeof callInContext;
+  readonly needsApprovalInContext: typeof needsApprovalInContext;
 }
 
-OWN_COPY.entry = { scopeHere, callHere, needsApprovalHere } satisfies PipelineEntry;
+OWN_COPY.entry = { currentScope, callInContext, needsApprovalInContext } satisfies PipelineEntry;
 
 function otherEntry(): PipelineEntry | undefined {
   return otherCopyAround()?.entry as PipelineEntry | undefined;
 }
 
 /** The scope of a call that is made here: inside a call its inner scope, else the scope of the run. */
-export function scopeHere(): Scope | undefined {
+export function currentScope(): Scope | undefined {
   const other = otherEntry();
-  if (other !== undefined) return other.scopeHere();
+  if (other !== undefined) return other.currentScope();
   const ambient = currentAmbient();
   if (ambient === undefined || ambient.scope.isDetached) return undefined;
   return ambient.attempt === undefined ? ambient.scope : innerScopeOf(ambient.attempt);
 }
 
 /** @throws TOOL_PACKAGE_CONFLICT inside a run of another version, which could not log the call */
-export async function callHere(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
+export async function callInContext(spec: ToolSpec, args: unknown, options: CallOptions): Promise<Outcome> {
   assertNoForeignRun();
   const other = otherEntry();
-  if (other !== undefined) return other.callHere(spec, args, options);
-  const scope = scopeHere()?.turn(options.history?.turn ?? 1);
+  if (other !== undefined) return other.callInContext(spec, args, options);
+  const scope = currentScope()?.turn(options.history?.turn ?? 1);
   if (scope === undefined) {
     const context = getToolContext();
     const seq = context === undefined ? 1 : nextToolSeq(context);
@@ -86,15 +86,15 @@ async function runBase(spec: ToolSpec, args: unknown): Promise<unknown> {
   return last;
 }
 
-export async function needsApprovalHere(
+export async function needsApprovalInContext(
   spec: ToolSpec,
   args: unknown,
   options: CallOptions,
 ): Promise<boolean> {
   assertNoForeignRun();
   const other = otherEntry();
-  if (other !== undefined) return other.needsApprovalHere(spec, args, options);
-  const scope = scopeHere()?.turn(options.history?.turn ?? 1);
+  if (other !== undefined) return other.needsApprovalInContext(spec, args, options);
+  const scope = currentScope()?.turn(options.history?.turn ?? 1);
   // Outside any run the call itself refuses with TOOL_APPROVAL_REQUIRED.
   return scope === undefined ? false : checkWhetherPending(scope, spec, args, options);
 }

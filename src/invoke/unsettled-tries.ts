@@ -8,7 +8,7 @@ import { sharedByCopies } from "../definition/package-copy.ts";
 const executing = sharedByCopies("executing", () => new Map<string, Set<Promise<void>>>());
 
 /** @param settled must not reject */
-export function noteExecuting(store: Store, key: string, settled: Promise<void>): void {
+export function noteUnsettledTry(store: Store, key: string, settled: Promise<void>): void {
   const name = nameOf(store, key);
   const tries = executing.get(name) ?? new Set();
   executing.set(name, tries.add(settled));
@@ -19,7 +19,7 @@ export function noteExecuting(store: Store, key: string, settled: Promise<void>)
 }
 
 /** Resolves when no try of the call runs in this process, in any attempt. `undefined` if none runs. */
-export function whenExecuted(store: Store, key: string): Promise<void> | undefined {
+export function whenTriesSettled(store: Store, key: string): Promise<void> | undefined {
   const tries = executing.get(nameOf(store, key));
   return tries === undefined ? undefined : Promise.all(tries).then(() => undefined);
 }

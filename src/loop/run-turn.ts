@@ -5,7 +5,7 @@
  */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-in-context.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
@@ -71,7 +71,7 @@ export async function runTurn<T>(
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
   const runInScope = async (): Promise<T> => {
-    const scope = scopeHere() as Scope;
+    const scope = currentScope() as Scope;
     const row = await startTurn(host, scope, chosen.turn, options);
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({

@@ -22,8 +22,8 @@ export function withoutInputs(
     if (NOT_KEPT.has(type)) return [];
     const field = INPUT_FIELDS[String(type)];
     if (field === undefined) return [block];
-    const place = left.findIndex(([given]) => given === block["id"]);
-    const [found] = place < 0 ? [] : left.splice(place, 1);
+    const index = left.findIndex(([given]) => given === block["id"]);
+    const [found] = index < 0 ? [] : left.splice(index, 1);
     const { [field]: _input, ...rest } = block;
     return found === undefined ? [] : [{ ...rest, id: found[1] }];
   });

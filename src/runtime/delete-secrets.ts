@@ -9,7 +9,7 @@ import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 
 /** Only if the task called a tool that redacts: otherwise a repeated run still finds the responses. */
-export async function forgetSecretsOfTask(scope: Scope): Promise<void> {
+export async function deleteSecretsOfTask(scope: Scope): Promise<void> {
   if (!scope.holdsSecrets || scope.waiting.size > 0) return;
   const { identity } = scope;
   const { runId, nodeId, path } = identity;
@@ -21,7 +21,7 @@ export async function forgetSecretsOfTask(scope: Scope): Promise<void> {
 }
 
 /** The same for a bare call of a tool that redacts its input. */
-export async function forgetSecretsOfCall(scope: Scope, outcome: Outcome): Promise<void> {
+export async function deleteSecretsOfCall(scope: Scope, outcome: Outcome): Promise<void> {
   const { key } = outcome;
   if (outcome.status === "pending" || key === null) return;
   await write(scope, `secrets of ${key}`, function* () {

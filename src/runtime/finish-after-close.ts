@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Never rejects. @param address of the closed store; `undefined` if the caller keeps the store open */
-export async function endLater(
+export async function finishAfterClose(
   host: Pick<Host, "store" | "cutOff" | "failedWrites">,
   ownership: Ownership,
   address: StoreOption | undefined,

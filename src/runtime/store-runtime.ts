@@ -7,7 +7,7 @@ import { WaitGraph } from "../invoke/wait-graph.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
-import { scopeHere } from "../invoke/call-in-context.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
@@ -24,11 +24,11 @@ import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
-import { endLater } from "./finish-after-close.ts";
+import { finishAfterClose } from "./finish-after-close.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
-import { forgetSecretsOfCall, forgetSecretsOfTask } from "./delete-secrets.ts";
+import { deleteSecretsOfCall, deleteSecretsOfTask } from "./delete-secrets.ts";
 import { readFullOutput } from "./full-output.ts";
 import {
   APPROVALS_FILTER,
@@ -120,7 +120,7 @@ export class StoreRuntime {
     try {
       const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
       isWaiting = outcome.status === "pending";
-      if (!scope.isOwned && spec.digestInput !== undefined) await forgetSecretsOfCall(scope, outcome);
+      if (!scope.isOwned && spec.digestInput !== undefined) await deleteSecretsOfCall(scope, outcome);
       return outcome as Outcome<never>;
     } finally {
       close(isWaiting);
@@ -142,7 +142,7 @@ export class StoreRuntime {
     if (turn !== undefined) return this.#runIn(turn.budgetId, () => opened, work, opened.scope.ready);
     const workThenForget = async (): Promise<T> => {
       const result = await work();
-      await forgetSecretsOfTask(opened.scope);
+      await deleteSecretsOfTask(opened.scope);
       return result;
     };
     return this.#runIn(task.runId, () => opened, workThenForget, opened.scope.ready);
@@ -257,7 +257,8 @@ export class StoreRuntime {
     // Everything else is stored. If this delete fails, the lease expires.
     if (isOver) await this.#ownership.end().catch(() => undefined);
     if (this.#ownsStore) await this.#store.close();
-    if (!isOver) void endLater(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
+    if (!isOver)
+      void finishAfterClose(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
   }
 
   /** The scope of the current call or run of this runtime, else a bare scope. */
@@ -269,7 +270,7 @@ export class StoreRuntime {
       (options.nodeId === undefined || options.nodeId === here.identity.nodeId) &&
       (options.iteration === undefined || options.iteration === here.identity.iteration) &&
       (options.attempt === undefined || options.attempt === here.attempt);
-    const scope = isHere ? scopeHere() : undefined;
+    const scope = isHere ? currentScope() : undefined;
     return scope === undefined ? this.#bareScopes.open(options, call) : { scope, close: () => undefined };
   }
 }

@@ -6,7 +6,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
-import { placeOf } from "./path-bytes.ts";
+import { toPathBytes } from "./path-bytes.ts";
 import type { RestorePlan } from "./plan-restore.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { joinNul } from "./run-git.ts";
@@ -62,7 +62,7 @@ function readersOf(
 
 function fileAt(top: string, path: string): Stats | undefined {
   try {
-    const stats = lstatSync(placeOf(top, path), { throwIfNoEntry: false });
+    const stats = lstatSync(toPathBytes(top, path), { throwIfNoEntry: false });
     return stats?.isFile() === true ? stats : undefined;
   } catch {
     return undefined; // A parent is not a folder.

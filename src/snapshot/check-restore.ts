@@ -7,7 +7,7 @@ import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { ToolwrightError, type ErrorCode } from "../errors.ts";
 import { showPath } from "../sandbox/files/file-error.ts";
 import type { RestorePlan } from "./plan-restore.ts";
-import { placeOf } from "./path-bytes.ts";
+import { toPathBytes } from "./path-bytes.ts";
 
 export function checkRestore(top: string, { writes, deletions }: RestorePlan): void {
   const going = new Set(deletions);
@@ -34,7 +34,7 @@ export function checkRestore(top: string, { writes, deletions }: RestorePlan): v
 
 /** Whether everything below a folder will be deleted anyway. */
 function isGoing(top: string, folder: string, going: ReadonlySet<string>): boolean {
-  return readdirSync(placeOf(top, folder), { withFileTypes: true, encoding: "buffer" }).every((entry) => {
+  return readdirSync(toPathBytes(top, folder), { withFileTypes: true, encoding: "buffer" }).every((entry) => {
     const path = `${folder}/${entry.name.toString("latin1")}`;
     return entry.isDirectory() ? isGoing(top, path, going) : going.has(path);
   });
@@ -46,7 +46,7 @@ function* foldersAbove(path: string): Generator<string> {
 
 function statsOf(top: string, path: string): Stats | undefined {
   try {
-    return lstatSync(placeOf(top, path), { throwIfNoEntry: false });
+    return lstatSync(toPathBytes(top, path), { throwIfNoEntry: false });
   } catch {
     return undefined; // Below a file that will be deleted or was already refused.
   }

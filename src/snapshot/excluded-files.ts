@@ -8,10 +8,10 @@ import { toRealPaths } from "../sandbox/process/real-paths.ts";
 import type { Repository } from "./find-repository.ts";
 
 /** Takes a path from the top of the work tree, as the Latin-1 form of its bytes. */
-export type IsUnkept = (path: string) => boolean;
+export type IsExcluded = (path: string) => boolean;
 
 /** @param storeFiles The files of this runtime's store. */
-export function createIsUnkept({ top, root }: Repository, storeFiles: readonly string[]): IsUnkept {
+export function createIsExcluded({ top, root }: Repository, storeFiles: readonly string[]): IsExcluded {
   const named = new Set(
     toRealPaths(storeFiles, [root, root]).flatMap((path) =>
       ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix),

@@ -33,14 +33,14 @@ export function findRepository(rootDir: string): Repository | undefined {
 }
 
 /** Paths outside the root that git has to see. An agent cannot write them. */
-export function placesOutside({ root, top, commonDir }: Repository): string[] {
-  const places = isInside(commonDir, root) ? [] : [commonDir];
+export function pathsOutside({ root, top, commonDir }: Repository): string[] {
+  const paths = isInside(commonDir, root) ? [] : [commonDir];
   for (let folder = root; folder !== top;) {
     folder = dirname(folder);
     const rules = join(folder, ".gitignore");
-    if (lstatSync(rules, { throwIfNoEntry: false })?.isFile() === true) places.push(rules);
+    if (lstatSync(rules, { throwIfNoEntry: false })?.isFile() === true) paths.push(rules);
   }
-  return places;
+  return paths;
 }
 
 export function noRepository(rootDir: string): ToolwrightError {

@@ -5,11 +5,12 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { ToolwrightError } from "../errors.ts";
+import { refuseProtected } from "../sandbox/files/protected-paths.ts";
 import type { Repository } from "./find-repository.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { isLeftAlone } from "./protected-names.ts";
 import { joinNul, splitNul } from "./run-git.ts";
-import type { IsUnkept } from "./excluded-files.ts";
+import type { IsExcluded } from "./excluded-files.ts";
 
 /** Paths from the top of the work tree, as the Latin-1 form of their bytes. */
 export interface RestorePlan {
@@ -25,13 +26,13 @@ export interface RestoreRequest {
   readonly objects: string;
   /** Receives the snapshot's entries. */
   readonly index: string;
-  readonly isUnkept: IsUnkept;
+  readonly isExcluded: IsExcluded;
 }
 
 export async function planRestore(
   repository: Repository,
   own: PrivateGitDir,
-  { snapshot, objects, index, isUnkept }: RestoreRequest,
+  { snapshot, objects, index, isExcluded }: RestoreRequest,
 ): Promise<RestorePlan> {
   const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
   await own.reading.git(["read-tree", snapshot], { env: { ...env, GIT_INDEX_FILE: index } });
@@ -41,7 +42,7 @@ export async function planRestore(
   ]);
   const changed = [...then].flatMap(([path, entry]) => (now.get(path) === entry ? [] : [path]));
   const gone = [...now.keys()].filter((path) => !then.has(path));
-  const leftAlone = [...changed, ...gone].filter((path) => isUnkept(path) || isLeftAlone(repository, path));
+  const leftAlone = [...changed, ...gone].filter((path) => isExcluded(path) || isLeftAlone(repository, path));
   const closed = new Set(leftAlone);
   const isRepository = (path: string): boolean =>
     [then.get(path), now.get(path)].some((entry) => entry?.startsWith(GITLINK) === true);
@@ -97,4 +98,16 @@ async function ignoredAtSnapshot(
     accept: [0, 1],
   });
   return new Set(splitNul(output).map((path) => path.slice(2)));
+}
+
+/** Whether a restore leaves a path alone. The rule is the same as for the tools that write files. */
+function isLeftAlone({ top }: Repository, path: string): boolean {
+  const realPath = `${top}/${Buffer.from(path, "latin1").toString("utf8")}`;
+  try {
+    refuseProtected({ realRoot: top, realPath, directory: undefined, folders: [] });
+    return false;
+  } catch (error) {
+    if (ToolwrightError.is(error) && error.code === "TOOL_PATH_PROTECTED") return true;
+    throw error;
+  }
 }

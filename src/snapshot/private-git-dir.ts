@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { isInside } from "../sandbox/isolation/is-inside.ts";
 import type { IsolationMode } from "../sandbox/isolation/tier.ts";
-import { placesOutside, type Repository } from "./find-repository.ts";
+import { pathsOutside, type Repository } from "./find-repository.ts";
 import { readRepository, type RepositoryFacts } from "./read-repository.ts";
-import { createGit, createShell, type Git, type GitPlace, type Shell } from "./run-git.ts";
+import { createGit, createShell, type Git, type GitSetup, type Shell } from "./run-git.ts";
 import { readUserIgnores } from "./user-ignores.ts";
 
 export interface PrivateGitDir extends Disposable {
@@ -25,16 +25,16 @@ export interface PrivateGitDir extends Disposable {
   /** The commit of HEAD, or `undefined` before the first one. */
   readonly head: string | undefined;
   /** The root is read-only: git reads the work tree and writes only to this folder. */
-  readonly reading: Workplace;
+  readonly reading: GitAccess;
   /** The git folder of the repository is writable, and this folder is read-only. */
-  readonly storing: Workplace;
+  readonly storing: GitAccess;
   /** The root is writable, and this folder is read-only. */
-  readonly restoring: Workplace;
+  readonly restoring: GitAccess;
 }
 
 /** Functions that run in one kind of sandbox. */
-export interface Workplace {
-  readonly place: GitPlace;
+export interface GitAccess {
+  readonly setup: GitSetup;
   readonly git: Git;
   readonly shell: Shell;
 }
@@ -71,7 +71,7 @@ async function open(
   const [own, inputs, objects, index] = ["git", "inputs", "objects", "index"].map(inside) as Four;
   for (const path of [inputs, objects, own]) mkdirSync(path);
   const common = { program, inputs, isolation, signal, cwd: gitDir, env: { GIT_DIR: gitDir } };
-  const shown = [root, ...placesOutside(repository)];
+  const shown = [root, ...pathsOutside(repository)];
   const facts = await readRepository({ ...common, writable: folder, shown }, repository, { own, index });
   // A linked work tree of a bare repository is still a work tree.
   if (facts.isBare && commonDir === gitDir) return undefined;
@@ -95,7 +95,7 @@ async function open(
     index,
     objects,
     head: facts.head,
-    reading: workplace({
+    reading: createAccess({
       ...common,
       settings,
       writable: folder,
@@ -103,7 +103,7 @@ async function open(
       cwd: top,
       env: { ...env, ...borrowing },
     }),
-    storing: workplace({
+    storing: createAccess({
       ...common,
       settings,
       writable: isInside(commonDir, root) ? root : commonDir,
@@ -113,7 +113,7 @@ async function open(
       // Stopping in the middle would leave locks behind.
       signal: undefined,
     }),
-    restoring: workplace({
+    restoring: createAccess({
       ...common,
       settings,
       writable: root,
@@ -126,8 +126,8 @@ async function open(
 
 type Four = [string, string, string, string];
 
-function workplace(place: GitPlace): Workplace {
-  return { place, git: createGit(place), shell: createShell(place) };
+function createAccess(setup: GitSetup): GitAccess {
+  return { setup, git: createGit(setup), shell: createShell(setup) };
 }
 
 function fillGitDir(folder: string, { objectFormat, refStorage }: RepositoryFacts): void {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { quoted } from "../terminal/terminal-text.ts";
 import type { Repository } from "./find-repository.ts";
 import { copyKeptIndex } from "./index-cache.ts";
-import { createShell, gitCommand, type GitPlace, splitNul } from "./run-git.ts";
+import { createShell, gitCommand, type GitSetup, splitNul } from "./run-git.ts";
 
 export interface RepositoryFacts {
   readonly isBare: boolean;
@@ -22,22 +22,22 @@ export interface RepositoryFacts {
 
 /**
  * Also copies files for later: the repository's ignore file into the git folder `own`, and the cached index.
- * @param place With the repository's own git folder.
+ * @param setup With the repository's own git folder.
  */
 export async function readRepository(
-  place: GitPlace,
+  setup: GitSetup,
   { commonDir, gitDir }: Repository,
   { own, index }: { readonly own: string; readonly index: string },
 ): Promise<RepositoryFacts> {
   mkdirSync(join(own, "info"));
   const [settings, head] = ["settings", "head"].map((name) => join(own, name)) as [string, string];
   const excludes = quoted(join(commonDir, "info", "exclude"));
-  await createShell(place)(
+  await createShell(setup)(
     "git",
     [
-      `${gitCommand(place, ["config", "--includes", "--null", "--get-regexp", PATTERN])} >${quoted(settings)}`,
+      `${gitCommand(setup, ["config", "--includes", "--null", "--get-regexp", PATTERN])} >${quoted(settings)}`,
       "[ $? -le 1 ] || exit 128",
-      `${gitCommand(place, ["rev-parse", "--verify", "--quiet", "HEAD"])} >${quoted(head)}`,
+      `${gitCommand(setup, ["rev-parse", "--verify", "--quiet", "HEAD"])} >${quoted(head)}`,
       "[ $? -le 1 ] || exit 128",
       `if [ -f ${excludes} ]; then cat ${excludes} >${quoted(join(own, "info", "exclude"))}; fi`,
       copyKeptIndex(gitDir, index),

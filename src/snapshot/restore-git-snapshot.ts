@@ -13,13 +13,13 @@ import { checkOptions } from "../definition/option-table.ts";
 import { RESTORE_SNAPSHOT } from "./check-options.ts";
 import { checkRestore } from "./check-restore.ts";
 import { noRepository, type Repository } from "./find-repository.ts";
-import { placeOf } from "./path-bytes.ts";
+import { toPathBytes } from "./path-bytes.ts";
 import { planRestore } from "./plan-restore.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { runRefs, snapshotRef } from "./snapshot-ref.ts";
 import { withSnapshotStore } from "./snapshot-store.ts";
 import { stageWorkTree } from "./stage-work-tree.ts";
-import { createIsUnkept } from "./excluded-files.ts";
+import { createIsExcluded } from "./excluded-files.ts";
 import { verifySnapshot } from "./verify-snapshot.ts";
 import { withRepository } from "./with-repository.ts";
 import { writeCommit } from "./write-commit.ts";
@@ -69,10 +69,10 @@ async function restore(
   if (row === undefined) throw unknownSnapshot(runId, seq);
   const snapshot = row.commit;
   const objects = await verifySnapshot(own, snapshot);
-  const isUnkept = createIsUnkept(repository, storeFiles);
-  await stageWorkTree(repository, own, { indexHash, isUnkept });
+  const isExcluded = createIsExcluded(repository, storeFiles);
+  await stageWorkTree(repository, own, { indexHash, isExcluded });
   const index = join(own.folder, "snapshot-index");
-  const plan = await planRestore(repository, own, { snapshot, objects, index, isUnkept });
+  const plan = await planRestore(repository, own, { snapshot, objects, index, isExcluded });
   checkRestore(repository.top, plan);
 
   const before = `${runRefs(runId)}before-restore`;
@@ -87,7 +87,7 @@ async function restore(
   }
   const { writes, deletions } = plan;
   const leftAlone = plan.leftAlone.map((path) =>
-    relative(root, placeOf(repository.top, path).toString("utf8")),
+    relative(root, toPathBytes(repository.top, path).toString("utf8")),
   );
   return { restored: writes.length, removed: deletions.length, leftAlone, before: { ref: before, commit } };
 }

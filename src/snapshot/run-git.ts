@@ -13,7 +13,7 @@ import type { ProcessResult } from "../sandbox/process/run-process.ts";
 import { quoted } from "../terminal/terminal-text.ts";
 import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
 
-export interface GitPlace {
+export interface GitSetup {
   readonly program: GitProgram;
   /** The root of the sandbox: the only writable folder. */
   readonly writable: string;
@@ -46,32 +46,32 @@ export type Git = (args: readonly string[], options?: GitOptions) => Promise<Buf
 /** Runs `script` with `/bin/sh`, in the same sandbox. Errors refer to it as `name`. */
 export type Shell = (name: string, script: string, options?: GitOptions) => Promise<Buffer>;
 
-export function createGit(place: GitPlace): Git {
-  const shell = createShell(place);
-  return (args, options) => shell(`git ${args[0]}`, `exec ${gitCommand(place, args, options?.cwd)}`, options);
+export function createGit(setup: GitSetup): Git {
+  const shell = createShell(setup);
+  return (args, options) => shell(`git ${args[0]}`, `exec ${gitCommand(setup, args, options?.cwd)}`, options);
 }
 
 /** A git command for a script. Each sandbox costs some milliseconds, so one script does several steps. */
-export function gitCommand(place: GitPlace, args: readonly string[], cwd = place.cwd): string {
-  const flags = [...FIXED_ARGUMENTS, ...(place.settings ?? []).flatMap((setting) => ["-c", setting])];
-  return [place.program.file, "-C", cwd, ...flags, ...args].map(quoted).join(" ");
+export function gitCommand(setup: GitSetup, args: readonly string[], cwd = setup.cwd): string {
+  const flags = [...FIXED_ARGUMENTS, ...(setup.settings ?? []).flatMap((setting) => ["-c", setting])];
+  return [setup.program.file, "-C", cwd, ...flags, ...args].map(quoted).join(" ");
 }
 
-export function createShell(place: GitPlace): Shell {
+export function createShell(setup: GitSetup): Shell {
   return async (name, script, options = {}) => {
     const { input, env, accept = [0] } = options;
-    const { program, writable, shown, isolation, signal } = place;
+    const { program, writable, shown, isolation, signal } = setup;
     if (signal?.aborted === true) {
       throw gitError("TOOL_ABORTED", "The snapshot was aborted.", { cause: signal.reason });
     }
-    const file = input === undefined ? options.inputFile : keep(place, input);
+    const file = input === undefined ? options.inputFile : keep(setup, input);
     const { result, tier } = await runConfined(
       {
         cmd: SHELL,
         args: ["-c", file === undefined ? script : `exec <${quoted(file)}\n${script}`],
         rootDir: writable,
         readOnly: shown,
-        env: { ...program.env, ...place.env, ...env },
+        env: { ...program.env, ...setup.env, ...env },
         allowNetwork: false,
         isolation,
         signal,
@@ -104,7 +104,7 @@ const WORDS_LIMIT = 1_000;
 const OUTPUT_LIMIT = 256 * 1_048_576;
 
 /** A command in the sandbox has no standard input, so it opens a file instead. */
-function keep({ inputs }: GitPlace, input: Buffer | string): string {
+function keep({ inputs }: GitSetup, input: Buffer | string): string {
   const file = join(inputs, crypto.randomUUID());
   writeFileSync(file, input);
   return file;

@@ -11,38 +11,38 @@ import type { Repository } from "./find-repository.ts";
 import { acceptIndex } from "./index-cache.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { gitCommand, joinNul, splitNul } from "./run-git.ts";
-import type { IsUnkept } from "./excluded-files.ts";
+import type { IsExcluded } from "./excluded-files.ts";
 
 export interface StageRequest {
   /** The hash of the index that the last snapshot cached. */
   readonly indexHash: string | undefined;
-  readonly isUnkept: IsUnkept;
+  readonly isExcluded: IsExcluded;
 }
 
 export async function stageWorkTree(
   repository: Repository,
   own: PrivateGitDir,
-  { indexHash, isUnkept }: StageRequest,
+  { indexHash, isExcluded }: StageRequest,
 ): Promise<void> {
   if (acceptIndex(own.index, indexHash)) {
     try {
-      return await stage(repository, own, isUnkept);
+      return await stage(repository, own, isExcluded);
     } catch (error) {
       if (ToolwrightError.is(error) && FINAL.has(error.code)) throw error;
       // A file changed while it was read: try once more from scratch.
       rmSync(own.index, { force: true });
     }
   }
-  return stage(repository, own, isUnkept);
+  return stage(repository, own, isExcluded);
 }
 
 const FINAL: ReadonlySet<string> = new Set(["TOOL_ABORTED", "TOOL_TIMEOUT", "TOOL_DISK_FULL"]);
 
-async function stage(repository: Repository, own: PrivateGitDir, isUnkept: IsUnkept): Promise<void> {
+async function stage(repository: Repository, own: PrivateGitDir, isExcluded: IsExcluded): Promise<void> {
   const { git } = own.reading;
   const found = await compare(repository, own);
-  const { gone, changed } = parseChanges(found.changes, isUnkept);
-  const untracked = found.others.filter((path) => !isUnkept(path));
+  const { gone, changed } = parseChanges(found.changes, isExcluded);
+  const untracked = found.others.filter((path) => !isExcluded(path));
   const files = untracked.filter((path) => !path.endsWith("/"));
   // Removals first: a file may have become a folder, or a folder a link.
   if (gone.length > 0) await git(["update-index", "-z", "--force-remove", "--stdin"], input(gone));
@@ -57,7 +57,7 @@ async function stage(repository: Repository, own: PrivateGitDir, isUnkept: IsUnk
 /** How the work tree differs from HEAD. */
 async function compare(
   { scope }: Repository,
-  { reading: { place, shell }, head, folder }: PrivateGitDir,
+  { reading: { setup, shell }, head, folder }: PrivateGitDir,
 ): Promise<{ readonly changes: readonly string[]; readonly others: readonly string[] }> {
   const [changes, others] = ["changes", "others"].map((name) => join(folder, name)) as [string, string];
   // With -m, entries equal to HEAD's keep their cached file information. With -i, the files are left alone.
@@ -66,9 +66,9 @@ async function compare(
   await shell(
     "git read-tree",
     [
-      gitCommand(place, start),
-      `${gitCommand(place, [...DIFF_FILES, "--", ...scope])} >${quoted(changes)}`,
-      `${gitCommand(place, list)} >${quoted(others)}`,
+      gitCommand(setup, start),
+      `${gitCommand(setup, [...DIFF_FILES, "--", ...scope])} >${quoted(changes)}`,
+      `${gitCommand(setup, list)} >${quoted(others)}`,
     ].join(" && "),
   );
   return { changes: splitNul(readFileSync(changes)), others: splitNul(readFileSync(others)) };
@@ -85,12 +85,15 @@ const DIFF_FILES = [
   "--ignore-submodules=dirty",
 ];
 
-function parseChanges(parts: readonly string[], isUnkept: IsUnkept): { gone: string[]; changed: string[] } {
+function parseChanges(
+  parts: readonly string[],
+  isExcluded: IsExcluded,
+): { gone: string[]; changed: string[] } {
   const gone: string[] = [];
   const changed: string[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const path = parts[at + 1] ?? "";
-    if (!isUnkept(path)) (parts[at] === "D" ? gone : changed).push(path);
+    if (!isExcluded(path)) (parts[at] === "D" ? gone : changed).push(path);
   }
   return { gone, changed };
 }

@@ -10,7 +10,7 @@ import { sha256Hex } from "../util/hash.ts";
 import { snapshotRef } from "./snapshot-ref.ts";
 import { rememberStore } from "./snapshot-store.ts";
 import { stageWorkTree } from "./stage-work-tree.ts";
-import { createIsUnkept } from "./excluded-files.ts";
+import { createIsExcluded } from "./excluded-files.ts";
 import { withRepository } from "./with-repository.ts";
 import { writeCommit } from "./write-commit.ts";
 
@@ -52,8 +52,8 @@ export async function takeGitSnapshot(options: TakeGitSnapshotOptions): Promise<
       const gitDir = sha256Hex(repository.gitDir);
       const indexHash = await store.read(() => readIndexHash(gitDir));
       const earlier = await store.read(() => listSnapshots(name));
-      const isUnkept = createIsUnkept(repository, options.storeFiles ?? []);
-      await stageWorkTree(repository, own, { indexHash, isUnkept });
+      const isExcluded = createIsExcluded(repository, options.storeFiles ?? []);
+      await stageWorkTree(repository, own, { indexHash, isExcluded });
       const parents = [earlier.findLast((row) => row.seq < seq)?.commit, own.head];
       const takenAtMs = options.takenAtMs ?? Date.now();
       const note = { runId: name, label, toolUseId, takenAtMs };

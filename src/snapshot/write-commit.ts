@@ -42,8 +42,8 @@ export async function writeCommit(
   await storing.shell(
     "git update-ref",
     [
-      `${gitCommand(storing.place, unpack)} >&2`,
-      gitCommand(storing.place, ["update-ref", "--no-deref", ref, commit]),
+      `${gitCommand(storing.setup, unpack)} >&2`,
+      gitCommand(storing.setup, ["update-ref", "--no-deref", ref, commit]),
       keepIndex(repository.gitDir, index),
     ].join(" && "),
     { inputFile },
@@ -56,11 +56,11 @@ const KEEP_PACKED = 1_000;
 
 /** Prints the id of the commit, the name of the pack with all new objects, and their number. */
 function commitScript(
-  { reading: { place }, objects, folder }: PrivateGitDir,
+  { reading: { setup }, objects, folder }: PrivateGitDir,
   parents: readonly (string | undefined)[],
   pack: string,
 ): string {
-  const git = gitCommand(place, []);
+  const git = gitCommand(setup, []);
   const list = quoted(join(folder, "new-objects"));
   const candidates = parents.flatMap((id) => (id === undefined ? [] : [quoted(id)]));
   return [

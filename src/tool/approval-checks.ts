@@ -3,12 +3,12 @@ import type { Scope } from "../invoke/scope.ts";
 
 const asked = new WeakMap<Scope, Set<string>>();
 
-export function noteAsked(scope: Scope | undefined, toolCallId: string | undefined): void {
+export function noteApprovalCheck(scope: Scope | undefined, toolCallId: string | undefined): void {
   if (scope === undefined || toolCallId === undefined) return;
   const ids = asked.get(scope) ?? new Set();
   asked.set(scope, ids.add(toolCallId));
 }
 
-export function wasAsked(scope: Scope, toolCallId: string): boolean {
+export function hasApprovalCheck(scope: Scope, toolCallId: string): boolean {
   return asked.get(scope)?.has(toolCallId) === true;
 }

@@ -2,11 +2,16 @@
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { CallOptions } from "../invoke/call.ts";
-import { callHere, callOwnExecute, needsApprovalHere, scopeHere } from "../invoke/call-in-context.ts";
+import {
+  callInContext,
+  callOwnExecute,
+  needsApprovalInContext,
+  currentScope,
+} from "../invoke/call-in-context.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { reportedCopy } from "../invoke/error-record.ts";
-import { noteAsked } from "./approval-checks.ts";
-import { placeInHistory } from "./find-call-in-messages.ts";
+import { noteApprovalCheck } from "./approval-checks.ts";
+import { findCallInMessages } from "./find-call-in-messages.ts";
 import { errorOf } from "./model-answer.ts";
 import { MODEL_NAME, type ToolCallOptions } from "./tool.ts";
 
@@ -26,16 +31,16 @@ export async function callTool(
   const made = toCallOptions(spec, args, options);
   // The loop has paused for this call, and an approval in the messages does not count by itself.
   const asks =
-    made.messageDecision !== undefined && spec.needsApproval === undefined && scopeHere() !== undefined;
+    made.messageDecision !== undefined && spec.needsApproval === undefined && currentScope() !== undefined;
   const called = asks ? { ...spec, needsApproval: true } : spec;
-  const outcome = await callHere(called, args, { ...made, onYield });
+  const outcome = await callInContext(called, args, { ...made, onYield });
   if (outcome.status !== "success") throw thrownError(spec, outcome, isModelCall(options));
   return outcome;
 }
 
 export function needsApproval(spec: ToolSpec, args: unknown, options: ToolCallOptions): Promise<boolean> {
-  noteAsked(scopeHere(), options.toolCallId);
-  return needsApprovalHere(spec, args, toCallOptions(spec, args, options));
+  noteApprovalCheck(currentScope(), options.toolCallId);
+  return needsApprovalInContext(spec, args, toCallOptions(spec, args, options));
 }
 
 const SDK_OPTIONS = new Set([
@@ -61,7 +66,10 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
     messageDecision: messageDecision(options),
     // All calls of one response receive the same array of messages.
     batch: options.messages,
-    history: placeInHistory({ toolName: spec.name, args, toolCallId: options.toolCallId }, options.messages),
+    history: findCallInMessages(
+      { toolName: spec.name, args, toolCallId: options.toolCallId },
+      options.messages,
+    ),
     ...(extra.length === 0 ? {} : { capabilities: Object.fromEntries(extra) }),
     ...(isModelCall(options) ? { loopContext: loopContext(options) } : {}),
   };

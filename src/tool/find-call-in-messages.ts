@@ -6,7 +6,7 @@
 import { toProviderNames } from "../definition/provider-names.ts";
 import { canonicalText } from "../util/canonical.ts";
 
-export interface PlaceInHistory {
+export interface CallInMessages {
   /** User messages so far, at least 1. */
   readonly turn: number;
   /** Equal calls of this turn that come before this one. */
@@ -29,10 +29,10 @@ interface ModelCall {
 }
 
 /** `undefined` without a history. */
-export function placeInHistory(
+export function findCallInMessages(
   call: ModelCall,
   messages: readonly unknown[] | undefined,
-): PlaceInHistory | undefined {
+): CallInMessages | undefined {
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
   const lastUser = messages.findLastIndex((message) => roleOf(message) === "user");
   const turn = Math.max(1, messages.filter((message) => roleOf(message) === "user").length);

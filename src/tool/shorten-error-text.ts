@@ -10,7 +10,7 @@ const LONGEST_HINT = 300;
  * @param mark the text at the cut: how many characters of how many are shown
  * @returns `undefined` if the text is not such an error
  */
-export function cutErrorText(
+export function shortenErrorText(
   text: string,
   longest: number,
   mark: (shown: number, total: number) => string,

@@ -7,7 +7,7 @@ import { type JsonSchema, toInputJsonSchema, toOutputJsonSchema } from "../defin
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { problemsWith } from "../invoke/approvals/contract.ts";
-import { callHere } from "../invoke/call-in-context.ts";
+import { callInContext } from "../invoke/call-in-context.ts";
 import { errorOf } from "./model-answer.ts";
 
 export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
@@ -15,7 +15,7 @@ export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<
   if (error === undefined) return undefined;
   // This call exists only to be refused: its schema accepts nothing, and its `execute` does nothing.
   const refusing: ToolSpec = { ...spec, schema: refuseWith(error.issues), execute: () => undefined };
-  const outcome = await callHere(refusing, value, { readByModel: true });
+  const outcome = await callInContext(refusing, value, { readByModel: true });
   return outcome.status === "success" ? undefined : forSdk(errorOf(spec, outcome), value);
 }
 

@@ -6,12 +6,12 @@
 import { fromObjectInput } from "../definition/object-schema.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { callHere, needsApprovalHere, scopeHere } from "../invoke/call-in-context.ts";
+import { callInContext, needsApprovalInContext, currentScope } from "../invoke/call-in-context.ts";
 import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { wasAsked } from "./approval-checks.ts";
+import { hasApprovalCheck } from "./approval-checks.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
-import { placeInHistory } from "./find-call-in-messages.ts";
+import { findCallInMessages } from "./find-call-in-messages.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,7 +43,7 @@ const MOST_LOOPS = 1_000;
 export const toolwrightTelemetry: AISDKTelemetry = {
   async onStart(event) {
     const { callId, tools, messages } = event as Fields;
-    const scope = scopeHere();
+    const scope = currentScope();
     if (scope === undefined || !isFields(tools)) return;
     const loop = { tools, messages: listOf(messages) };
     loops.set(callId, loop);
@@ -78,9 +78,9 @@ interface ModelCall {
 async function requestRow({ tools, messages }: Loop, part: unknown): Promise<void> {
   if (!isFields(part) || part["type"] !== "tool-approval-request" || part["isAutomatic"] === true) return;
   const call = callOf(tools, part["toolCall"]);
-  const scope = scopeHere();
-  if (call === undefined || scope === undefined || wasAsked(scope, call.toolCallId)) return;
-  await needsApprovalHere(waitingFor(call.spec), call.args, optionsOf(call, messages));
+  const scope = currentScope();
+  if (call === undefined || scope === undefined || hasApprovalCheck(scope, call.toolCallId)) return;
+  await needsApprovalInContext(waitingFor(call.spec), call.args, optionsOf(call, messages));
 }
 
 /** A tool that needs approval because its loop requires it, whatever its own `needsApproval`. */
@@ -104,7 +104,7 @@ async function settleDenials(scope: Scope, { tools, messages }: Loop): Promise<v
     const said = parts.find((part) => part["type"] === "tool-call" && part["toolCallId"] === toolCallId);
     const call = callOf(tools, said);
     // Make the call too, so that its row is stored as denied. A denied call runs nothing.
-    if (isSettled && call !== undefined) await callHere(call.spec, call.args, optionsOf(call, messages));
+    if (isSettled && call !== undefined) await callInContext(call.spec, call.args, optionsOf(call, messages));
   }
 }
 
@@ -123,7 +123,7 @@ function optionsOf({ spec, args, toolCallId }: ModelCall, messages: readonly unk
   return {
     toolCallId,
     batch: messages,
-    history: placeInHistory({ toolName: spec.name, args, toolCallId }, messages),
+    history: findCallInMessages({ toolName: spec.name, args, toolCallId }, messages),
     readByModel: true,
   };
 }

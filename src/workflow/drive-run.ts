@@ -16,7 +16,7 @@ import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
 import type { TaskState } from "./task-state.ts";
-import { isJsxOfReact, JSX_HINT } from "./react-jsx-error.ts";
+import { isReactJsxError, REACT_JSX_HINT } from "./react-jsx-error.ts";
 import { workflowError } from "./workflow-error.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -107,7 +107,7 @@ async function outcomeOf(
 }
 
 function renderHint(error: unknown): string {
-  return isJsxOfReact(error) ? JSX_HINT : "Fix the error in the message, then resume the run.";
+  return isReactJsxError(error) ? REACT_JSX_HINT : "Fix the error in the message, then resume the run.";
 }
 
 /** The task's error is part of the message, and its fields are in the details. */

@@ -1,12 +1,12 @@
 /** Recognises the error of JSX that was compiled for React. */
 import { messageOf } from "../invoke/error-record.ts";
 
-export function isJsxOfReact(error: unknown): boolean {
+export function isReactJsxError(error: unknown): boolean {
   return /\bReact is not defined\b|Can(?:no|')t find (?:module|package) '?react(?:\/jsx|')/i.test(
     messageOf(error),
   );
 }
 
-export const JSX_HINT =
+export const REACT_JSX_HINT =
   'The JSX was compiled for React. Set "jsx": "react-jsx" and "jsxImportSource": "toolwright" in tsconfig.json, or start ' +
   "the file with: /** @jsxImportSource toolwright */";

@@ -1,6 +1,6 @@
 /** Runs the body of a task once: a value, a function, or an agent, the latter two in a scope for their tool calls. */
 import { ToolwrightError } from "../errors.ts";
-import { scopeHere } from "../invoke/call-in-context.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import { copyError } from "../invoke/error-record.ts";
 import { runTaskScope } from "../runtime/create-runtime.ts";
 import type { Transaction } from "../store/store.ts";
@@ -51,7 +51,7 @@ async function runAgent(
     ...(await loadTaskPrompt(run, task, attempt)),
     signal,
     onDiverged: (position) => run.emit({ type: "replay-diverged", nodeId: props.id, position }),
-    isWaiting: () => (scopeHere()?.root.waiting.size ?? 0) > 0,
+    isWaiting: () => (currentScope()?.root.waiting.size ?? 0) > 0,
   });
 }
 

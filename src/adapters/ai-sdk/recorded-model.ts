@@ -4,7 +4,7 @@
  */
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
-import { scopeHere } from "../../invoke/call-in-context.ts";
+import { currentScope } from "../../invoke/call-in-context.ts";
 import {
   type RecordedResponses,
   recordedResponsesByRequest,
@@ -86,7 +86,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     send: (request: Request) => Promise<unknown>,
   ): Promise<unknown> => {
     assertNoForeignRun();
-    const scope = scopeHere();
+    const scope = currentScope();
     // Outside any run there is nothing to resume.
     if (scope === undefined) return send(request);
     const responses = records.get(scope) ?? recordsOf(scope);

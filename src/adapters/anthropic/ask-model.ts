@@ -1,6 +1,6 @@
 /** Requests one response. The client retries by itself; its final error is thrown. */
 import type { MessageCreateParamsBase, MessageParam, ToolUnion } from "@anthropic-ai/sdk/resources/messages";
-import { closeAnswers } from "./drop-incomplete-blocks.ts";
+import { dropIncompleteBlocks } from "./drop-incomplete-blocks.ts";
 import { collectStream, type Deltas } from "./collect-stream.ts";
 import { type ModelResponse, responseOf } from "./model-response.ts";
 import { type AgentLoopOptions, DEFAULTS } from "./options.ts";
@@ -24,7 +24,7 @@ export async function askModel(
     model,
     max_tokens: maxTokens ?? DEFAULTS.maxTokens,
     ...(system === undefined ? {} : { system }),
-    messages: mergeByRole(closeAnswers(messages, true)),
+    messages: mergeByRole(dropIncompleteBlocks(messages, true)),
     stream,
   };
   if (container !== undefined) body.container = container;

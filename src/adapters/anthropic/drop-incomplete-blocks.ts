@@ -7,7 +7,7 @@ import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resource
 /**
  * @param isOpen whether the last answer stays unchanged: the API paused it, or the model is to continue it
  */
-export function closeAnswers(messages: readonly MessageParam[], isOpen: boolean): MessageParam[] {
+export function dropIncompleteBlocks(messages: readonly MessageParam[], isOpen: boolean): MessageParam[] {
   const closed: MessageParam[] = [];
   for (let index = 0; index < messages.length;) {
     const end = endOfAnswer(messages, index);

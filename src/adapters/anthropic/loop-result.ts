@@ -2,7 +2,7 @@
 import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import { messageOf } from "../../invoke/error-record.ts";
 import { storableUnparsedInput, storableOutput } from "../../invoke/storable.ts";
-import { closeAnswers } from "./drop-incomplete-blocks.ts";
+import { dropIncompleteBlocks } from "./drop-incomplete-blocks.ts";
 import type { LoopEnd } from "./drive-loop.ts";
 import type { AgentLoopResult, LoopStop } from "./options.ts";
 
@@ -35,7 +35,7 @@ export function toStoredResult(end: LoopEnd, secret: string): StoredResult {
     stop: end.stop,
     ...(masked === undefined ? {} : { terminal: masked }),
     ...(end.container === undefined ? {} : { container: end.container }),
-    added: closeAnswers(end.history.stored, end.isPaused === true),
+    added: dropIncompleteBlocks(end.history.stored, end.isPaused === true),
   };
 }
 
@@ -53,7 +53,7 @@ export function toResult(end: LoopEnd, stored: StoredResult, runId: string): Age
   const { added: _added, ...result } = stored;
   return {
     ...result,
-    messages: closeAnswers(end.history.messages, end.isPaused === true),
+    messages: dropIncompleteBlocks(end.history.messages, end.isPaused === true),
     ...(terminal === undefined
       ? {}
       : { terminal: { name: terminal.spec.name, input: terminal.input, output: terminal.output } }),

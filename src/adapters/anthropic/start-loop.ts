@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
-import { scopeHere } from "../../invoke/call-in-context.ts";
+import { currentScope } from "../../invoke/call-in-context.ts";
 import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
 import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
@@ -37,7 +37,7 @@ export async function startLoop(
 ): Promise<AgentLoopResult> {
   const tools = offerTools(options.tools ?? defaultRegistry);
   checkTerminals(tools.values());
-  const here = scopeHere();
+  const here = currentScope();
   // An explicit `runId` or another runtime opts out of the enclosing run.
   const isInside = options.runId === undefined && (given === undefined || given.host === here?.host);
   if (here !== undefined && isInside) return runInside(here, options, tools);

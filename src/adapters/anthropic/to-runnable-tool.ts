@@ -4,7 +4,7 @@
  */
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { fromObjectInput } from "../../definition/object-schema.ts";
-import { callHere } from "../../invoke/call-in-context.ts";
+import { callInContext } from "../../invoke/call-in-context.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";
@@ -41,7 +41,7 @@ function convert(name: string, tool: Tool): BetaRunnableTool<unknown> {
     parse: (input) => input,
     run: async (input, context) => {
       const signal = context?.signal ?? undefined;
-      const outcome = await callHere(spec, fromObjectInput(spec.inputJsonSchema, input), {
+      const outcome = await callInContext(spec, fromObjectInput(spec.inputJsonSchema, input), {
         toolCallId: context?.toolUse.id,
         modelName: name,
         readByModel: true,

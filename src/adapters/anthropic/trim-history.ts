@@ -4,7 +4,7 @@
  * large, its tool results are truncated.
  */
 import type { MessageParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
-import { cutErrorText } from "../../tool/shorten-error-text.ts";
+import { shortenErrorText } from "../../tool/shorten-error-text.ts";
 import { bytesOfTokens, createMessageSizes } from "../../model/estimate-tokens.ts";
 
 /** Trims well below the limit, so that the next requests share a prefix, which providers cache. */
@@ -107,7 +107,7 @@ function cut(block: ToolResultBlockParam, longest: number): ToolResultBlockParam
   if (typeof content !== "string" || content.length <= longest) return block;
   const leftOut = (shown: number, total: number): string =>
     `[${total - shown} of ${total} characters are left out here to fit the context]`;
-  const error = block.is_error === true ? cutErrorText(content, longest, leftOut) : undefined;
+  const error = block.is_error === true ? shortenErrorText(content, longest, leftOut) : undefined;
   if (error !== undefined) return { ...block, content: error };
   const mark = `\n${leftOut(longest, content.length)}`;
   return { ...block, content: `${content.slice(0, longest).toWellFormed()}${mark}` };

@@ -4,9 +4,9 @@ import { readCapabilities } from "../../runtime/capabilities-file.ts";
 import { createRuntime, hostOf } from "../../runtime/create-runtime.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../terminal/reserve-stdout.ts";
+import { reserveStdout } from "../../terminal/reserve-stdout.ts";
 import { toTerminalJson, toTerminalText } from "../../terminal/terminal-text.ts";
-import { answerError } from "./render-outcome.ts";
+import { renderError } from "./render-outcome.ts";
 import type { CommandSettings } from "./command-settings.ts";
 
 /** @param refresh the tool that writes the inventory */
@@ -18,7 +18,7 @@ export async function showCapabilities(
 ): Promise<void> {
   const screen = group.configureOutput();
   const isJson = group.optsWithGlobals()["json"] === true;
-  const restore = isJson ? keepOutputApart() : () => undefined;
+  const restore = isJson ? reserveStdout() : () => undefined;
   try {
     await using opened = await settings.open({});
     const shown = await read(opened.runtime, refresh, tools, group.opts()["refresh"] === true);
@@ -26,7 +26,7 @@ export async function showCapabilities(
     screen.writeOut?.(isJson ? `${toTerminalJson(shown)}\n` : `${toTerminalText(shown.text)}\n`);
   } catch (error) {
     restore();
-    const { json, complaint, exitCode } = answerError(error, { command: group, isDebug: false });
+    const { json, complaint, exitCode } = renderError(error, { command: group, isDebug: false });
     if (isJson) screen.writeOut?.(`${toTerminalJson(json)}\n`);
     screen.writeErr?.(complaint);
     process.exitCode = exitCode;

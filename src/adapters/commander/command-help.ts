@@ -16,8 +16,8 @@ export function exampleLine(command: Command, { positionals, fields }: InputPlan
     const word = field === undefined ? undefined : exampleOf(field.shape);
     return printedWord(word ?? name.toUpperCase());
   });
-  const inPlace = new Set(positionals.map(({ field }) => field));
-  const open = fields.filter((field) => field.path.length === 1 && !inPlace.has(field));
+  const inLocation = new Set(positionals.map(({ field }) => field));
+  const open = fields.filter((field) => field.path.length === 1 && !inLocation.has(field));
   const needed = open.filter(({ isRequired, unlessSetBy }) => isRequired && unlessSetBy === undefined);
   const extra = open.find(
     ({ isRequired, setBy, shape }) => !isRequired && setBy === undefined && exampleOf(shape) !== undefined,

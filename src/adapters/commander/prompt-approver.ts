@@ -15,7 +15,7 @@ export function isTerminal(): boolean {
 }
 
 /** @returns whether all requests were decided */
-export async function askPerson(
+export async function promptApprover(
   runtime: Runtime,
   requests: readonly Approval[],
   signal: AbortSignal,

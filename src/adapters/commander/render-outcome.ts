@@ -33,12 +33,12 @@ export interface AnswerContext {
   readonly isDebug: boolean;
 }
 
-export function answerOutcome(
+export function renderOutcome(
   outcome: Exclude<Outcome, { status: "pending" }>,
   context: AnswerContext,
 ): Answer {
   if (outcome.status !== "success") {
-    const answer = answerError(outcome.error, context);
+    const answer = renderError(outcome.error, context);
     return outcome.replayed ? { ...answer, complaint: answer.complaint + REPLAYED } : answer;
   }
   const json = toShownValue(outcome.output) ?? null;
@@ -64,7 +64,7 @@ export function answerOutcome(
 const REPLAYED =
   "note: this is the logged result of this run; the tool did not run again. Use another run id to start over.\n";
 
-export function answerError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
+export function renderError(thrown: unknown, { command, isDebug }: AnswerContext): Answer {
   const error = toToolwrightError(thrown, command.name());
   const usage =
     error.code === "TOOL_INPUT_INVALID" ? `  Usage: ${commandPath(command)} ${command.usage()}\n` : "";
@@ -87,7 +87,7 @@ export function resumeLines(resume: string): string[] {
 }
 
 /** A signal stopped the call. The same command with the same run id resumes it. */
-export function answerStopped(
+export function renderStopped(
   error: ToolwrightError,
   { runId, resume }: { readonly runId: string; readonly resume: string },
   context: AnswerContext,
@@ -96,7 +96,7 @@ export function answerStopped(
   const stopped = copyError(error, {
     hint: `${what} To resume the call, run the same command again with ${resume}.`,
   });
-  const answer = answerError(stopped, context);
+  const answer = renderError(stopped, context);
   return { ...answer, json: { ...stopped.toModel(), run_id: runId } };
 }
 
@@ -107,7 +107,7 @@ export interface OpenRequest {
 }
 
 /** The request stays pending: an approver runs one of the commands, then the caller runs the same command again. */
-export function answerPending(tool: Tool, requests: readonly OpenRequest[], resume: string): Answer {
+export function renderPending(tool: Tool, requests: readonly OpenRequest[], resume: string): Answer {
   const ids = requests.map(({ approval }) => approval.id);
   const [first] = requests;
   const commands = requests.map(hintFor).join(" Then: ");

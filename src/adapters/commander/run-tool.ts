@@ -9,21 +9,21 @@ import { findInputError } from "../../invoke/policies/validate.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { keepOutputApart } from "../../terminal/reserve-stdout.ts";
+import { reserveStdout } from "../../terminal/reserve-stdout.ts";
 import { printedWord, toTerminalJson } from "../../terminal/terminal-text.ts";
 import { stopOnSignals } from "../../terminal/stop-on-signals.ts";
 import { whenDrained } from "../../terminal/when-drained.ts";
 import {
   type Answer,
   type AnswerContext,
-  answerError,
-  answerOutcome,
-  answerPending,
-  answerStopped,
+  renderError,
+  renderOutcome,
+  renderPending,
+  renderStopped,
   type OpenRequest,
   resumeLines,
 } from "./render-outcome.ts";
-import { askPerson, isTerminal } from "./prompt-approver.ts";
+import { promptApprover, isTerminal } from "./prompt-approver.ts";
 import { collectInput, UsageError } from "./collect-input.ts";
 import { type CommandSettings, INPUT, type OwnValues, RUN_ID } from "./command-settings.ts";
 import { EXIT_CODES, exitCodeOfSignal } from "./exit-codes.ts";
@@ -47,7 +47,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
   const runId = typeof values[RUN_ID.name] === "string" ? String(values[RUN_ID.name]) : randomUUID();
   const resume = `${optionOf(given, RUN_ID.name)} ${printedWord(runId)}`;
   // With --json, only the answer goes to stdout.
-  const restore = command.optsWithGlobals()["json"] === true ? keepOutputApart() : () => undefined;
+  const restore = command.optsWithGlobals()["json"] === true ? reserveStdout() : () => undefined;
   using stop = stopOnSignals({
     // Printed at once: a second signal ends the process immediately.
     onFirst: (name) =>
@@ -62,7 +62,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
     write(command, answer);
   };
   using _ = whenDrained(() => {
-    finish(answerError(stalledError(given.tool), contextOf(given, values)));
+    finish(renderError(stalledError(given.tool), contextOf(given, values)));
     process.exit(EXIT_CODES.failed);
   });
   const answer = await callAndAnswer(given, values, args.input, { runId, resume, signal: stop.signal });
@@ -84,7 +84,7 @@ async function inputOf(given: ToolCommand, values: OwnValues): Promise<{ input: 
     const error = await findInputError(specOf(tool), input);
     // The schema accepts any value, but the text still does not match the type of its option.
     if (error === undefined) throw new UsageError(unread.join(" "));
-    const { exitCode, ...answer } = answerError(withNotes(error, unread), contextOf(given, values));
+    const { exitCode, ...answer } = renderError(withNotes(error, unread), contextOf(given, values));
     write(command, answer);
     process.exitCode = exitCode;
     return undefined;
@@ -112,14 +112,14 @@ async function callAndAnswer(
     await using opened = await settings.open(values);
     const outcome = await callUntilDecided(opened.runtime, given.tool, args, run);
     if (outcome.status === "error" && outcome.error.code === "TOOL_ABORTED" && run.signal.aborted)
-      return answerStopped(outcome.error, run, context);
-    if (outcome.status !== "pending") return answerOutcome(outcome, context);
+      return renderStopped(outcome.error, run, context);
+    if (outcome.status !== "pending") return renderOutcome(outcome, context);
     const requests = await openRequests(opened.runtime, outcome.approval, (words) =>
       settings.decideCommand(words, values, opened.runtime),
     );
-    return answerPending(given.tool, requests, run.resume);
+    return renderPending(given.tool, requests, run.resume);
   } catch (error) {
-    return answerError(error, context);
+    return renderError(error, context);
   }
 }
 
@@ -171,7 +171,7 @@ async function callUntilDecided(
     const outcome = await callWithProgress(runtime, tool, args, run);
     if (outcome.status !== "pending" || !isTerminal()) return outcome;
     const requests = await runtime.approvals({ status: "pending", runId: run.runId });
-    if (!(await askPerson(runtime, requests, run.signal))) return outcome;
+    if (!(await promptApprover(runtime, requests, run.signal))) return outcome;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Formats an output for people: text unchanged, lists line by line, uniform rows as a table, other objects by field.
  */
-import { toTable } from "../../terminal/table.ts";
+import { toTerminalLine } from "../../terminal/terminal-text.ts";
 
 /** @param value plain JSON */
 export function showOutput(value: unknown): string {
@@ -59,4 +59,18 @@ function inline(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return "(none)";
   return value === null ? "-" : JSON.stringify(value);
+}
+
+/** Each column is as wide as its widest cell. Cells may contain untrusted text, so each is escaped to one line. */
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map(toTerminalLine));
+  const widths = head.map((_title, column) => Math.max(...lines.map((row) => (row[column] ?? "").length)));
+  return lines
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }

@@ -5,7 +5,7 @@
 import { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolRunnableConfig } from "@langchain/core/tools";
 import type { CallOptions } from "../../invoke/call.ts";
-import { placeInHistory } from "../../tool/find-call-in-messages.ts";
+import { findCallInMessages } from "../../tool/find-call-in-messages.ts";
 import { loadGraphs } from "./graph-objects.ts";
 
 /** LangChain's configuration with the fields that LangGraph adds. */
@@ -32,7 +32,7 @@ export function callPosition(config: LoopConfig, call: ModelCall, twin: number):
   const messages = messagesIn(config.state) ?? messagesIn(scratchpadIn(config)?.currentTaskInput);
   const history =
     messages &&
-    placeInHistory(
+    findCallInMessages(
       { toolName: call.name, args: call.args, toolCallId: call.id },
       messages.flatMap(toHistory),
     );
@@ -58,7 +58,7 @@ function messagesIn(state: unknown): readonly BaseMessage[] | undefined {
     : undefined;
 }
 
-/** Converts a message to the AI SDK's shape, which `placeInHistory` reads. */
+/** Converts a message to the AI SDK's shape, which `findCallInMessages` reads. */
 function toHistory(message: BaseMessage, _index: number, all: readonly BaseMessage[]): object[] {
   if (message.type === "human") return [{ role: "user" }];
   if (AIMessage.isInstance(message)) {

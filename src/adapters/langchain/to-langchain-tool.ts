@@ -11,7 +11,7 @@ import { DynamicStructuredTool, type ToolRuntime } from "@langchain/core/tools";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import { checkOptions } from "../../definition/option-table.ts";
 import type { CallOptions } from "../../invoke/call.ts";
-import { callHere } from "../../invoke/call-in-context.ts";
+import { callInContext } from "../../invoke/call-in-context.ts";
 import type { HostLoop } from "../../invoke/host-loop.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { specOf } from "../../tool/create-callable.ts";
@@ -76,7 +76,10 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
       capabilities: { runnableConfig: config },
     };
     const run = (decision?: CallOptions["messageDecision"]): Promise<Outcome> =>
-      callHere(spec, fromObjectInput(inputJsonSchema, input), { ...callOptions, messageDecision: decision });
+      callInContext(spec, fromObjectInput(inputJsonSchema, input), {
+        ...callOptions,
+        messageDecision: decision,
+      });
     const outcome = await handlePending(await run(), run, options, interrupts);
     signal?.throwIfAborted();
     if (outcome.status === "success" && isDirect(outcome.output)) return outcome.output;

@@ -6,13 +6,13 @@
 import type { RunContext } from "@openai/agents";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { denyUnderId } from "../../invoke/approvals/settle-by-message.ts";
-import { callHere, scopeHere } from "../../invoke/call-in-context.ts";
+import { callInContext, currentScope } from "../../invoke/call-in-context.ts";
 import { waitingCallsOf } from "../../store/tables/approvals.ts";
 import { decode } from "../../util/encode.ts";
 
 /** @param name the SDK's name of the tool */
 export async function recordRejections(spec: ToolSpec, name: string, runContext: RunContext): Promise<void> {
-  const scope = scopeHere()?.turn(1);
+  const scope = currentScope()?.turn(1);
   if (scope === undefined) return;
   await scope.ready;
   for (const { toolCallId, argsJson } of await scope.host.store.read(() =>
@@ -23,6 +23,6 @@ export async function recordRejections(spec: ToolSpec, name: string, runContext:
     const isSettled = await denyUnderId(scope, toolCallId, reason);
     // The call is made too, so that it is logged as denied. With redacted arguments it would be another call.
     if (isSettled && spec.redactInput.length === 0)
-      await callHere(spec, decode(argsJson), { toolCallId, modelName: name, readByModel: true });
+      await callInContext(spec, decode(argsJson), { toolCallId, modelName: name, readByModel: true });
   }
 }

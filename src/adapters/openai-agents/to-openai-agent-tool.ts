@@ -8,7 +8,7 @@ import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.
 import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
 import type { CallOptions } from "../../invoke/call.ts";
-import { callHere, needsApprovalHere } from "../../invoke/call-in-context.ts";
+import { callInContext, needsApprovalInContext } from "../../invoke/call-in-context.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";
@@ -80,7 +80,7 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
       : {
           needsApproval: async (runContext: RunContext, input: unknown, callId?: string) => {
             await recordRejections(spec, name, runContext);
-            return needsApprovalHere(spec, fromObjectInput(inputJsonSchema, input), {
+            return needsApprovalInContext(spec, fromObjectInput(inputJsonSchema, input), {
               toolCallId: callId,
               modelName: name,
               readByModel: true,
@@ -94,7 +94,7 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
         }),
     execute: async (input: unknown, runContext?: RunContext, details?: CallDetails) => {
       const { signal, toolCall } = details ?? {};
-      const outcome = await callHere(spec, fromObjectInput(inputJsonSchema, input), {
+      const outcome = await callInContext(spec, fromObjectInput(inputJsonSchema, input), {
         toolCallId: toolCall?.callId,
         modelName: name,
         readByModel: true,

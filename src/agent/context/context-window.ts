@@ -210,8 +210,8 @@ function fits(
 ): context is ContextState {
   if (context === null || context === undefined || typeof context !== "object") return false;
   const { archivedUpTo, droppedUpTo, summary } = context;
-  const isPlace = (place: unknown): boolean =>
-    Number.isSafeInteger(place) && (place as number) >= 0 && (place as number) <= began.length;
-  if (!isPlace(archivedUpTo) || !isPlace(droppedUpTo) || typeof summary !== "string") return false;
+  const isIndex = (index: unknown): boolean =>
+    Number.isSafeInteger(index) && (index as number) >= 0 && (index as number) <= began.length;
+  if (!isIndex(archivedUpTo) || !isIndex(droppedUpTo) || typeof summary !== "string") return false;
   return droppedUpTo === began.length || began[droppedUpTo]?.role !== "tool";
 }

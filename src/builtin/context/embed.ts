@@ -3,7 +3,7 @@ import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { messageOf } from "../../invoke/error-record.ts";
 import { listNotEmbedded, saveEmbedding } from "../../store/context/embeddings.ts";
-import type { Place } from "../../store/context/location.ts";
+import type { ItemLocation } from "../../store/context/location.ts";
 import { cleanLine } from "../../terminal/clean-text.ts";
 import { toStorableText } from "../../util/storable-text.ts";
 
@@ -16,17 +16,17 @@ export function modelName(model: EmbeddingModelLike): string {
 }
 
 /** Embeds new chunks page by page, and stores each page before the next one. @returns the number of chunks */
-export async function embedPlace(
+export async function embedLocation(
   { store }: Pick<Host, "store">,
   model: EmbeddingModelLike,
-  place: Place,
+  location: ItemLocation,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const name = modelName(model);
   let embedded = 0;
   for (let after = 0; ;) {
     const from = after;
-    const chunks = await store.read(() => listNotEmbedded(name, place, from, MOST_AT_ONCE));
+    const chunks = await store.read(() => listNotEmbedded(name, location, from, MOST_AT_ONCE));
     const last = chunks.at(-1);
     if (last === undefined) return embedded;
     after = last.chunkId;

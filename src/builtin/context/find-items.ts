@@ -2,7 +2,7 @@
 import type { EmbeddingModelLike } from "../../definition/models.ts";
 import type { Host } from "../../invoke/host.ts";
 import { countNotEmbedded, listVectors, readHit } from "../../store/context/embeddings.ts";
-import type { Place } from "../../store/context/location.ts";
+import type { ItemLocation } from "../../store/context/location.ts";
 import { type Hit, searchWords } from "../../store/context/search.ts";
 import { findWordIndex, hasNewChunks, indexNewChunks } from "../../store/context/word-index.ts";
 import { queryWords } from "../../store/context/words.ts";
@@ -19,19 +19,19 @@ export interface FoundItem {
 
 export interface Request {
   readonly query: string;
-  readonly place: Place;
+  readonly location: ItemLocation;
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
 export async function findByWords({ store }: Pick<Host, "store">, request: Request): Promise<FoundItem[]> {
-  const { query, place, limit } = request;
+  const { query, location, limit } = request;
   const words = queryWords(query);
   const index = await store.read(() => findWordIndex(store.dialect));
   if (await store.read(() => hasNewChunks(index))) {
     await store.transaction(() => indexNewChunks(index), "normal");
   }
-  const hits = await store.read(() => searchWords(index, words, place, limit));
+  const hits = await store.read(() => searchWords(index, words, location, limit));
   return hits.map((hit) => toFound(hit, query));
 }
 
@@ -50,7 +50,7 @@ export interface FoundByMeaning {
 export async function findByMeaning(
   { store }: Pick<Host, "store">,
   model: EmbeddingModelLike,
-  { query, place, limit, signal }: Request,
+  { query, location, limit, signal }: Request,
 ): Promise<FoundByMeaning> {
   const name = modelName(model);
   const [wanted] = await embedTexts(model, [query], signal);
@@ -61,7 +61,7 @@ export async function findByMeaning(
   let isComplete = false;
   while (!isComplete && seen < MOST_VECTORS) {
     const from = after;
-    const vectors = await store.read(() => listVectors(name, wanted.length, place, from, PAGE));
+    const vectors = await store.read(() => listVectors(name, wanted.length, location, from, PAGE));
     for (const { itemId, chunkId, vector } of vectors) {
       const score = similarity(wanted, vector);
       if (score > (best.get(itemId)?.score ?? -Infinity)) best.set(itemId, { chunkId, score });
@@ -79,7 +79,7 @@ export async function findByMeaning(
     const hit = await store.read(() => readHit(chunkId));
     if (hit !== undefined) items.push({ ...toFound(hit, query), similarity: Math.round(score * 1e4) / 1e4 });
   }
-  return { items, isComplete, notEmbedded: await store.read(() => countNotEmbedded(name, place)) };
+  return { items, isComplete, notEmbedded: await store.read(() => countNotEmbedded(name, location)) };
 }
 
 function toFound({ drive, path, body, startLine }: Hit, query: string): FoundItem {

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { ToolwrightError } from "../../errors.ts";
 import type { Host } from "../../invoke/host.ts";
 import { listSourced, type SourcedItem } from "../../store/context/items.ts";
-import type { Place } from "../../store/context/location.ts";
+import type { ItemLocation } from "../../store/context/location.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
 import { parseAddress, showAddress, toDrive, toPath } from "./address.ts";
 import { currentHost } from "./current-host.ts";
-import { embedPlace, reasonOf } from "./embed.ts";
+import { embedLocation, reasonOf } from "./embed.ts";
 import { putItem } from "./put-item.ts";
 import { readSource } from "./read-source.ts";
 
@@ -30,17 +30,17 @@ export const context_refresh = defineBuiltInTool({
   cli: { positionals: { name: "drive:/path", parse: (text) => (text === "/" ? {} : parseAddress(text)) } },
   async execute({ drive, path }, ctx) {
     const host = currentHost();
-    const place = { drive: drive === undefined ? undefined : toDrive(drive), path: toPath(path) };
-    const sources = await refreshSources(host, place, ctx.signal);
-    return { ...sources, ...(await refreshEmbeddings(host, place, ctx.signal)) };
+    const location = { drive: drive === undefined ? undefined : toDrive(drive), path: toPath(path) };
+    const sources = await refreshSources(host, location, ctx.signal);
+    return { ...sources, ...(await refreshEmbeddings(host, location, ctx.signal)) };
   },
 });
 
-async function refreshSources(host: Host, place: Place, signal: AbortSignal) {
+async function refreshSources(host: Host, location: ItemLocation, signal: AbortSignal) {
   const report = { updated: 0, unchanged: 0, failed: 0, failures: [] as { item: string; reason: string }[] };
   for (let after = 0; ;) {
     const from = after;
-    const items = await host.store.read(() => listSourced(place, from, PAGE));
+    const items = await host.store.read(() => listSourced(location, from, PAGE));
     const last = items.at(-1);
     if (last === undefined) return report;
     after = last.id;
@@ -67,11 +67,11 @@ async function refreshItem(host: Host, item: SourcedItem): Promise<"updated" | "
   return result.kind === "written" && result.changed ? "updated" : "unchanged";
 }
 
-async function refreshEmbeddings(host: Host, place: Place, signal: AbortSignal) {
+async function refreshEmbeddings(host: Host, location: ItemLocation, signal: AbortSignal) {
   const { embedding } = host.models;
   if (embedding === undefined) return { embedded_parts: 0, note: "No embedding model is configured." };
   try {
-    return { embedded_parts: await embedPlace(host, embedding, place, signal) };
+    return { embedded_parts: await embedLocation(host, embedding, location, signal) };
   } catch (error) {
     signal.throwIfAborted();
     if (ToolwrightError.is(error)) throw error;

@@ -64,8 +64,8 @@ export const search_semantic = defineBuiltInTool({
 });
 
 function toRequest({ query, drive, path, limit }: z.output<typeof schema>, signal: AbortSignal): Request {
-  const place = { drive: drive === undefined ? undefined : toDrive(drive), path: toPath(path) };
-  return { query, place, limit, signal };
+  const location = { drive: drive === undefined ? undefined : toDrive(drive), path: toPath(path) };
+  return { query, location, limit, signal };
 }
 
 /** If the model fails, the search continues by words only. */
@@ -110,9 +110,9 @@ function merge(words: readonly FoundItem[], meaning: FoundByMeaning["items"]): S
     ["words", words],
     ["meaning", meaning],
   ] as const) {
-    for (const [place, item] of items.entries()) {
+    for (const [rank, item] of items.entries()) {
       const name = `${item.drive}:${item.path}`;
-      const score = 1 / (FLATNESS + place);
+      const score = 1 / (FLATNESS + rank);
       const known = merged.get(name);
       if (known === undefined) merged.set(name, { item, by: [by], score });
       else

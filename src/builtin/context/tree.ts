@@ -42,11 +42,11 @@ export const context_tree = defineBuiltInTool({
         truncated: drives.length > MOST_ENTRIES,
       };
     }
-    const place = { drive: toDrive(drive), path: toPath(path) };
-    const entries = await store.read(() => listTree(place.drive, place.path, max_depth));
+    const location = { drive: toDrive(drive), path: toPath(path) };
+    const entries = await store.read(() => listTree(location.drive, location.path, max_depth));
     const truncated = entries.length > MOST_ENTRIES;
     return {
-      ...place,
+      ...location,
       entries: entries.slice(0, MOST_ENTRIES),
       truncated,
       ...(truncated ? { note: "There is more. List one of the folders, or use a smaller max_depth." } : {}),

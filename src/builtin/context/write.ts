@@ -13,7 +13,7 @@ import {
   toItemAddress,
 } from "./address.ts";
 import { currentHost } from "./current-host.ts";
-import { embedPlace, reasonOf } from "./embed.ts";
+import { embedLocation, reasonOf } from "./embed.ts";
 import { putItem } from "./put-item.ts";
 import { checkSource } from "./read-source.ts";
 
@@ -82,7 +82,7 @@ async function embedItem(
   const { embedding } = host.models;
   if (embedding === undefined) return { embedded: false };
   try {
-    await embedPlace(host, embedding, { ...address, only: true }, signal);
+    await embedLocation(host, embedding, { ...address, only: true }, signal);
     return { embedded: true };
   } catch (error) {
     const note = `The item is written, but the embedding model failed: ${reasonOf(error)}. context_refresh tries again.`;

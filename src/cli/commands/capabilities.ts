@@ -20,8 +20,8 @@ export function addCapabilitiesCommand(program: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<CapabilitiesOptions>) => {
         const { showCapabilities } = await import("../show-capabilities.ts");
-        const { keepOutputApart } = await import("../../terminal/reserve-stdout.ts");
-        const restore = screen.isJson ? keepOutputApart() : () => undefined;
+        const { reserveStdout } = await import("../../terminal/reserve-stdout.ts");
+        const restore = screen.isJson ? reserveStdout() : () => undefined;
         const { text, refreshed } = await showCapabilities(process.cwd(), options.refresh === true).finally(
           restore,
         );

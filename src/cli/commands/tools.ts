@@ -17,9 +17,9 @@ export function addToolsCommand(program: Command): void {
         const { loadConfig } = await import("../load-config.ts");
         const { commandOf, placeTools } = await import("../project-tools.ts");
         const { describeTool, flagsOf } = await import("../describe-tool.ts");
-        const { keepOutputApart } = await import("../../terminal/reserve-stdout.ts");
+        const { reserveStdout } = await import("../../terminal/reserve-stdout.ts");
         const { fitTable, outputWidth } = await import("../../terminal/fitted-table.ts");
-        const restore = screen.isJson ? keepOutputApart() : () => undefined;
+        const restore = screen.isJson ? reserveStdout() : () => undefined;
         const config = await loadConfig(process.cwd()).finally(restore);
         if (config === undefined) {
           const { CliError } = await import("../cli-error.ts");

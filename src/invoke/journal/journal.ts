@@ -5,8 +5,8 @@
 import { argumentsHash, type Call, resetCall } from "../call.ts";
 import { Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
-import { recordAnswer } from "./record-without-run.ts";
-import { recordEnd } from "./record-outcome.ts";
+import { recordWithoutRun } from "./record-without-run.ts";
+import { recordOutcome } from "./record-outcome.ts";
 import { decide } from "./decide.ts";
 import { callsWithEditedArguments } from "../../store/tables/approvals.ts";
 import { callsByKey } from "../../store/tables/calls.ts";
@@ -23,8 +23,8 @@ export const journal: Policy = async (call, next) => {
       const result = decision ?? (await next(call));
       isInside = false;
       return await (call.begun
-        ? recordEnd(call, result)
-        : recordAnswer(call, result, decision !== undefined));
+        ? recordOutcome(call, result)
+        : recordWithoutRun(call, result, decision !== undefined));
     } catch (error) {
       // Another process was faster with the same call: decide again by what it wrote.
       if (!(error instanceof Contended)) {

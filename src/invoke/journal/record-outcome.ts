@@ -18,7 +18,7 @@ import { fenced, insertRow, isShort, logText } from "./rows.ts";
 /** `waitsFor` of a suspended call: it waits until the enclosing loop makes it again, not for an approval. */
 const LOOP = "loop";
 
-export async function recordEnd(call: Call, result: Result): Promise<Result> {
+export async function recordOutcome(call: Call, result: Result): Promise<Result> {
   // An inner call could not be stored, so this one has not ended either.
   if (call.failure !== undefined) {
     leaveInterrupted(call);

@@ -11,7 +11,7 @@ import { replayNote } from "../call-notes.ts";
 import { storableOutput } from "../storable.ts";
 import { explainRefusal, insertRow, logText } from "./rows.ts";
 
-export async function recordAnswer(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
+export async function recordWithoutRun(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
   const result = isDecided ? answer : refusedAgain(call, answer);
   if (call.mode === "check" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
     return result;

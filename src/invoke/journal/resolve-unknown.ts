@@ -17,7 +17,7 @@ import { requestReplayApproval, openReplayRequest, runOnResolution } from "./rep
 import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
-import { findUnderKey, resultUnderKey } from "./same-business-key.ts";
+import { findSameBusinessKey, resultOfSameBusinessKey } from "./same-business-key.ts";
 import { assertSettled, hasSettled, settledAtMs } from "./wait-for-owner.ts";
 
 /** `undefined`: run it again, with the same key. */
@@ -26,9 +26,9 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   const question = await openReplayRequest(call);
   // A resolution binds every caller, even if the tool's options have changed since.
   if (question !== undefined && question.status !== "pending") return applyResolution(call, row, question);
-  const found = await call.host.store.read(() => findUnderKey(call, row));
+  const found = await call.host.store.read(() => findSameBusinessKey(call, row));
   if (found.succeeded !== undefined || found.resolved !== undefined) await closeNow(call, question);
-  if (found.succeeded !== undefined) return resultUnderKey(call, found.succeeded);
+  if (found.succeeded !== undefined) return resultOfSameBusinessKey(call, found.succeeded);
   if (found.resolved !== undefined) return applyResolution(call, row, found.resolved);
   if (spec.onUnknown === undefined && !isUnrepeatable(spec)) return runAgain(call, row, "safe", question);
   if (spec.reconcile !== undefined) {

@@ -21,7 +21,7 @@ interface FoundUnderKey {
 }
 
 /** @param row the interrupted call: this one, or the one that holds the business key */
-export function* findUnderKey(call: Call, row: CallRow): Transaction<FoundUnderKey> {
+export function* findSameBusinessKey(call: Call, row: CallRow): Transaction<FoundUnderKey> {
   if (row.idempotencyKey === null) return { succeeded: undefined, resolved: undefined };
   const holder = (yield* readClaimedCall(row.idempotencyKey))?.call;
   const isOther = holder !== undefined && holder.key !== row.key;
@@ -37,7 +37,7 @@ export function hadEffect({ status, effect }: CallRow): boolean {
 }
 
 /** The result of another call under the same business key, whatever `replay` says. */
-export async function resultUnderKey(call: Call, done: RecordedCall): Promise<Result> {
+export async function resultOfSameBusinessKey(call: Call, done: RecordedCall): Promise<Result> {
   call.note = "This was already done under the same business key. It was not done again.";
   const result =
     done.status === "success"

@@ -9,7 +9,7 @@ import { markUnknown } from "../../store/tables/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, inFlightName } from "../call.ts";
-import { whenExecuted } from "../unsettled-tries.ts";
+import { whenTriesSettled } from "../unsettled-tries.ts";
 import { Contended } from "../policy.ts";
 
 const FIRST_PAUSE_MS = 10;
@@ -68,7 +68,7 @@ export async function hasSettled(
   const deadline = performance.now() + longestMs;
   if (!(await isAtWork(call, row))) return true;
   for (let ms = FIRST_PAUSE_MS; performance.now() < deadline; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
-    const here = whenExecuted(host.store, row.key);
+    const here = whenTriesSettled(host.store, row.key);
     await pause(here === undefined ? performance.now() + ms : deadline, call.signal, here);
     if (!(await isAtWork(call, row))) throw new Contended();
   }
@@ -102,7 +102,7 @@ export async function settledAtMs({ host }: Call, row: CallRow): Promise<number>
 
 /** Checks all attempts: the row of a call that has waited since then does not show the interrupted try. */
 async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
-  if (whenExecuted(host.store, row.key) !== undefined) return true;
+  if (whenTriesSettled(host.store, row.key) !== undefined) return true;
   const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
   for (const { executing, ownerId } of rows) {
     if (

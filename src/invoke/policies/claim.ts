@@ -14,7 +14,7 @@ import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse, type Next } from "../policy.ts";
 import { resolveUnknown } from "../journal/resolve-unknown.ts";
-import { hadEffect, resultUnderKey } from "../journal/same-business-key.ts";
+import { hadEffect, resultOfSameBusinessKey } from "../journal/same-business-key.ts";
 import { waitForOwner } from "../journal/wait-for-owner.ts";
 import { effectOf } from "../journal/effect.ts";
 
@@ -124,7 +124,7 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
 }
 
 async function answerFrom(call: Call, row: RecordedCall): Promise<Result | undefined> {
-  if (hadEffect(row)) return resultUnderKey(call, row);
+  if (hadEffect(row)) return resultOfSameBusinessKey(call, row);
   if (row.effect === "none") return undefined;
   call.mayHaveHappened = true;
   const result = await resolveUnknown(call, row);

@@ -10,7 +10,7 @@ import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy, type Next } from "../policy.ts";
-import { noteExecuting } from "../unsettled-tries.ts";
+import { noteUnsettledTry } from "../unsettled-tries.ts";
 import { Try } from "../try.ts";
 import { encode } from "../../util/encode.ts";
 
@@ -82,7 +82,7 @@ function watchLate(call: Call, work: Promise<Result>): void {
   const { host, scope } = call;
   const settled = recordWhenSettled(call, work);
   if (scope.isDetached) return;
-  noteExecuting(host.store, call.key, settled);
+  noteUnsettledTry(host.store, call.key, settled);
   host.cutOff.add(settled);
   void settled.finally(() => host.cutOff.delete(settled));
 }

@@ -3,7 +3,7 @@ import { readInteger, readText } from "../tables/columns.ts";
 import { columns, integer, type RowOf, text } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./location.ts";
+import { inLocation, type ItemLocation, locationParameters } from "./location.ts";
 import { BODY, type Hit, toHit } from "./search.ts";
 
 export interface ChunkBody {
@@ -19,16 +19,16 @@ const NOT_EMBEDDED = `FROM toolwright_context_chunks p JOIN toolwright_context_i
 /** Chunks without a vector of this model, in pages. */
 export function* listNotEmbedded(
   model: string,
-  place: Place,
+  location: ItemLocation,
   afterId: number,
   limit: number,
 ): Transaction<ChunkBody[]> {
   const rows = yield* all(
-    `SELECT p.id, i.path, ${BODY} ${NOT_EMBEDDED} AND p.id > ?2 AND ${inPlace(4)} ORDER BY p.id LIMIT ?3`,
+    `SELECT p.id, i.path, ${BODY} ${NOT_EMBEDDED} AND p.id > ?2 AND ${inLocation(4)} ORDER BY p.id LIMIT ?3`,
     model,
     afterId,
     limit,
-    ...placeParameters(place),
+    ...locationParameters(location),
   );
   return rows.map((row) => ({
     chunkId: readInteger(row, "id"),
@@ -37,11 +37,11 @@ export function* listNotEmbedded(
   }));
 }
 
-export function* countNotEmbedded(model: string, place: Place): Transaction<number> {
+export function* countNotEmbedded(model: string, location: ItemLocation): Transaction<number> {
   const row = yield* first(
-    `SELECT COUNT(DISTINCT i.id) AS items ${NOT_EMBEDDED} AND ${inPlace(2)}`,
+    `SELECT COUNT(DISTINCT i.id) AS items ${NOT_EMBEDDED} AND ${inLocation(2)}`,
     model,
-    ...placeParameters(place),
+    ...locationParameters(location),
   );
   return row === undefined ? 0 : readInteger(row, "items");
 }
@@ -73,20 +73,20 @@ export interface PlacedVector {
 export function* listVectors(
   model: string,
   dimensions: number,
-  place: Place,
+  location: ItemLocation,
   afterId: number,
   limit: number,
 ): Transaction<PlacedVector[]> {
   const rows = yield* all(
     `SELECT e.chunk_id, p.item_id, e.vector FROM toolwright_context_embeddings e
      JOIN toolwright_context_chunks p ON p.id = e.chunk_id JOIN toolwright_context_items i ON i.id = p.item_id
-     WHERE e.chunk_id > ?3 AND e.model = ?1 AND e.dimensions = ?2 AND ${inPlace(5)}
+     WHERE e.chunk_id > ?3 AND e.model = ?1 AND e.dimensions = ?2 AND ${inLocation(5)}
      ORDER BY e.chunk_id LIMIT ?4`,
     model,
     dimensions,
     afterId,
     limit,
-    ...placeParameters(place),
+    ...locationParameters(location),
   );
   return rows.map((row) => ({
     chunkId: readInteger(row, "chunk_id"),

@@ -3,7 +3,7 @@ import { readInteger } from "../tables/columns.ts";
 import { columns, flag, integer, type RowOf, text, textOrNull } from "../tables/table.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./location.ts";
+import { inLocation, type ItemLocation, locationParameters } from "./location.ts";
 import { forgetChunks, indexNewChunks, toWordColumn, type WordIndex } from "./word-index.ts";
 
 const CONTENT = columns({
@@ -170,13 +170,17 @@ const SOURCED = columns({
 export type SourcedItem = RowOf<(typeof SOURCED)["map"]>;
 
 /** Items that can be read again from their source, in pages. */
-export function* listSourced(place: Place, afterId: number, limit: number): Transaction<SourcedItem[]> {
+export function* listSourced(
+  location: ItemLocation,
+  afterId: number,
+  limit: number,
+): Transaction<SourcedItem[]> {
   const rows = yield* all(
     `SELECT ${SOURCED.list("i")} FROM toolwright_context_items i
-     WHERE i.source IS NOT NULL AND i.id > ?1 AND ${inPlace(3)} ORDER BY i.id LIMIT ?2`,
+     WHERE i.source IS NOT NULL AND i.id > ?1 AND ${inLocation(3)} ORDER BY i.id LIMIT ?2`,
     afterId,
     limit,
-    ...placeParameters(place),
+    ...locationParameters(location),
   );
   return rows.map(SOURCED.parse);
 }

@@ -2,7 +2,7 @@
 import { readInteger, readText } from "../tables/columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { inPlace, type Place, placeParameters } from "./location.ts";
+import { inLocation, type ItemLocation, locationParameters } from "./location.ts";
 import { hitsSql, toMatch, type WordIndex } from "./word-index.ts";
 import type { QueryWord } from "./words.ts";
 
@@ -19,14 +19,14 @@ export interface Hit {
 export function* searchWords(
   index: WordIndex,
   words: readonly QueryWord[],
-  place: Place,
+  location: ItemLocation,
   limit: number,
 ): Transaction<Hit[]> {
   if (words.length === 0) return [];
-  const found = yield* search(index, "all", words, place, limit);
+  const found = yield* search(index, "all", words, location, limit);
   if (found.length >= limit || words.length === 1) return found;
   const known = new Set(found.map(nameOf));
-  const further = yield* search(index, "any", words, place, limit + found.length);
+  const further = yield* search(index, "any", words, location, limit + found.length);
   return [...found, ...further.filter((hit) => !known.has(nameOf(hit)))].slice(0, limit);
 }
 
@@ -34,20 +34,20 @@ function* search(
   index: WordIndex,
   mode: "all" | "any",
   words: readonly QueryWord[],
-  place: Place,
+  location: ItemLocation,
   limit: number,
 ): Transaction<Hit[]> {
   const rows = yield* all(
     `WITH hits AS MATERIALIZED (${hitsSql(index, mode)}), placed AS (
        SELECT c.item_id, c.start_char, c.chars, c.start_line, h.score,
-         ROW_NUMBER() OVER (PARTITION BY c.item_id ORDER BY h.score DESC, c.position) AS place
+         ROW_NUMBER() OVER (PARTITION BY c.item_id ORDER BY h.score DESC, c.position) AS rank_in_item
        FROM hits h JOIN toolwright_context_chunks c ON c.id = h.chunk_id)
      SELECT i.drive, i.path, i.version, p.start_line, ${BODY}
      FROM placed p JOIN toolwright_context_items i ON i.id = p.item_id
-     WHERE p.place = 1 AND ${inPlace(3)} ORDER BY p.score DESC, i.drive, i.path LIMIT ?2`,
+     WHERE p.rank_in_item = 1 AND ${inLocation(3)} ORDER BY p.score DESC, i.drive, i.path LIMIT ?2`,
     toMatch(index, mode, words),
     limit,
-    ...placeParameters(place),
+    ...locationParameters(location),
   );
   return rows.map(toHit);
 }

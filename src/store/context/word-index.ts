@@ -21,17 +21,17 @@ export function toWordColumn(index: WordIndex, words: readonly string[]): string
 }
 
 // PostgreSQL stores at most 255 positions of a word, each up to 16,383.
-const MOST_PLACES = 255;
-const LAST_PLACE = 16_383;
+const MOST_POSITIONS = 255;
+const LAST_POSITION = 16_383;
 
 function toVector(words: readonly string[]): string {
-  const places = new Map<string, number[]>();
+  const positions = new Map<string, number[]>();
   for (const [index, word] of words.entries()) {
-    const known = places.get(word);
-    if (known === undefined) places.set(word, [Math.min(index + 1, LAST_PLACE)]);
-    else if (known.length < MOST_PLACES && index < LAST_PLACE) known.push(index + 1);
+    const known = positions.get(word);
+    if (known === undefined) positions.set(word, [Math.min(index + 1, LAST_POSITION)]);
+    else if (known.length < MOST_POSITIONS && index < LAST_POSITION) known.push(index + 1);
   }
-  return [...places].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
+  return [...positions].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
 }
 
 /** Adds new chunks to the index. SQLite needs this extra step. */

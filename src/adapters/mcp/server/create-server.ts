@@ -19,7 +19,7 @@ import type { Runtime } from "../../../runtime/runtime.ts";
 import type { ToolSource } from "../../../tool/from-tool.ts";
 import { createRegistry, defaultRegistry, type Registry } from "../../../tool/registry.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { answerCall, type CallDesk, type ToolRequest } from "./handle-call.ts";
+import { handleCall, type CallDesk, type ToolRequest } from "./handle-call.ts";
 import { describeTool, promisedBy, unservable } from "./describe-tool.ts";
 import { readRequestState } from "./request-state.ts";
 import { SharedRequests } from "./shared-requests.ts";
@@ -103,9 +103,9 @@ export function createServerFactory(options: McpServerOptions, listChanged = fal
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );
-    const answer = (request: ToolRequest): ReturnType<typeof answerCall> =>
+    const answer = (request: ToolRequest): ReturnType<typeof handleCall> =>
       withRuntime(options.runtime, (runtime) =>
-        answerCall(
+        handleCall(
           { runtime, server, connection, waiting, shared, approvals: options.approvals ?? "elicit" },
           request,
         ),
@@ -125,7 +125,7 @@ export function createServerFactory(options: McpServerOptions, listChanged = fal
 function registerTool(
   server: McpServer,
   tool: Tool,
-  answer: (request: ToolRequest) => ReturnType<typeof answerCall>,
+  answer: (request: ToolRequest) => ReturnType<typeof handleCall>,
 ): void {
   const described = describeTool(tool);
   const { name, title, description, annotations, icons, outputSchema, _meta } = described;

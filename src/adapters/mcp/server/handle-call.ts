@@ -44,7 +44,7 @@ export interface ToolRequest {
   readonly promised: Promised;
 }
 
-export async function answerCall(
+export async function handleCall(
   desk: CallDesk,
   request: ToolRequest,
 ): Promise<CallToolResult | InputRequiredResult> {

@@ -6,7 +6,7 @@
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { textOfCall } from "../../../invoke/call.ts";
-import { scopeHere } from "../../../invoke/call-in-context.ts";
+import { currentScope } from "../../../invoke/call-in-context.ts";
 import { invoke } from "../../../invoke/invoke.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { hostOf } from "../../../runtime/create-runtime.ts";
@@ -50,7 +50,7 @@ export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise
 
 /** The client's model reads the result, so it can verify the effect of an interrupted call. */
 async function callForModel(runtime: Runtime, { tool, args, key, signal }: KeyedRequest): Promise<Outcome> {
-  const scope = scopeHere();
+  const scope = currentScope();
   // A custom runtime has no scope here.
   if (scope === undefined) return runtime.call(tool, args, { callKey: key, signal });
   return invoke(scope, specOf(tool), args, { callKey: key, signal, readByModel: true });

@@ -12,7 +12,7 @@ export interface OutputContent {
 }
 
 /** `undefined` for any other value, which is sent as text and as structured content. */
-export function contentOf(output: unknown): OutputContent | undefined {
+export function outputContent(output: unknown): OutputContent | undefined {
   return resultOf(output) ?? mediaOf(output);
 }
 

@@ -5,7 +5,7 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { withMethods } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
-import { keepStdout } from "./protocol-stream.ts";
+import { reserveStdoutForProtocol } from "./protocol-stream.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
   /** The stream for the protocol. Default: stdout, which other writers can no longer use then. */
@@ -26,7 +26,7 @@ export const MCP_STDIO_OPTIONS: OptionTable = optionTable<McpStdioOptions>("serv
 export function serveMcpStdio(options: McpStdioOptions): McpStdioServer {
   // Before stdout is redirected: invalid options must leave it unchanged.
   checkOptions(MCP_STDIO_OPTIONS, options);
-  const stdout = options.output === undefined ? keepStdout() : undefined;
+  const stdout = options.output === undefined ? reserveStdoutForProtocol() : undefined;
   const transport = new WatchedTransport(process.stdin, options.output ?? stdout?.stream);
   const handle = serveStdio(createServerFactory(options), { transport, onerror: logError });
   const closed = transport.closed.promise.then(() => stdout?.[Symbol.dispose]());

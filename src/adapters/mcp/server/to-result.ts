@@ -3,7 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ToolwrightError } from "../../../errors.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { toShownValue } from "../../../util/shown-value.ts";
-import { contentOf, type OutputContent } from "./output-content.ts";
+import { outputContent, type OutputContent } from "./output-content.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 
 type Success = Extract<Outcome, { status: "success" }>;
@@ -16,7 +16,7 @@ export type Promised = "nothing" | "output" | "structured-content";
 
 export function toSuccess(outcome: Success, key: string, promised: Promised): CallToolResult {
   const { output, note, replayed } = outcome;
-  const { content, structuredContent, isError } = contentOf(output) ?? plainContent(output);
+  const { content, structuredContent, isError } = outputContent(output) ?? plainContent(output);
   const structured = promised === "output" ? toShownValue(output) : structuredContent;
   const isText = typeof output === "string" && promised === "nothing";
   return {
