@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { canonicalText, writeCanonical } from "./canonical.ts";
 import { UnencodableError, UnreadableError } from "./encode.ts";
-import { createRandom } from "../../test/workflow/random.ts";
+import { createRandom } from "../../test/random.ts";
 import { makeValue, normalForm, randomSpec, shuffled } from "../../test/formats/random-values.ts";
 
 test("different values have different texts, and equal values have one", () => {

@@ -1,6 +1,6 @@
 /** The stored form of values. test/formats/golden.test.ts pins its text. */
 import { describe, expect, it, test } from "vitest";
-import { createRandom } from "../../test/workflow/random.ts";
+import { createRandom } from "../../test/random.ts";
 import { makeValue, randomSpec } from "../../test/formats/random-values.ts";
 import { decode, encode, MAX_DEPTH, MAX_HOLES, UnencodableError, UnreadableError } from "./encode.ts";
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createCrashProgram } from "../../src/testing/index.ts";
-import { createRandom } from "../anthropic/random.ts";
+import { Random } from "../random.ts";
 import { openShop } from "../crash/shop.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import type { ResearchInput } from "./programs/research-agent.ts";
@@ -101,7 +101,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     "has each effect once, repeats few requests, and finds a detail of the first result",
     { timeout: 60_000 + KILLS * 5_000 },
     async () => {
-      const random = createRandom(storeKind.name.length);
+      const random = new Random(storeKind.name.length);
       let kills = 0;
       while (kills < KILLS) {
         await using store = await storeKind.fresh();
@@ -113,7 +113,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
         let result: string | undefined;
         while (result === undefined) {
           const isLast = moments.length >= KILLS_PER_RUN;
-          const killAfterMs = random(LONGEST_MS);
+          const killAfterMs = random.below(LONGEST_MS);
           if (!isLast) moments.push(killAfterMs);
           const run = await program.run(isLast ? { args } : { args, killAfterMs });
           if (run.crashed) kills += 1;

@@ -18,7 +18,7 @@ import { openShop } from "../crash/shop.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { rowsOf } from "../workflow/harness.ts";
 import type { OrdersLoopInput } from "./programs/orders-loop.ts";
-import { createRandom } from "./random.ts";
+import { Random } from "../random.ts";
 
 const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 20);
 const KILLS_PER_RUN = 7;
@@ -73,7 +73,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     "a loop that is repeatedly killed has each effect once and requests no logged response again (seed %i)",
     { timeout: 60_000 + KILLS * 5_000 },
     async (seed) => {
-      const random = createRandom(seed);
+      const random = new Random(seed);
       let kills = 0;
       while (kills < KILLS / 2) {
         await using store = await storeKind.fresh();
@@ -83,7 +83,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
           store: store.address,
           shopUrl: shop.url,
           baseURL: model.baseURL,
-          stream: random(2) === 0,
+          stream: random.below(2) === 0,
         };
         const args = [JSON.stringify(input)];
         const moments: number[] = [];
@@ -92,7 +92,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
           const known = await placesOnRecord(store.address);
           const before = model.requests.length;
           const isLast = moments.length >= KILLS_PER_RUN;
-          const killAfterMs = random(LONGEST_MS);
+          const killAfterMs = random.below(LONGEST_MS);
           if (!isLast) moments.push(killAfterMs);
           const run = await program.run(isLast ? { args } : { args, killAfterMs });
           const told = `killed after ${moments.join(", ")} ms`;

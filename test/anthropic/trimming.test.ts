@@ -7,17 +7,17 @@ import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 import { createTrimmer } from "../../src/adapters/anthropic/trim-history.ts";
 import { problemWith } from "../../src/testing/anthropic/check-request.ts";
 import { call, eventsOf, openRuntime, serve, user } from "./harness.ts";
-import { createRandom } from "./random.ts";
+import { Random } from "../random.ts";
 
 /** A valid history: questions, answers, parallel calls, results with text after them, paused turns. */
-function randomHistory(random: (below: number) => number): MessageParam[] {
-  const text = (): string => "x".repeat(1 + random(400));
+function randomHistory(random: Random): MessageParam[] {
+  const text = (): string => "x".repeat(1 + random.below(400));
   const history: MessageParam[] = [user(text())];
-  if (random(4) === 0) history.push(user(text()));
+  if (random.below(4) === 0) history.push(user(text()));
   let id = 0;
-  for (let rounds = random(30); rounds > 0; rounds -= 1) {
-    const calls = Array.from({ length: random(4) }, () => `id-${(id += 1)}`);
-    if (random(8) === 0) history.push({ role: "assistant", content: [{ type: "text", text: text() }] });
+  for (let rounds = random.below(30); rounds > 0; rounds -= 1) {
+    const calls = Array.from({ length: random.below(4) }, () => `id-${(id += 1)}`);
+    if (random.below(8) === 0) history.push({ role: "assistant", content: [{ type: "text", text: text() }] });
     history.push({
       role: "assistant",
       content: [
@@ -28,12 +28,12 @@ function randomHistory(random: (below: number) => number): MessageParam[] {
     const results = calls.map((one) => ({
       type: "tool_result" as const,
       tool_use_id: one,
-      content: "y".repeat(random(random(5) === 0 ? 6_000 : 300)),
+      content: "y".repeat(random.below(random.below(5) === 0 ? 6_000 : 300)),
     }));
     if (results.length === 0) history.push(user(text()));
-    else if (random(2) === 0) history.push({ role: "user", content: results });
+    else if (random.below(2) === 0) history.push({ role: "user", content: results });
     else history.push({ role: "user", content: [...results, { type: "text", text: text() }] });
-    if (random(6) === 0) history.push(user(text()));
+    if (random.below(6) === 0) history.push(user(text()));
   }
   return history;
 }
@@ -42,11 +42,11 @@ const asRequest = (messages: readonly MessageParam[]) => ({ model: "m", max_toke
 
 test("for any history and limit, every result keeps its call, every call its result, and the first message stays", () => {
   for (let seed = 1; seed <= 1_000; seed += 1) {
-    const random = createRandom(seed);
+    const random = new Random(seed);
     const history = randomHistory(random);
     const label = `seed ${seed}`;
     expect(problemWith(asRequest(history)), label).toBeUndefined();
-    const room = 50 + random(4_000);
+    const room = 50 + random.below(4_000);
     const trimmer = createTrimmer(() => undefined);
     // At each point where a loop would send a request.
     for (let length = 1; length <= history.length; length += 1) {
@@ -67,7 +67,7 @@ test("for any history and limit, every result keeps its call, every call its res
 
 test("a history that fits is sent unchanged, and a trimmed one fits if possible", () => {
   for (let seed = 1; seed <= 500; seed += 1) {
-    const history = randomHistory(createRandom(seed));
+    const history = randomHistory(new Random(seed));
     const size = history.reduce((sum, message) => sum + estimateTokens(message), 0);
     expect(createTrimmer(() => undefined).fit(history, size)).toEqual(history);
     const sent = createTrimmer(() => undefined).fit(history, 4_000);

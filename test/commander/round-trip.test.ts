@@ -3,7 +3,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createRuntime, defineTool, fromTool, type Tool } from "toolwright";
 import { z } from "zod";
 import { run } from "./program.ts";
-import { createRandom, pick, type Random, spell } from "./value-to-words.ts";
+import { Random } from "../random.ts";
+import { toWords } from "./value-to-words.ts";
 
 const TEXTS = [
   "plain",
@@ -29,17 +30,17 @@ const TEXTS = [
 ];
 const NUMBERS = [0, 1, -1, 2.5, -0.001, 1e21, 1e-7, 9_007_199_254_740_991];
 
-const text = (random: Random): string => pick(random, TEXTS);
-const number = (random: Random): number => pick(random, NUMBERS);
-const bool = (random: Random): boolean => random() < 0.5;
+const text = (random: Random): string => random.pick(TEXTS);
+const number = (random: Random): number => random.pick(NUMBERS);
+const bool = (random: Random): boolean => random.next() < 0.5;
 const list =
   <T>(item: (random: Random) => T) =>
   (random: Random): T[] =>
-    Array.from({ length: Math.floor(random() * 4) }, () => item(random));
+    Array.from({ length: random.below(4) }, () => item(random));
 const maybe =
   <T, U>(item: (random: Random) => T, other: U) =>
   (random: Random): T | U =>
-    random() < 0.3 ? other : item(random);
+    random.next() < 0.3 ? other : item(random);
 
 type Make = (random: Random) => unknown;
 
@@ -50,7 +51,7 @@ interface Tree {
 const tree: z.ZodType<Tree, Tree> = z.lazy(() => z.object({ name: z.string(), children: z.array(tree) }));
 const makeTree = (random: Random): Tree => ({
   name: text(random),
-  children: random() < 0.5 ? [] : [makeTree(random)],
+  children: random.next() < 0.5 ? [] : [makeTree(random)],
 });
 
 const DATES = ["2026-01-31T12:00:00Z", "1999-12-31T23:59:59.999Z"];
@@ -64,29 +65,29 @@ const SHAPES: Readonly<Record<string, readonly [z.ZodType, Make]>> = {
   email: [z.email(), () => "a@example.com"],
   url: [z.url(), () => "https://example.com/?a=b&c=%20#d"],
   uuid: [z.uuid(), () => "123e4567-e89b-42d3-a456-426614174000"],
-  "date and time": [z.iso.datetime(), (random) => pick(random, DATES)],
+  "date and time": [z.iso.datetime(), (random) => random.pick(DATES)],
   date: [z.iso.date(), () => "2026-01-31"],
-  "coerced date": [z.coerce.date(), (random) => pick(random, DATES)],
+  "coerced date": [z.coerce.date(), (random) => random.pick(DATES)],
   "template literal": [z.templateLiteral(["v", z.number()]), () => "v12"],
   number: [z.number(), number],
-  integer: [z.int(), (random) => pick(random, [0, -7, 12_345])],
+  integer: [z.int(), (random) => random.pick([0, -7, 12_345])],
   "optional number": [z.number().optional(), maybe(number, undefined)],
   "nullable number": [z.number().nullable(), maybe(number, null)],
   "coerced number": [z.coerce.number(), number],
   boolean: [z.boolean(), bool],
   "boolean that is true by default": [z.boolean().default(true), maybe(bool, undefined)],
   "nullable boolean": [z.boolean().nullable(), maybe(bool, null)],
-  "yes or no as text": [z.stringbool(), (random) => pick(random, ["yes", "no", "true"])],
-  enum: [z.enum(["one", "two words", "3"]), (random) => pick(random, ["one", "two words", "3"])],
-  "nullable enum": [z.enum(["a", "b"]).nullable(), (random) => pick(random, ["a", "b", null])],
-  "enum of numbers": [z.literal([1, 2, 30]), (random) => pick(random, [1, 2, 30])],
+  "yes or no as text": [z.stringbool(), (random) => random.pick(["yes", "no", "true"])],
+  enum: [z.enum(["one", "two words", "3"]), (random) => random.pick(["one", "two words", "3"])],
+  "nullable enum": [z.enum(["a", "b"]).nullable(), (random) => random.pick(["a", "b", null])],
+  "enum of numbers": [z.literal([1, 2, 30]), (random) => random.pick([1, 2, 30])],
   literal: [z.literal("only"), () => "only"],
   null: [z.null(), () => null],
-  "string or number": [z.union([z.string(), z.number()]), (random) => pick(random, [text, number])(random)],
-  "number or boolean": [z.union([z.number(), z.boolean()]), (random) => pick(random, [number, bool])(random)],
+  "string or number": [z.union([z.string(), z.number()]), (random) => random.pick([text, number])(random)],
+  "number or boolean": [z.union([z.number(), z.boolean()]), (random) => random.pick([number, bool])(random)],
   "string or list": [
     z.union([z.string(), z.array(z.string())]),
-    (random) => pick(random, [text, list(text)])(random),
+    (random) => random.pick([text, list(text)])(random),
   ],
   strings: [z.array(z.string()), list(text)],
   "strings with a default": [z.array(z.string()).default(["x"]), maybe(list(text), undefined)],
@@ -117,7 +118,9 @@ const SHAPES: Readonly<Record<string, readonly [z.ZodType, Make]>> = {
       z.object({ kind: z.literal("label"), text: z.string() }),
     ]),
     (random) =>
-      random() < 0.5 ? { kind: "circle", radius: number(random) } : { kind: "label", text: text(random) },
+      random.next() < 0.5
+        ? { kind: "circle", radius: number(random) }
+        : { kind: "label", text: text(random) },
   ],
   intersection: [
     z.intersection(z.object({ a: z.string() }), z.object({ b: z.number() })),
@@ -139,7 +142,7 @@ const SHAPES: Readonly<Record<string, readonly [z.ZodType, Make]>> = {
   recursion: [tree, makeTree],
   anything: [
     z.json(),
-    (random) => pick<Make>(random, [text, number, bool, list(text), () => null, () => ({ a: [1] })])(random),
+    (random) => random.pick<Make>([text, number, bool, list(text), () => null, () => ({ a: [1] })])(random),
   ],
   preprocessed: [z.preprocess((value) => value, z.number()), number],
 };
@@ -171,15 +174,15 @@ describe.each(Object.entries(SHAPES))("%s", (_name, [field, make]) => {
     ["Zod", mine, (input: unknown) => schema.parse(input) as unknown],
     ["JSON Schema", foreign, (input: unknown) => JSON.parse(JSON.stringify(input)) as unknown],
   ] as const)("comes back from the command line, by %s", async (_how, { tool, seen }, expected) => {
-    const random = createRandom(TRIES);
+    const random = new Random(TRIES);
     for (let index = 0; index < TRIES; index += 1) {
       const input = {
         firstOne: text(random),
         value: make(random),
-        ...(random() < 0.5 ? { count: index } : {}),
+        ...(random.next() < 0.5 ? { count: index } : {}),
         last_value: make(random),
       };
-      const words = spell(jsonSchema, withoutHoles(input), random);
+      const words = toWords(jsonSchema, withoutHoles(input), random);
       const ran = await run([tool], ["t", ...words], { runtime });
       const got = { words, code: ran.code, stderr: ran.stderr, args: seen.pop() };
       expect(got).toEqual({

@@ -1,23 +1,9 @@
 /** Converts any value to command line words, in one of the documented forms: the inverse of the tested parser. */
 import type { JsonSchema } from "../../src/definition/json-schema.ts";
-
-/** From 0 up to 1, the same in every run. */
-export type Random = () => number;
-
-export function createRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
-    return state / 4_294_967_296;
-  };
-}
-
-export function pick<T>(random: Random, items: readonly T[]): T {
-  return items[Math.floor(random() * items.length)] as T;
-}
+import type { Random } from "../random.ts";
 
 /** The words for an input whose JSON Schema has properties. */
-export function spell(
+export function toWords(
   schema: JsonSchema,
   input: Readonly<Record<string, unknown>>,
   random: Random,
@@ -34,35 +20,35 @@ export function spell(
       areInOrder &&= !isPositional;
       continue;
     }
-    if (isPositional && areInOrder && random() < 0.6) positionals.push(textOf(field, value));
-    else options.push(...spellField(field, [name], value, random));
+    if (isPositional && areInOrder && random.next() < 0.6) positionals.push(textOf(field, value));
+    else options.push(...fieldToWords(field, [name], value, random));
   }
   return [...options, "--", ...positionals];
 }
 
-function spellField(schema: JsonSchema, path: readonly string[], value: unknown, random: Random): string[] {
+function fieldToWords(schema: JsonSchema, path: readonly string[], value: unknown, random: Random): string[] {
   const flag = path.map(kebab).join(".");
   const fields = schema["properties"] as Record<string, JsonSchema> | undefined;
   if (schema["type"] === "boolean") return [value === true ? `--${flag}` : `--no-${flag}`];
   const isKnown = isRecord(value) && Object.keys(value).every((name) => fields?.[name] !== undefined);
   // Fields that the schema does not declare have no option.
-  if (isKnown && fields !== undefined && Object.keys(value).length > 0 && random() < 0.5) {
+  if (isKnown && fields !== undefined && Object.keys(value).length > 0 && random.next() < 0.5) {
     return Object.entries(value).flatMap(([name, item]) =>
-      item === undefined ? [] : spellField(fields[name] ?? {}, [...path, name], item, random),
+      item === undefined ? [] : fieldToWords(fields[name] ?? {}, [...path, name], item, random),
     );
   }
   const items = schema["items"] as JsonSchema | undefined;
-  if (isTexts(value) && value.length > 1 && items?.["type"] === "string" && random() < 0.5) {
+  if (isTexts(value) && value.length > 1 && items?.["type"] === "string" && random.next() < 0.5) {
     return value.flatMap((item) => [`--${flag}`, isJsonList(item) ? JSON.stringify([item]) : item]);
   }
-  if (Array.isArray(value) && value.length > 1 && items?.["type"] === "number" && random() < 0.5) {
+  if (Array.isArray(value) && value.length > 1 && items?.["type"] === "number" && random.next() < 0.5) {
     return value.flatMap((item) => [`--${flag}`, String(item)]);
   }
   const values = schema["additionalProperties"] as JsonSchema | undefined;
   if (isRecord(value) && values?.["type"] === "number" && Object.keys(value).length > 0) {
     return Object.entries(value).flatMap(([key, item]) => [`--${flag}`, `${key}=${String(item)}`]);
   }
-  return random() < 0.5 ? [`--${flag}=${textOf(schema, value)}`] : [`--${flag}`, textOf(schema, value)];
+  return random.next() < 0.5 ? [`--${flag}=${textOf(schema, value)}`] : [`--${flag}`, textOf(schema, value)];
 }
 
 function textOf(schema: JsonSchema, value: unknown): string {

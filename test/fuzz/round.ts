@@ -7,7 +7,7 @@ import { createRuntime, type Runtime, type Store, ToolwrightError } from "../../
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { type FuzzProcess, Outside } from "./outside.ts";
-import { Random } from "./random.ts";
+import { Random } from "../random.ts";
 import { createTools, type FuzzTool } from "./tools.ts";
 
 export interface RoundOptions {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defineTool, type Tool } from "../../src/index.ts";
 import { z } from "zod";
 import type { FuzzProcess, Outside } from "./outside.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 export type Kind = "pure" | "idempotent" | "keyed" | "blind" | "reconciled" | "business";
 

@@ -5,7 +5,7 @@
 import { createRuntime, defineTool, type Limits, type Runtime, type Store } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createRandom } from "../workflow/random.ts";
+import { createRandom } from "../random.ts";
 import { createWorld, until } from "./harness.ts";
 
 const ROUNDS = process.env["TOOLWRIGHT_TEST_STORE"] === "postgres" ? 30 : 240;

@@ -10,7 +10,7 @@ import {
   type OrdersResult,
   type OrdersStart,
 } from "./orders-scenario.ts";
-import { createRandom } from "./random.ts";
+import { createRandom } from "../random.ts";
 
 const SEED = Number(process.env["TOOLWRIGHT_CRASH_SEED"] ?? 1);
 const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 30);

@@ -1,4 +1,4 @@
-/** Seeded random numbers, so that a failing round can be run again. */
+/** Random numbers from a seed, so that a failure can be reproduced (mulberry32). */
 export class Random {
   #state: number;
 
@@ -36,4 +36,10 @@ export class Random {
     for (const char of name) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
     return new Random(hash);
   }
+}
+
+/** The numbers of `Random.next`, for tests that need nothing else. */
+export function createRandom(seed: number): () => number {
+  const random = new Random(seed);
+  return () => random.next();
 }
