@@ -3,18 +3,15 @@ import { resolve } from "node:path";
 import type { EmbeddingModelLike } from "../definition/models.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import {
-  aBoolean,
   aFullText,
   aLanguageModel,
   anEmbeddingModel,
-  anIsolation,
   anObject,
   aStore,
   aToolSource,
-  outputBytes,
   Problem,
-  processTimeout,
   valuesOf,
+  SETTING_OPTIONS,
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -49,10 +46,7 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     tools: aToolSource,
     store: aStore,
     rootDir: aFullText,
-    allowNetwork: aBoolean,
-    maxOutputBytes: outputBytes,
-    toolTimeoutMs: processTimeout,
-    isolation: anIsolation,
+    ...SETTING_OPTIONS,
     workflows: valuesOf(aFullText),
     model: aLanguageModel,
     embeddingModel: anEmbeddingModel,

@@ -7,18 +7,15 @@ import { digest } from "../util/hash.ts";
 import {
   aBoolean,
   anInteger,
-  anIsolation,
   anObject,
   aSignal,
   aText,
   type Check,
   describe,
   distance,
-  listOf,
-  outputBytes,
   Problem,
-  processTimeout,
   refuseUnknown,
+  SETTING_CHECKS,
 } from "./option-checks.ts";
 import { asOptionError } from "./option-table.ts";
 import {
@@ -163,12 +160,7 @@ const storage = sharedByCopies("frames.1", () => new AsyncLocalStorage<Frame>())
 /** The fields that a caller may set. Any other field is a capability and is not checked. */
 const CONTEXT_CHECKS: Readonly<Record<keyof ToolSettings, Check>> &
   Readonly<Partial<Record<keyof BaseToolContext, Check>>> = {
-  rootDir: aText,
-  allowNetwork: aBoolean,
-  maxOutputBytes: outputBytes,
-  timeoutMs: processTimeout,
-  isolation: anIsolation,
-  protectedPaths: listOf(aText),
+  ...SETTING_CHECKS,
   sideEffect: aBoolean,
   idempotent: aBoolean,
   runId: aText,

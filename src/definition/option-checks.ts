@@ -253,5 +253,23 @@ export const anIsolation: Check = oneOf("require", "auto", "off");
 const MAX_OUTPUT_BYTES = 10_485_760;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-export const outputBytes: Check = aNumberIn(Number.MIN_VALUE, MAX_OUTPUT_BYTES);
-export const processTimeout: Check = aNumberIn(Number.MIN_VALUE, MAX_TIMEOUT_MS);
+const outputBytes: Check = aNumberIn(Number.MIN_VALUE, MAX_OUTPUT_BYTES);
+const processTimeout: Check = aNumberIn(Number.MIN_VALUE, MAX_TIMEOUT_MS);
+
+/** The settings of tools, as fields of a context. */
+export const SETTING_CHECKS = {
+  rootDir: aText,
+  allowNetwork: aBoolean,
+  maxOutputBytes: outputBytes,
+  timeoutMs: processTimeout,
+  isolation: anIsolation,
+  protectedPaths: listOf(aText),
+} as const satisfies Readonly<Record<string, Check>>;
+
+/** The same settings, as options of a runtime, of a workflow run and of the config. */
+export const SETTING_OPTIONS = {
+  allowNetwork: aBoolean,
+  maxOutputBytes: outputBytes,
+  toolTimeoutMs: processTimeout,
+  isolation: anIsolation,
+} as const satisfies Readonly<Record<string, Check>>;

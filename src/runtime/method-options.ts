@@ -5,7 +5,6 @@ import {
   aFullText,
   anId,
   anInteger,
-  anIsolation,
   aSignal,
   aText,
   type Check,
@@ -13,8 +12,7 @@ import {
   listOf,
   must,
   oneOf,
-  outputBytes,
-  processTimeout,
+  SETTING_CHECKS,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { type ApprovalDecision, DECISION_CHECKS } from "../invoke/approvals/decision.ts";
@@ -25,14 +23,7 @@ import type { GcOptions } from "./collect-garbage.ts";
 import { LIMITS } from "./options.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 
-const SETTINGS: Check = fields({
-  rootDir: aText,
-  allowNetwork: aBoolean,
-  maxOutputBytes: outputBytes,
-  timeoutMs: processTimeout,
-  isolation: anIsolation,
-  protectedPaths: listOf(aText),
-} satisfies Record<keyof ToolSettings, Check>);
+const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
 
 const IDENTITY = {
   runId: anId,

@@ -9,7 +9,6 @@ import {
   aNumberIn,
   anEmbeddingModel,
   anId,
-  anIsolation,
   anObject,
   aStore,
   aText,
@@ -18,9 +17,8 @@ import {
   either,
   fields,
   oneOf,
-  outputBytes,
   Problem,
-  processTimeout,
+  SETTING_OPTIONS,
 } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { EmbeddingModelLike } from "../definition/models.ts";
@@ -103,10 +101,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
   {
     store: aStore,
     rootDir: aText,
-    allowNetwork: aBoolean,
-    maxOutputBytes: outputBytes,
-    toolTimeoutMs: processTimeout,
-    isolation: anIsolation,
+    ...SETTING_OPTIONS,
     durability: oneOf("default", "process", "power"),
     limits: LIMITS,
     approvalTtlMs: aNumberIn(Number.MIN_VALUE, Infinity),

@@ -7,13 +7,11 @@ import {
   aFunction,
   anId,
   anInteger,
-  anIsolation,
   anything,
   aRuntime,
   aSignal,
   oneOf,
-  outputBytes,
-  processTimeout,
+  SETTING_OPTIONS,
 } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { Limits } from "../invoke/host.ts";
@@ -30,10 +28,7 @@ export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>
     file: aFullText,
     acceptChanges: aBoolean,
     rootDir: aFullText,
-    allowNetwork: aBoolean,
-    maxOutputBytes: outputBytes,
-    toolTimeoutMs: processTimeout,
-    isolation: anIsolation,
+    ...SETTING_OPTIONS,
     maxConcurrency: anInteger(1),
     limits: LIMITS,
     signal: aSignal,
