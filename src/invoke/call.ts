@@ -102,7 +102,7 @@ export class Call extends Progress {
   /** Resolves when the call has returned. `invoke` resolves it. */
   readonly ended = new Ended();
 
-  // Written by the constructor and `identify`, before the pipeline. `journal` replaces `key` for edited arguments.
+  // Written by the constructor and `identify`, before the pipeline. `journal` replaces both keys for edited arguments.
 
   /** The canonical text of the tool and its arguments, unredacted: only in memory. Equal calls have equal texts. */
   argsText: string;
@@ -113,7 +113,10 @@ export class Call extends Progress {
   /** The redacted text of the tool and its arguments: the key is the hash of it. */
   text: string = "";
   key: string = "";
-  /** The key that the tool passes on: the call's key, or the digest of its business key, which `claim` writes. */
+  /**
+   * The key that the tool passes on: the call's key, or the digest of its business key, which `claim` writes. Outside any
+   * run, `invoke` writes it.
+   */
   idempotencyKey: string = "";
 
   // Written by `validate`.
@@ -137,7 +140,10 @@ export class Call extends Progress {
   // Written by `begin`.
 
   startedAtMs: number = 0;
-  /** The lease generation of the owner when the call began: after a lapse, another process may have taken over. */
+  /**
+   * The lease generation of the owner when the call began: after a lapse, another process may have taken over. Also written
+   * by `check-ownership`, which finds that none has.
+   */
   leaseGeneration: number = 0;
   /** The number of the call's row. Also written by `takeSeq`, and by `reconcile` of an interrupted call. */
   seq: number;

@@ -2,7 +2,7 @@
  * Retries a failed try if that is safe. An unrepeatable effect is retried only if the error says `effect: "none"`, or if the
  * tool has read its idempotency key.
  */
-import { isUnrepeatable } from "../../definition/tool-spec.ts";
+import { isUnrepeatable, type ToolSpec } from "../../definition/tool-spec.ts";
 import type { ToolwrightError } from "../../errors.ts";
 import { withTimeLimit } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
@@ -63,10 +63,18 @@ function originalOf(error: ToolwrightError): Error {
 }
 
 function waitOf(call: Call, error: ToolwrightError, retries: number): number {
-  const { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = call.spec.retry;
   const now = call.host.clock.now();
   const requested = retryAfterMs(error.cause ?? error, now) ?? retryAfterMs(error.details, now);
-  return requested ?? Math.min(backoffMs * 2 ** retries * (1 + Math.random() * JITTER), maxBackoffMs);
+  return requested ?? backoffOf(call.spec.retry, retries, Math.random());
+}
+
+/** @param random from 0 to 1: the share of the jitter */
+export function backoffOf(
+  { backoffMs = DEFAULT_BACKOFF_MS, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS }: ToolSpec["retry"],
+  retries: number,
+  random: number,
+): number {
+  return Math.min(backoffMs * 2 ** retries * (1 + random * JITTER), maxBackoffMs);
 }
 
 /** Returns `false` if the call was aborted. */

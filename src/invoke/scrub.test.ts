@@ -1,0 +1,49 @@
+/** Hidden values are removed from texts in every common encoding. */
+import { describe, expect, test } from "vitest";
+import type { ToolSpec } from "../definition/tool-spec.ts";
+import { createScrubber } from "./scrub.ts";
+
+const spec = { redactInput: ["key"], redactOutput: ["token"] } as unknown as ToolSpec;
+const secret = 'p4ss "wörd"/&+';
+const scrub = createScrubber({ spec, args: { key: secret, city: "Vienna" }, input: { key: secret } });
+
+describe("a secret is removed", () => {
+  test.each<[string, string]>([
+    ["as it is", secret],
+    ["in another case", secret.toUpperCase()],
+    ["in JSON", JSON.stringify({ key: secret })],
+    ["in JSON inside JSON", JSON.stringify(JSON.stringify({ key: secret }))],
+    ["in a URL", `https://example.org/?key=${encodeURIComponent(secret)}`],
+    ["in base64", Buffer.from(secret).toString("base64")],
+    ["in base64url", Buffer.from(secret).toString("base64url")],
+    ["in the base64 of a longer text", Buffer.from(`u:${secret}:x`).toString("base64")],
+    ["in hex", Buffer.from(secret).toString("hex")],
+  ])("%s", (_name, text) => {
+    const scrubbed = scrub(`failed: ${text}!`);
+    expect(scrubbed).toContain("[redacted]");
+    expect(scrubbed).not.toContain(text);
+  });
+});
+
+test("other values stay", () => {
+  expect(scrub("no weather in Vienna")).toBe("no weather in Vienna");
+});
+
+test("the longest secret is removed first, so that no rest of it remains", () => {
+  const both = createScrubber({ spec, args: { key: ["abcd", "abcdef"] }, input: {} });
+  expect(both("abcdef abcd")).toBe("[redacted] [redacted]");
+});
+
+test("secrets shorter than three characters are parts of words, and stay", () => {
+  expect(createScrubber({ spec, args: { key: "ab" }, input: {} })("about")).toBe("about");
+});
+
+test("an input that does not match the schema may contain the secret anywhere", () => {
+  expect(createScrubber({ spec, args: { kye: "hunter2x" } })("bad hunter2x")).toBe("bad [redacted]");
+});
+
+test("a circular value is read once", () => {
+  const args: Record<string, unknown> = { key: "hunter2" };
+  args["self"] = args;
+  expect(createScrubber({ spec, args })("hunter2")).toBe("[redacted]");
+});
