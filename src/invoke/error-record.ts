@@ -63,7 +63,7 @@ function ownFields(thrown: unknown): {
   const { code, status = fields["statusCode"], error_type, retryable, effect } = fields;
   const { next_action_hint: nextHint, hint } = fields;
   const details: Record<string, string | number> = {};
-  // Without a message, the message already shows all fields.
+  // An error without a message gets one that already shows all its fields.
   const shown = "message" in fields ? { name, code, status, error_type } : {};
   for (const [field, value] of Object.entries(shown)) {
     if (typeof value === "number" && Number.isFinite(value)) details[field] = value;

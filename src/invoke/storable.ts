@@ -119,7 +119,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** @param args as sent: an output that repeats a hidden argument must not put it into the log */
 export function storableOutput(spec: ToolSpec, args: unknown, output: unknown, secret: string): unknown {
-  // The paths describe an output of the tool, not an object of the enclosing loop: that is hidden as a whole.
+  // The paths describe an output of the tool. An object of the enclosing loop is hidden as a whole.
   if (HostValue.is(output)) return spec.redactOutput.length === 0 ? output : markOf(output, secret);
   const masked = spec.redactOutput.length === 0 ? output : mask(output, spec.redactOutput, secret);
   if (spec.redactInput.length === 0) return masked;

@@ -34,7 +34,7 @@ describe("snapshotRef", () => {
     expect(ref.split("/")).toHaveLength(4);
   });
 
-  it("gives no two run ids one ref, also where cases are not told apart", () => {
+  it("gives no two run ids the same ref, also on a file system that ignores case", () => {
     const refs = RUN_IDS.map((runId) => snapshotRef(runId, 1).toLowerCase());
     expect(new Set(refs).size).toBe(RUN_IDS.length);
   });
