@@ -5,8 +5,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createCrashProgram } from "../../src/testing/index.ts";
 import { Random } from "../random.ts";
@@ -20,7 +18,6 @@ const LONGEST_MS = 420;
 const REPORTS = 6;
 
 const program = createCrashProgram(new URL("./programs/research-agent.ts", import.meta.url), {
-  env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   timeoutMs: 60_000,
 });
 

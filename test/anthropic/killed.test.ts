@@ -4,8 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
@@ -25,7 +23,6 @@ const KILLS_PER_RUN = 7;
 const LONGEST_MS = 260;
 
 const program = createCrashProgram(new URL("./programs/orders-loop.ts", import.meta.url), {
-  env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   timeoutMs: 60_000,
 });
 

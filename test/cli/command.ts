@@ -7,9 +7,6 @@ import { onTestFinished, vi } from "vitest";
 
 export const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
 
-/** Stripping types from the sources is most of what a start costs. */
-const COMPILED = join(tmpdir(), "toolwright-test-compiled");
-
 // A command takes half a second on an idle machine, and a test may run ten of them, or thirty at once.
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -45,7 +42,7 @@ export function createFolder(files: Readonly<Record<string, string>> = {}): stri
 export function start(folder: string, args: readonly string[], options: Options = {}): Started {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: "", NODE_COMPILE_CACHE: COMPILED, ...options.env },
+    env: { ...process.env, NO_COLOR: "", ...options.env },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let stdout = "";

@@ -1,6 +1,4 @@
-/** The programs of the crash tests. Node keeps their compiled code, since each is started many times. */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** The programs of the crash tests. */
 import { vi } from "vitest";
 import { createCrashProgram, type CrashProgram, type CrashProgramOptions } from "../../src/testing/index.ts";
 
@@ -12,6 +10,5 @@ export function shopProgram(name: string, options: CrashProgramOptions = {}): Cr
   return createCrashProgram(new URL(`./programs/${name}.ts`, import.meta.url), {
     timeoutMs: 60_000,
     ...options,
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   });
 }

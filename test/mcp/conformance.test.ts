@@ -13,8 +13,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SUITE = join(PROJECT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-/** Stripping types from the sources is most of what a start of a program costs. */
-const ENV = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compiled") };
 const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
 
 interface CheckResult {
@@ -69,7 +67,6 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "toolwright-conformance-"));
   server = spawn(process.execPath, [join(import.meta.dirname, "programs/conformance-server.ts")], {
     stdio: ["ignore", "pipe", "ignore"],
-    env: ENV,
   });
   [url] = (await once(createInterface({ input: server.stdout as NodeJS.ReadableStream }), "line")) as [
     string,
@@ -87,7 +84,6 @@ async function runSuite(name: string, args: readonly string[]): Promise<Map<stri
   const child = spawn(process.execPath, [SUITE, ...args, "-o", results], {
     cwd: PROJECT,
     stdio: "ignore",
-    env: ENV,
   });
   await once(child, "exit");
   const runs = readdirSync(results, { recursive: true, encoding: "utf8" }).filter((file) =>

@@ -1,6 +1,5 @@
 /** The real `toolwright mcp` in its own process, and the official client connected to it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
@@ -8,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 import { createRuntime, type Runtime } from "../../src/index.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
+import { compileCacheOf } from "../compile-cache.ts";
 import { createFolder, MAIN } from "../cli/command.ts";
 
 /** Tools whose effects are lines in a file, outside of any store. */
@@ -88,9 +88,6 @@ export function createServerFolder(): string {
   return createFolder({ "toolwright.config.ts": CONFIG });
 }
 
-/** Stripping types from the sources is most of what a start costs. */
-const COMPILED = join(tmpdir(), "toolwright-test-compiled");
-
 interface ConnectOptions {
   readonly era?: Era;
   /** The answers of the client's user; without it, the client does not support elicitation. */
@@ -117,7 +114,7 @@ export async function connect(folder: string, options: ConnectOptions = {}): Pro
     command: process.execPath,
     args: [MAIN, "mcp", ...(options.args ?? [])],
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: COMPILED },
+    env: { PATH: process.env["PATH"] ?? "", ...compileCacheOf("own") },
     stderr: "ignore",
   });
   await client.connect(transport);

@@ -3,7 +3,6 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -14,12 +13,13 @@ import { createRuntime, defineTool } from "toolwright";
 import { createMcpServer } from "toolwright/mcp";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { compileCacheOf } from "../compile-cache.ts";
 import type { Era } from "./harness.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/same-server.ts");
 const ENV = {
   PATH: process.env["PATH"] ?? "",
-  NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compiled"),
+  ...compileCacheOf("own"),
 };
 
 interface Connected {

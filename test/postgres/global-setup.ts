@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
+import { prepareCompileCache } from "../compile-cache.ts";
 import { preparePublicRoot } from "../public-root.ts";
 import { type PostgresServer, startServer } from "./start-server.ts";
 
@@ -17,6 +18,7 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const root = preparePublicRoot();
+  const compiled = prepareCompileCache();
   let starting: Promise<PostgresServer> | undefined;
   let databases = 0;
   // Any program on this machine can reach the port; only the tests know the path.
@@ -44,6 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       () => undefined,
     );
     root.remove();
+    compiled.remove();
   };
 }
 

@@ -1,5 +1,5 @@
 /** Helpers for the attack tests: a root, a home with keys beside it, and agents of two users. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
+import { compileCacheOf, OTHER_USER } from "../compile-cache.ts";
 import { publicNode } from "../public-root.ts";
+import { endSharedAgents, requestFromShared, startAttackAgent } from "./attack-agent.ts";
 import type { Ended, Step } from "./attack-process.ts";
 
-const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 /** The user who runs the tests and, when that user is root, an ordinary user too. */
@@ -44,7 +44,7 @@ export interface AttackPlace {
   readonly base: string;
   readonly root: string;
   readonly home: string;
-  /** Runs the steps in one agent process. */
+  /** Runs the steps in one agent process, which earlier tests may have used too. */
   run(...steps: Step[]): Promise<Ended[]>;
   /** Runs a script of the user, with the user's home. */
   person(text: string): string;
@@ -54,7 +54,12 @@ export interface AttackPlace {
   remove(): void;
 }
 
-/** `agentFile` names the program in the root, by default that of this project; `node` runs it. */
+afterAll(endSharedAgents);
+
+/**
+ * `agentFile` names a program in the root, and `node` runs it: once for each run. By default it is the program of this
+ * project.
+ */
 export function createAttackPlace(
   user: User,
   agentFile?: (root: string) => string,
@@ -71,10 +76,10 @@ export function createAttackPlace(
   chmodSync(base, 0o755);
   const isOther = isRoot && user !== "root";
   const own = (): void => {
-    if (isOther) execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, base]);
+    if (isOther) execFileSync("chown", ["-R", `${OTHER_USER}:${OTHER_USER}`, base]);
   };
   own();
-  const identity = isOther ? { uid: NOBODY, gid: NOBODY } : {};
+  const identity = isOther ? { uid: OTHER_USER, gid: OTHER_USER } : {};
   const env = { HOME: home, PATH: programs, LANG: "C.UTF-8" };
   return {
     base,
@@ -84,15 +89,18 @@ export function createAttackPlace(
       own();
       const publicRoot = inject("publicRoot");
       const program = agentFile?.(root) ?? join(publicRoot, "test/sandbox/attack-process.ts");
-      const args = ["--no-warnings", program, root, JSON.stringify(steps), isolation];
-      const [file = "", ...words] = [...startedBy, node ?? publicNode(publicRoot), ...args];
-      const { stdout } = await promisify(execFile)(file, words, {
+      const start = {
+        argv: [...startedBy, node ?? publicNode(publicRoot), "--no-warnings", program],
+        env: { ...env, HOME: "/nonexistent", ...compileCacheOf(isOther ? "other" : "own") },
+        cwd: "/",
         ...identity,
-        env,
-        cwd: base,
-        maxBuffer: 256 * 1_048_576,
-      });
-      return JSON.parse(stdout) as Ended[];
+      };
+      const request = { base, root, home, isolation, steps };
+      if (agentFile === undefined) return requestFromShared(start, request);
+      const agent = startAttackAgent({ ...start, env: { ...start.env, HOME: home }, cwd: base });
+      const ended = await agent.request(request);
+      await agent.end();
+      return ended;
     },
     person: (text) =>
       execFileSync("/bin/sh", ["-c", text], { ...identity, env, cwd: root, encoding: "utf8", stdio: "pipe" }),

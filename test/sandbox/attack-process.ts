@@ -1,10 +1,12 @@
 /**
- * The agent process of the attack tests: makes the given calls with the real tools, and prints the outcome of each.
- * `runAgent` runs it as a program, as root or as another user, with its own home.
+ * The agent process of the attack tests. Each line of its standard input is a request: it makes the given calls with the
+ * real tools, in the given root and home, and prints the outcome of each. `attack-agent.ts` runs it as a program, as root
+ * or as another user.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import {
   bashTool,
   editFileTool,
@@ -36,16 +38,25 @@ export interface Ended {
   readonly code?: string;
 }
 
-const [, , rootDir = "", given = "[]", isolation] = process.argv;
-const waiting: Promise<unknown>[] = [];
-const stop = new AbortController();
+export interface AttackRequest {
+  readonly base: string;
+  readonly root: string;
+  readonly home: string;
+  readonly isolation: "require" | "auto";
+  readonly steps: readonly Step[];
+}
+
+let rootDir = "";
+let isolation: AttackRequest["isolation"] = "require";
+let waiting: Promise<unknown>[] = [];
+let stop = new AbortController();
 
 const inContext = <T>(work: () => Promise<T>, allowNetwork = false): Promise<T> =>
   runWithToolContext(
     {
       rootDir,
       allowNetwork,
-      isolation: isolation === "auto" ? "auto" : "require",
+      isolation,
       maxOutputBytes: 200_000,
       timeoutMs: 60_000,
       signal: stop.signal,
@@ -88,17 +99,28 @@ async function perform(step: Step): Promise<string> {
   return running;
 }
 
-const ended: Ended[] = [];
-for (const step of JSON.parse(given) as Step[]) {
-  for (let time = 0; time < ("times" in step ? (step.times ?? 1) : 1); time += 1) {
-    try {
-      ended.push({ ok: true, text: await perform(step) });
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
-      ended.push({ ok: false, text: error instanceof Error ? error.message : String(error), code });
+async function performAll(request: AttackRequest): Promise<Ended[]> {
+  [rootDir, isolation] = [request.root, request.isolation];
+  [waiting, stop] = [[], new AbortController()];
+  process.env["HOME"] = request.home;
+  process.chdir(request.base);
+  const ended: Ended[] = [];
+  for (const step of request.steps) {
+    for (let time = 0; time < ("times" in step ? (step.times ?? 1) : 1); time += 1) {
+      try {
+        ended.push({ ok: true, text: await perform(step) });
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? String(error.code) : "";
+        ended.push({ ok: false, text: error instanceof Error ? error.message : String(error), code });
+      }
     }
   }
+  stop.abort();
+  await Promise.all(waiting);
+  // The folder of this request may be deleted before the next one.
+  process.chdir("/");
+  return ended;
 }
-stop.abort();
-await Promise.all(waiting);
-process.stdout.write(JSON.stringify(ended));
+
+for await (const line of createInterface(process.stdin))
+  process.stdout.write(`${JSON.stringify(await performAll(JSON.parse(line) as AttackRequest))}\n`);

@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { compileCacheOf, OTHER_USER } from "../compile-cache.ts";
 import { publicNode } from "../public-root.ts";
 import { denyNamespaces } from "./deny-namespaces.ts";
 import type { Place } from "./process-harness.ts";
@@ -46,7 +47,6 @@ export interface AgentRequest {
 }
 
 export const isRoot = process.getuid?.() === 0;
-export const OTHER_USER = 65_534;
 
 /** In each script, AGENT stands for the id of the agent process. */
 export async function runAgent({ place, situation, scripts, env, onStart }: AgentRequest): Promise<Told> {
@@ -66,7 +66,13 @@ export async function runAgent({ place, situation, scripts, env, onStart }: Agen
   const argv = [...situationWords(place, situation), node, ...NODE_OPTIONS, program];
   const path = pathWithout(place, situation.without ?? []);
   const child = spawn(argv[0] ?? "", argv.slice(1), {
-    env: { PATH: path, HOME: "/nonexistent", LANG: "C.UTF-8", ...env },
+    env: {
+      PATH: path,
+      HOME: "/nonexistent",
+      LANG: "C.UTF-8",
+      ...compileCacheOf(situation.user ?? "own"),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onStart?.(child);

@@ -2,8 +2,9 @@
 import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OTHER_USER } from "../compile-cache.ts";
 import { createPlace, openListeners, shell, type Listeners, type Place } from "./process-harness.ts";
-import { isRoot, OTHER_USER, runAgent, type Situation, type Told } from "./tier-agent.ts";
+import { isRoot, runAgent, type Situation, type Told } from "./tier-agent.ts";
 import { ATTACKS } from "./tier-attack-cases.ts";
 
 const TIERS: readonly [string, Situation][] = [

@@ -1,6 +1,5 @@
 /** One run of the orders workflow, whose process is restarted repeatedly, and its invariants. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { createRuntime } from "../../src/index.ts";
@@ -12,7 +11,6 @@ import { type ModelAnswer, type ModelPlace, openModelServer, placeName } from ".
 import type { OrdersWorkflowInput } from "./programs/orders-workflow.ts";
 
 const program = createCrashProgram(new URL("./programs/orders-workflow.ts", import.meta.url), {
-  env: { NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   timeoutMs: 60_000,
 });
 

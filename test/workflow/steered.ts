@@ -1,7 +1,5 @@
 /** Processes that run workflows on command. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SteeringCommand, SteeringNews } from "./programs/steered-workflow.ts";
 
@@ -21,7 +19,6 @@ export interface Steered extends AsyncDisposable {
 export async function startSteered(name: string, store: string, shopUrl: string): Promise<Steered> {
   const child = spawn(process.execPath, [PROGRAM, name, store, shopUrl], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "toolwright-test-compile-cache") },
   });
   const heard: SteeringNews[] = [];
   let waiting: (() => void)[] = [];
