@@ -35,7 +35,7 @@ export interface LoopSetup {
   readonly container: Container | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly signal: AbortSignal | undefined;
-  readonly emit: (turn: number, event: LoopEventBody) => void;
+  readonly emit: (round: number, event: LoopEventBody) => void;
 }
 
 export interface LoopEnd {
@@ -63,32 +63,32 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   /** Keys of the calls that were made or replayed so far. */
   const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
-  let turn = 0;
+  let round = 0;
   let container = setup.container;
   /** The API paused the last answer: no message can be added before it continues. */
   let isPaused = false;
   let hasDiverged = false;
-  const trimmer = createTrimmer((dropped, left) => emit(turn, { type: "history-trimmed", dropped, left }));
-  while (turn < maxTurns) {
-    turn += 1;
+  const trimmer = createTrimmer((dropped, left) => emit(round, { type: "history-trimmed", dropped, left }));
+  while (round < maxTurns) {
+    round += 1;
     assertNotAborted(signal, "loop");
     const slot = await setup.responses.next(history.hash);
     hasDiverged ||= slot.hasDiverged;
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
     if (warnsOf !== undefined) hasDiverged = false;
-    const { steered, response: recorded } = await takeSteered(setup, slot, turn, { isPaused, warnsOf });
+    const { steered, response: recorded } = await takeSteered(setup, slot, round, { isPaused, warnsOf });
     history.add(steered);
     const messages = trimmer.fit(history.messages, room);
     const inContainer = containerFor(options.params?.container, container, scope.host.clock.now());
     const received =
-      recorded ?? (await requestResponse(setup, { ...request, messages, container: inContainer }, turn));
+      recorded ?? (await requestResponse(setup, { ...request, messages, container: inContainer }, round));
     if ("error" in received)
       return { stop: "api-error", history, isPaused, container, error: received.error };
     const response =
       recorded ?? ((await slot.save({ steered, response: received })) as StoredTurn).response ?? received;
     const { message } = response;
     container = containerAfter(message, container);
-    emit(turn, { type: "response-received", message, replayed: recorded !== undefined });
+    emit(round, { type: "response-received", message, replayed: recorded !== undefined });
     if (message.stop_reason === "refusal") {
       return { stop: "refusal", history, container, response: message };
     }
@@ -106,7 +106,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   return { stop: "max-turns", history, isPaused, container };
 }
 
-/** What is stored for a turn: the steered messages first, then the response too. */
+/** What is stored for a round: the steered messages first, then the response too. */
 interface StoredTurn {
   readonly steered: readonly MessageParam[];
   readonly response?: ModelResponse;
@@ -116,7 +116,7 @@ interface StoredTurn {
 async function takeSteered(
   setup: LoopSetup,
   slot: ResponseSlot,
-  turn: number,
+  round: number,
   { isPaused, warnsOf }: { isPaused: boolean; warnsOf: ReadonlySet<string> | undefined },
 ): Promise<StoredTurn> {
   const { options, scope, emit } = setup;
@@ -131,7 +131,7 @@ async function takeSteered(
     if (steered.length > 0) await slot.save({ steered });
   }
   if (steered.length > 0) {
-    emit(turn, { type: "messages-steered", messages: steered, replayed: stored !== undefined });
+    emit(round, { type: "messages-steered", messages: steered, replayed: stored !== undefined });
   }
   return stored ?? { steered };
 }
@@ -139,12 +139,12 @@ async function takeSteered(
 async function requestResponse(
   { options, signal, emit }: LoopSetup,
   request: ModelRequest,
-  turn: number,
+  round: number,
 ): Promise<ModelResponse | { error: unknown }> {
   let hasEmitted = false;
   const emitDelta = (event: LoopEventBody): void => {
     hasEmitted = true;
-    emit(turn, event);
+    emit(round, event);
   };
   try {
     return await askModel(options, request, signal, {
@@ -152,7 +152,7 @@ async function requestResponse(
       onThinking: (thinking) => emitDelta({ type: "thinking-delta", thinking }),
     });
   } catch (error) {
-    if (hasEmitted) emit(turn, { type: "response-discarded" });
+    if (hasEmitted) emit(round, { type: "response-discarded" });
     assertNotAborted(signal, "loop");
     return { error };
   }

@@ -159,7 +159,7 @@ async function drive(
     container: how.container,
     tools,
     signal: how.signal,
-    emit: (turn, event) => emit({ ...event, turn }),
+    emit: (round, event) => emit({ ...event, turn: round }),
   });
 }
 
