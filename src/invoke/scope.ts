@@ -143,7 +143,7 @@ export class Scope {
     return { rootScopeId: this.#id, epoch: this.#epoch, ...outer, attempt: this.attempt };
   }
 
-  /** Nested calls take their number from the task, so that the log of a task has one order. */
+  /** Inner calls take their number from the task, so that the log of a task has one order. */
   nextSeq(): number {
     if (this.#outer !== undefined) return this.#outer.nextSeq();
     this.#seq += 1;

@@ -56,7 +56,7 @@ describe("an agent as a tool of another", () => {
     expect(again.model.requests).toHaveLength(1);
   });
 
-  it("a pending call inside it is shown, makes the outer call wait, and resumes when it is decided", async () => {
+  it("a pending call inside it is shown, makes the enclosing call wait, and resumes when it is decided", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const model = createScriptedModel([[call("order", { sku: "apple" })], "I bought it."]);

@@ -74,7 +74,7 @@ test("a terminal tool next to a waiting call ends the loop after the decision", 
   expect(server.requests).toHaveLength(1);
 });
 
-test("a call that waits in a loop inside a tool makes the outer call wait, and both resume", async () => {
+test("a call that waits in a loop inside a tool makes the enclosing call wait, and both resume", async () => {
   const { placed, order } = createOrders(true);
   const inner = await serve([[call("shop_order", { sku: "apple" })], "Bought."]);
   const delegate = defineTool({

@@ -41,7 +41,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients that can ask", (era) => {
     expect(ledgerOf(folder)).toEqual([]);
   });
 
-  it("ask about all nested calls together, and approved calls run", async () => {
+  it("ask about all inner calls together, and approved calls run", async () => {
     const folder = createServerFolder();
     const asked: string[] = [];
     const client = await connect(folder, {

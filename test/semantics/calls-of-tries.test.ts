@@ -156,7 +156,7 @@ it("rule 15: a call that a tool did not await cannot start after the tool has re
   expect(effects).toEqual([]);
 });
 
-it("rule 14: the timeout of the outer call reaches the signal of the inner one", async () => {
+it("rule 14: the timeout of the enclosing call reaches the signal of the inner one", async () => {
   const world = await createWorld();
   const clock = createClock();
   let stopped = false;

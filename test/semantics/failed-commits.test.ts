@@ -114,7 +114,7 @@ describe("a call inside a call that could not be recorded", () => {
       execute: () => charge.call(args).catch(() => "swallowed"),
     });
 
-  it("settles for the tool, keeps the outer call from ending, and the next call of both finds the effect", async () => {
+  it("settles for the tool, keeps the enclosing call from ending, and the next call of both finds the effect", async () => {
     const world = await createWorld();
     let isFull = false;
     const store = await fillingStore(world, (sql) => isFull && isFinish(sql));

@@ -308,7 +308,7 @@ describe("calls inside calls", () => {
     expect(new Set(effects.map(({ key }) => key)).size).toBe(2);
   });
 
-  it("rule 1: a retry of the outer call does not repeat the effect of the inner one", async () => {
+  it("rule 1: a retry of the enclosing call does not repeat the effect of the inner one", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     let tries = 0;
@@ -329,7 +329,7 @@ describe("calls inside calls", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 1: a retry of the outer call retries a failed inner call", async () => {
+  it("rule 1: a retry of the enclosing call retries a failed inner call", async () => {
     const world = await createWorld();
     let runs = 0;
     const inner = defineTool({
@@ -353,7 +353,7 @@ describe("calls inside calls", () => {
     });
   });
 
-  it("rule 6: seq counts from 1 through a task, including nested calls and resumes, and is never reused", async () => {
+  it("rule 6: seq counts from 1 through a task, including inner calls and resumes, and is never reused", async () => {
     const world = await createWorld();
     const { agent } = createAgents();
     const { charge } = createCharge();

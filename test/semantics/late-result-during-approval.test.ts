@@ -54,7 +54,7 @@ it("rule 14: its success counts in a later attempt although the approver chose r
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: its success lets the outer call continue without a decision", async () => {
+it("rule 14: its success lets the enclosing call continue without a decision", async () => {
   const { world, answer, charge, effects, runtime } = await setUp();
   const outer = defineTool({
     name: "outer",

@@ -156,18 +156,21 @@ describe("maxParallelTools", () => {
     { maxCostUsd: 1 },
     { maxTotalOutputBytes: 10_000 },
     { maxWallClockMs: 60_000 },
-  ])("rule 24: a nested call uses its parent's slot and does not wait for it (%o)", async (limits) => {
-    const world = await createWorld();
-    const { charge } = createCharge();
-    const outer = defineTool({
-      name: "outer",
-      schema: z.object({}),
-      execute: async () => (await charge.execute({ amount: 1 })).id,
-    });
-    const stop = AbortSignal.timeout(20_000);
-    const outcome = await (await world.runtime({ limits })).call(outer, {}, { ...task, signal: stop });
-    expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
-  });
+  ])(
+    "rule 24: an inner call uses the slot of the enclosing call and does not wait for one (%o)",
+    async (limits) => {
+      const world = await createWorld();
+      const { charge } = createCharge();
+      const outer = defineTool({
+        name: "outer",
+        schema: z.object({}),
+        execute: async () => (await charge.execute({ amount: 1 })).id,
+      });
+      const stop = AbortSignal.timeout(20_000);
+      const outcome = await (await world.runtime({ limits })).call(outer, {}, { ...task, signal: stop });
+      expect(outcome).toMatchObject({ status: "success", output: "ch_1" });
+    },
+  );
 
   it("rule 24: a limit of zero parallel calls is refused, and no call waits forever", async () => {
     const world = await createWorld();

@@ -280,7 +280,7 @@ it("rule 20: an approval that a refusal left unused does not count for another v
   expect(runs).toEqual([]);
 });
 
-it("rule 13: a retry of the outer call does not repeat an inner one that may have happened", async () => {
+it("rule 13: a retry of the enclosing call does not repeat an inner one that may have happened", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({}, () => {
     throw new Error("socket closed");

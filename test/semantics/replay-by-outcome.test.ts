@@ -149,7 +149,7 @@ describe("an equal call in a later attempt", () => {
     ]);
   });
 
-  it("rule 13: an inner call's effect: none does not apply to the outer call, which has charged by then", async () => {
+  it("rule 13: an inner call's effect: none does not apply to the enclosing call, which has charged by then", async () => {
     const world = await createWorld();
     let charged = 0;
     const inner = defineTool({ name: "inner", schema: z.object({ n: z.number() }), execute: () => "ok" });

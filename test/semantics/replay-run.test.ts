@@ -154,7 +154,7 @@ describe("cut off in its first attempt", () => {
   });
 });
 
-it("rule 13: an inner call that failed runs again with the next try of the outer call", async () => {
+it("rule 13: an inner call that failed runs again with the next try of the enclosing call", async () => {
   const world = await createWorld();
   const { step, runs } = createStep(failFirst, { onUnknown: "tell" });
   const outer = defineTool({

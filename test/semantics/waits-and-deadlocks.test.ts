@@ -130,7 +130,7 @@ describe("cycles", () => {
     const runtime = await world.runtime({ limits: { maxCostUsd: 1 } });
     const first = call(runtime, outer, {});
     await until(() => entered.length === 1);
-    // It waits: the outer call may use the whole budget.
+    // It waits: the enclosing call may use the whole budget.
     const second = call(runtime, lookup, { n: 1 }, { nodeId: "b" });
     await new Promise((resolve) => setTimeout(resolve, 60));
     gate.resolve();

@@ -26,7 +26,7 @@ async function statuses(dbPath: string): Promise<string[]> {
   return (await requests(dbPath)).map(({ status }) => status);
 }
 
-/** An order that needs approval, one with a nested call that does, and one that never ends. */
+/** An order that needs approval, one with an inner call that does, and one that never ends. */
 function createTools(placed: string[] = []) {
   const order = defineTool({
     name: "order",
@@ -115,7 +115,7 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
 }
 
 describe("a task that failed for good", () => {
-  it("leaves no pending approvals, those of nested calls included, and refuses a late decision", async () => {
+  it("leaves no pending approvals, those of inner calls included, and refuses a late decision", async () => {
     const dbPath = createStorePath();
     const { run, placed } = createTimedOut(dbPath, { retries: 0 });
     expect((await run()).status).toBe("failed");

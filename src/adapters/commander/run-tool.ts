@@ -135,7 +135,7 @@ function stalledError({ name }: Tool): ToolwrightError {
   );
 }
 
-/** All pending approvals of the run: nested calls may have requested several at once. */
+/** All pending approvals of the run: inner calls may have requested several at once. */
 async function openRequests(
   runtime: Runtime,
   first: Approval,

@@ -127,7 +127,7 @@ export class Interrupts {
     return count === 0 ? undefined : `${MARK}${count}`;
   }
 
-  /** @param mark a mark of another kind, such as the request of a nested call, has no answers to skip */
+  /** @param mark a mark of another kind, such as the request of an inner call, has no answers to skip */
   skip(mark: string): void {
     const count = mark.startsWith(MARK) ? Number(mark.slice(MARK.length)) : 0;
     if (this.#scratchpad === undefined || count === 0) return;

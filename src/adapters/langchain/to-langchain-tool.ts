@@ -117,7 +117,7 @@ function convert(name: string, tool: Tool, options: LangChainToolOptions): Dynam
         (child === undefined ? config : patchConfig(config, { callbacks: child })) as LoopConfig,
       );
       const own = interrupts.config;
-      // As LangChain's own `tool` does: nested calls belong to this run and find the graph around it.
+      // As LangChain's own `tool` does: inner calls belong to this run and find the graph around it.
       return AsyncLocalStorageProviderSingleton.runWithConfig(pickRunnableConfigKeys(own), () =>
         interrupts.amongTwins(idOf(own), (twin) =>
           interrupts.inOrder(() => call(input, manager, own, interrupts, twin)),

@@ -204,7 +204,7 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
     }
     call.approvedBefore = true;
     call.isReentry = true;
-    // The outer call is entered again once the inner one is decided. Its inner calls are logged.
+    // The enclosing call is entered again once the inner one is decided. Its inner calls are logged.
     return inner?.status === "pending" ? { kind: "pending", approval: inner } : undefined;
   }
   const approval = await settleByMessage(call, await approvalOf(call, row));

@@ -284,7 +284,7 @@ export function* callsWithEditedArguments(
   return rows.map((row) => readText(row, "call_key"));
 }
 
-/** The end of a task voids the pending requests of its calls and their nested calls. */
+/** The end of a task voids the pending requests of its calls and their inner calls. */
 export function* voidApprovalsOfTask(task: {
   readonly runId: string;
   readonly nodeId: string;

@@ -100,7 +100,7 @@ export function* highestSeq(scopeId: number, attempt: number): Transaction<numbe
   return row === undefined ? 0 : readInteger(row, "seq");
 }
 
-/** Nested calls share the numbers of their task, so all its scopes count. */
+/** Inner calls share the numbers of their task, so all its scopes count. */
 export function* highestSeqOfTask(
   task: { readonly runId: string; readonly nodeId: string; readonly path: string },
   attempt: number,

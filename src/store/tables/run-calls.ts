@@ -35,7 +35,7 @@ const WITH_PAYLOADS = `toolwright_scopes s JOIN toolwright_calls c ON c.scope_id
 
 /**
  * The latest call, where a model has used an id more than once. Ids belong to one conversation, so calls of this scope come
- * before nested calls and calls of outer scopes.
+ * before inner calls and calls of outer scopes.
  */
 export function* findCallOfRun(
   runId: string,
@@ -75,7 +75,7 @@ export function* callOfScopeAround(
   return undefined;
 }
 
-/** The calls of a scope in their order, without nested calls. */
+/** The calls of a scope in their order, without inner calls. */
 export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<FoundCall[]> {
   const rows = yield* all(
     `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}

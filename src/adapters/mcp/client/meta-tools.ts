@@ -79,7 +79,7 @@ export function mcpTools(
       schema: () => z.object({ server, tool, args: z.record(z.string(), z.unknown()).default({}) }),
       sideEffect: true,
       idempotent: false,
-      // The nested call is logged separately: running this again finds it, and its own policy applies.
+      // The inner call is logged separately: running this again finds it, and its own policy applies.
       acceptsIdempotencyKey: false,
       onUnknown: "run",
       replay: "run",

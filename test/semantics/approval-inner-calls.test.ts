@@ -1,4 +1,4 @@
-/** Rules 22 and 23: nested calls that wait for approval, and approval requests before execution. */
+/** Rules 22 and 23: inner calls that wait for approval, and approval requests before execution. */
 import { defineTool, type Tool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -29,7 +29,7 @@ function createPair(innerPolicies: Policies, outerPolicies: object = {}) {
 }
 
 describe("an inner call that waits", () => {
-  it("rule 23: makes the outer call pending; both are shown; the outer call starts again later", async () => {
+  it("rule 23: makes the enclosing call pending; both are shown; the enclosing call starts again later", async () => {
     const world = await createWorld();
     const { outer, entries, effects } = createPair({ needsApproval: true });
     const runtime = await world.runtime();
@@ -55,7 +55,7 @@ describe("an inner call that waits", () => {
     expect((await world.log("r1")).map((row) => row["status"])).toEqual(["success", "success"]);
   });
 
-  it("rule 23: several inner calls are shown together; the outer call continues when each is decided", async () => {
+  it("rule 23: several inner calls are shown together; the enclosing call continues when each is decided", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair({ needsApproval: true });
     const runtime = await world.runtime();
@@ -85,7 +85,7 @@ describe("an inner call that waits", () => {
     expect(await (await world.runtime()).call(outer, {}, task)).toMatchObject({ status: "pending" });
   });
 
-  it("rule 23: the outer call receives the denial of an inner call, and continues", async () => {
+  it("rule 23: the enclosing call receives the denial of an inner call, and continues", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const outer = defineTool({
@@ -102,7 +102,7 @@ describe("an inner call that waits", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 24: an outer call that starts again counts once against its limit", async () => {
+  it("rule 24: an enclosing call that starts again counts once against its limit", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair({ needsApproval: true }, { maxExecutionsPerRun: 1 });
     const runtime = await world.runtime({ limits: { maxToolCalls: 2 } });
@@ -114,7 +114,7 @@ describe("an inner call that waits", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 23: the next attempt starts the outer call again and finds the inner one decided", async () => {
+  it("rule 23: the next attempt starts the enclosing call again and finds the inner one decided", async () => {
     const world = await createWorld();
     const { outer, effects } = createPair(
       { needsApproval: true },
