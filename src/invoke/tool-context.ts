@@ -7,16 +7,14 @@ import {
   type ToolLog,
   type ToolSettings,
 } from "../definition/context.ts";
-import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
-import { createScrubber } from "./scrub.ts";
 import { runInAmbient } from "./ambient.ts";
 import { type Call, emit, watchesKey } from "./call.ts";
-import type { CallCapabilities } from "./host.ts";
-import { toShownJson } from "../util/shown-value.ts";
+import { noteKeyRead } from "../store/tables/write-calls.ts";
+import { type CallCapabilities, commitAtOnce } from "./host.ts";
+import { CallLog, reportProgress } from "./tool-reports.ts";
 import { Try } from "./try.ts";
-import { recordKeyRead } from "./journal/record-key-read.ts";
 
 /**
  * Runs a function of the tool's author with its own context. Its capabilities are created before it and disposed after it.
@@ -243,71 +241,19 @@ function settingsOf(call: Call, outer: PartialToolContext | undefined): ToolSett
   };
 }
 
-/** Removes redacted arguments from messages of the author that listeners receive. */
-function scrubbed(call: Call, message: string, data: unknown): { message: string; data: unknown } {
-  if (call.spec.redactInput.length === 0) return { message, data };
-  const clean = createScrubber(call);
-  return {
-    message: clean(message),
-    data: data === undefined ? undefined : (JSON.parse(clean(toShownJson(data))) as unknown),
-  };
-}
-
-/** An invalid report must not fail the call, whose effect may have happened. It causes one warning per tool. */
-function reportProgress(call: Call, report: readonly unknown[]): void {
-  const progress = readProgress(report);
-  if (typeof progress === "string") {
-    call.host.warnOnce(`progress ${call.spec.name}`, `tool "${call.spec.name}": ${progress}`);
-    return;
-  }
-  emit(call, { type: "call-progress", ...scrubbed(call, progress.message, progress.data) });
-}
-
-/** @returns the problem as a text, if the report is invalid */
-function readProgress([first, second, third]: readonly unknown[]):
-  | { message: string; data: unknown }
-  | string {
-  if (
-    typeof first === "string" &&
-    (second === undefined || (typeof second === "object" && second !== null))
-  ) {
-    return { message: first, data: second };
-  }
-  const isTotal = second === undefined || second === null || Number.isFinite(second);
-  const isMessage = third === undefined || third === null || typeof third === "string";
-  if (!Number.isFinite(first) || !isTotal || !isMessage) {
-    return `ctx.progress takes (message, data?) or (progress, total?, message?), not (${[first, second, third]
-      .flatMap((value) => (value === undefined ? [] : [describe(value)]))
-      .join(", ")}). The report was dropped.`;
-  }
-  const total = typeof second === "number" ? { total: second } : {};
-  return { message: third ?? "", data: { progress: first, ...total } };
-}
-
-class CallLog implements ToolLog {
-  readonly #call: Call;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  debug(message: string, data?: Readonly<Record<string, unknown>>): void {
-    this.#write("debug", message, data);
-  }
-
-  info(message: string, data?: Readonly<Record<string, unknown>>): void {
-    this.#write("info", message, data);
-  }
-
-  warn(message: string, data?: Readonly<Record<string, unknown>>): void {
-    this.#write("warn", message, data);
-  }
-
-  error(message: string, data?: Readonly<Record<string, unknown>>): void {
-    this.#write("error", message, data);
-  }
-
-  #write(level: "debug" | "info" | "warn" | "error", message: string, data: unknown): void {
-    emit(this.#call, { type: "call-logged", level, ...scrubbed(this.#call, message, data) });
-  }
+/**
+ * Stores that a running call has read its idempotency key: if the process dies, the next one knows that the service can
+ * deduplicate a repeated call. This costs a write, so it is skipped if the log already proves it.
+ */
+function recordKeyRead(call: Call): void {
+  const { host, spec, scope } = call;
+  const isProven = spec.takesKey || host.keyReaders.has(spec.name);
+  if (isProven || spec.options.acceptsIdempotencyKey === false) return;
+  if (!call.executed || !call.begun || call.isDeferred || scope.isDetached) return;
+  const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
+  commitAtOnce(host, () => noteKeyRead(at)).then(
+    () => host.keyReaders.add(spec.name),
+    // The outcome stores it too, and the call itself reports a failing store.
+    () => undefined,
+  );
 }

@@ -1,6 +1,6 @@
 /** A status line for a long call. It is redrawn in place and removed when the call ends. */
 import type { EventListener } from "../../invoke/events.ts";
-import { progressText } from "../../invoke/progress-text.ts";
+import { progressText } from "../../invoke/tool-reports.ts";
 import { LiveArea } from "../../terminal/live-area.ts";
 import { toTerminalLine, toTerminalName } from "../../terminal/terminal-text.ts";
 

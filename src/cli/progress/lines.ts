@@ -1,5 +1,5 @@
 /** Progress as plain lines, for logs. */
-import { progressText } from "../../invoke/progress-text.ts";
+import { progressText } from "../../invoke/tool-reports.ts";
 import { isCallEvent, type RuntimeEvent } from "../../invoke/events.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { describeMissing } from "../../workflow/missing-tasks.ts";
