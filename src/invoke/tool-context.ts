@@ -10,7 +10,7 @@ import {
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
 import { runInAmbient } from "./ambient.ts";
-import { type Call, emit, watchesKey } from "./call.ts";
+import { type Call, watchesKey } from "./call.ts";
 import { noteKeyRead } from "../store/tables/write-calls.ts";
 import { type CallCapabilities, commitAtOnce } from "./host.ts";
 import { CallLog, reportProgress } from "./tool-reports.ts";
