@@ -131,7 +131,7 @@ const MISTAKES: readonly (readonly [code: string, message: RegExp])[] = [
 function subpaths(): string {
   const { exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { exports: object };
   const needPeers = new Set(["anthropic", "mcp", "effect", "langchain", "openai-agents", "package.json"]);
-  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("../", "")));
+  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("./", "")));
   return names
     .map((path, index) => `export * as m${index} from "${path.replace(".", "toolwright")}";`)
     .join("\n");
