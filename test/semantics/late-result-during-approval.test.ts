@@ -1,7 +1,8 @@
 /** Rule 14: a try that was cut off and still runs may succeed while its call waits for approval. */
-import { defineTool, type Runtime } from "toolwright";
+import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import type { Store } from "../../src/store/store.ts";
 import { createWorld, settle, until, type World } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
@@ -53,6 +54,69 @@ it("rule 14: its success counts in a later attempt although the approver chose r
   expect(await again).toMatchObject(late);
   expect(effects).toHaveLength(1);
 });
+
+/** Lets the interrupted try succeed right before the given access to the store, counted from `arm`. */
+function succeedBefore(store: Store, access: number, succeed: () => Promise<void>) {
+  let count = Number.NaN;
+  const step = async (): Promise<void> => {
+    count += 1;
+    if (count === access) await succeed();
+  };
+  const slow: Store = {
+    dialect: store.dialect,
+    secret: store.secret,
+    read: async (work) => (await step(), store.read(work)),
+    transaction: async (work, level) => (await step(), store.transaction(work, level)),
+    close: () => store.close(),
+  };
+  return {
+    slow,
+    arm: () => (count = 0),
+    disarm: () => (count = Number.NaN),
+    accesses: () => count,
+  };
+}
+
+it.each(["without a decision", "after the decision run-again"])(
+  "rule 14: its success counts in a later attempt %s, whichever step of the call it falls before",
+  async (name) => {
+    for (let access = 1, isLast = false; !isLast; access += 1) {
+      const world = await createWorld();
+      const answer = Promise.withResolvers<{ id: string }>();
+      const { charge, effects } = createBlindCharge({}, () => answer.promise);
+      const steps = succeedBefore(await world.open(), access, async () => {
+        answer.resolve({ id: "ch_late" });
+        await untilLate(world);
+      });
+      await using runtime = createRuntime({ store: steps.slow });
+      await cutOff(effects, (signal) => runtime.call(charge, args, { ...task, signal }));
+      if (name !== "without a decision") {
+        const pending = await runtime.call(charge, args, { ...task, attempt: 2 });
+        if (pending.status !== "pending") throw new Error(pending.status);
+        await runtime.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+      }
+      steps.arm();
+      let status: string | undefined;
+      const calling = runtime.call(charge, args, { ...task, attempt: 2 });
+      const ended = calling.then((outcome) => (status = outcome.status));
+      for (let before = -1; before !== steps.accesses() && steps.accesses() < access; await settle()) {
+        before = steps.accesses();
+      }
+      // The call has returned, or waits for the try, before it came to this access.
+      isLast = steps.accesses() < access;
+      if (isLast) {
+        steps.disarm();
+        answer.resolve({ id: "ch_late" });
+        await untilLate(world);
+      }
+      await ended;
+      if (!isLast || status !== "pending")
+        expect(await calling, `before access ${access}`).toMatchObject(late);
+      expect(await runtime.approvals({ status: "pending" }), `before access ${access}`).toEqual([]);
+      expect(effects).toHaveLength(1);
+    }
+  },
+);
 
 it("rule 14: its success lets the enclosing call continue without a decision", async () => {
   const { world, answer, charge, effects, runtime } = await setUp();

@@ -13,25 +13,29 @@ import { momentAfter } from "../../util/clock.ts";
 import { digest } from "../../util/hash.ts";
 import { encode } from "../../util/encode.ts";
 import { runAuthorFunction } from "../author-functions.ts";
-import { argumentsHash, type Call, emit } from "../call.ts";
+import { argumentsHash, type Call, emit, type Guard } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
 import { encodeContract, fingerprintOf } from "./contract.ts";
 import { explainRefusal, insertRow } from "../journal/rows.ts";
 
-/**
- * @param previous an earlier request for this call, which the new one replaces
- * @param question the prompt, if it is not the tool's own
- */
+/** About an interrupted call: the prompt, and a check that the request is still needed. */
+export interface ReplayQuestion {
+  readonly prompt: string;
+  readonly guard: Guard;
+}
+
+/** @param previous an earlier request for this call, which the new one replaces */
 export async function requestApproval(
   call: Call,
   kind: "call" | "replay",
   previous: ApprovalRow | undefined,
-  question?: string,
+  question?: ReplayQuestion,
 ): Promise<ApprovalRow> {
   const { host, row } = call;
-  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
+  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question?.prompt);
   const stored = await host.store.transaction(function* () {
+    if (question !== undefined) yield* question.guard();
     // The approval that an interrupted call ran on stays as it is.
     const isReplaced =
       previous?.kind === kind && (previous.status === "approved" || previous.status === "pending");

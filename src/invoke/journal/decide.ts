@@ -20,7 +20,7 @@ import { requestApproval } from "../approvals/request.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote } from "../call-notes.ts";
-import { lateResult } from "./late-result.ts";
+import { lateResult, lateSuccessIn } from "./late-result.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
@@ -197,7 +197,8 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
       // The interrupted try has succeeded in the meantime: its result counts, so no decision is needed.
-      const done = await lateSuccessOf(call, row);
+      const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
+      const done = lateSuccessIn(rows, row);
       if (done === undefined && row.effect === null) return resolveUnknown(call, row);
       await call.host.store.transaction(() => voidPending(inner.id), "normal");
       return done === undefined ? interrupted(call, row) : fromLateResult(call, done, done.lateJson);
@@ -225,20 +226,6 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
       // Void without a decision: the run was cancelled, or the task ended. Request again, whatever needsApproval says now.
       return requestAgain(call, approval);
   }
-}
-
-/** The late success of an earlier attempt, if this attempt has only requested a resolution and run nothing. */
-async function lateSuccessOf(
-  call: Call,
-  row: CallRow,
-): Promise<(CallRow & { readonly lateJson: string }) | undefined> {
-  if (row.effect !== null || row.ownerId !== null) return undefined;
-  const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
-  for (const earlier of rows) {
-    const { lateJson } = earlier;
-    if (earlier.effect === "happened" && lateJson !== null) return { ...earlier, lateJson };
-  }
-  return undefined;
 }
 
 async function requestAgain(call: Call, approval: ApprovalRow): Promise<Result> {

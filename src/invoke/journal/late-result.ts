@@ -1,11 +1,25 @@
 /** The result of a call whose output came late or was invalid: the effect happened. */
 import { ToolwrightError } from "../../errors.ts";
+import type { CallRow } from "../../store/tables/calls.ts";
 import { decode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
 import { copyError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import { parseOutput } from "../policies/validate.ts";
 import { holdsMark } from "../redact.ts";
+
+/** The late success of an earlier attempt, if the attempt of `row` has only requested a resolution and run nothing. */
+export function lateSuccessIn(
+  rows: readonly CallRow[],
+  row: CallRow,
+): (CallRow & { readonly lateJson: string }) | undefined {
+  if (row.effect !== null || row.ownerId !== null) return undefined;
+  for (const earlier of rows) {
+    const { lateJson } = earlier;
+    if (earlier.effect === "happened" && lateJson !== null) return { ...earlier, lateJson };
+  }
+  return undefined;
+}
 
 export async function lateResult(call: Call, attempt: number, lateJson: string): Promise<Result> {
   call.lateJson = lateJson;

@@ -1,12 +1,15 @@
 /** The approval request about an interrupted call (`kind: "replay"`): it happened, run it again, or give up. */
 import { type ApprovalRow, approvalOfCall } from "../../store/tables/approvals.ts";
-import type { CallRow } from "../../store/tables/calls.ts";
+import { type CallRow, callsByKey } from "../../store/tables/calls.ts";
+import type { Transaction } from "../../store/store.ts";
 import { redeemGuard, requestApproval } from "../approvals/request.ts";
 import { addGuard, type Call } from "../call.ts";
 import type { Result } from "../outcome.ts";
+import { Contended } from "../policy.ts";
 import { refusalOfLimits } from "../policies/refuse-early.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { questionAbout } from "./describe-interrupted.ts";
+import { lateSuccessIn } from "./late-result.ts";
 
 /** The latest replay request of this call, if it is pending or its resolution is not used yet. */
 export async function openReplayRequest(call: Call): Promise<ApprovalRow | undefined> {
@@ -19,8 +22,17 @@ export async function requestReplayApproval(call: Call, row: CallRow): Promise<R
   await prepareInput(call);
   const previous = await latestRequest(call);
   const refusal = await refusalOfLimits(call);
-  const approval = await requestApproval(call, "replay", previous, questionAbout(call, row, refusal));
+  const prompt = questionAbout(call, row, refusal);
+  const approval = await requestApproval(call, "replay", previous, { prompt, guard: () => inDoubt(row) });
   return { kind: "pending", approval };
+}
+
+/** The interrupted try may have succeeded since the row was read: then no decision is needed. @throws Contended */
+function* inDoubt(row: CallRow): Transaction<void> {
+  const rows = yield* callsByKey(row.scopeId, row.key);
+  const current = rows.find(({ attempt }) => attempt === row.attempt);
+  const isSame = current === undefined || current.effect === row.effect;
+  if (!isSame || lateSuccessIn(rows, row) !== undefined) throw new Contended();
 }
 
 /** The call runs on this resolution, which counts once. */
