@@ -24,8 +24,10 @@ export function withOutputOptions(command: Command): Command {
     .option("--debug", "print stack traces");
 }
 
+/** @param lines as typed with the program on the PATH; they are printed as this program was called */
 export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+  const typed = lines.map((line) => `  ${line.replace("toolwright ", `${commandName()} `)}`);
+  return `\nExamples:\n${typed.join("\n")}`;
 }
 
 export const EXIT_HELP =
@@ -34,6 +36,8 @@ export const EXIT_HELP =
 export interface Acting<Options> {
   readonly screen: Screen;
   readonly options: Options;
+  /** Whether the store was named with --store. Such a store must exist; the default one may not exist yet. */
+  readonly isStoreGiven: boolean;
 }
 
 /**
@@ -56,7 +60,11 @@ export function acting(
       const hasStore = command.options.some(({ long }) => long === "--store");
       const store = isStoreOpened && hasStore ? await storeFor(options, screen) : options.store;
       process.exitCode = await action(
-        { screen, options: { ...options, ...(store === undefined ? {} : { store }) } as never },
+        {
+          screen,
+          options: { ...options, ...(store === undefined ? {} : { store }) } as never,
+          isStoreGiven: (options as Partial<CommonOptions>).store !== undefined,
+        },
         ...(given.slice(0, -2) as never[]),
       );
     } catch (error) {

@@ -50,7 +50,8 @@ export function keyOutsideRuns(call: Call, context: PartialToolContext | undefin
 const warned = new Set<string>();
 
 /** Warns about a likely mistake: the effect is not logged, and a crash or a retry repeats it. */
-export const warnOutsideRuns: Policy = ({ spec }, next) => {
+export const warnOutsideRuns: Policy = (call, next) => {
+  const { spec } = call;
   if (isUnrepeatable(spec) && !warned.has(spec.name)) {
     warned.add(spec.name);
     console.warn(
@@ -58,7 +59,7 @@ export const warnOutsideRuns: Policy = ({ spec }, next) => {
         "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
     );
   }
-  return next();
+  return next(call);
 };
 
 const noStore: Store = {
