@@ -36,8 +36,6 @@ export const EXIT_HELP =
 export interface Acting<Options> {
   readonly screen: Screen;
   readonly options: Options;
-  /** Whether the store was named with --store. Such a store must exist; the default one may not exist yet. */
-  readonly isStoreGiven: boolean;
 }
 
 /**
@@ -60,11 +58,7 @@ export function acting(
       const hasStore = command.options.some(({ long }) => long === "--store");
       const store = isStoreOpened && hasStore ? await storeFor(options, screen) : options.store;
       process.exitCode = await action(
-        {
-          screen,
-          options: { ...options, ...(store === undefined ? {} : { store }) } as never,
-          isStoreGiven: (options as Partial<CommonOptions>).store !== undefined,
-        },
+        { screen, options: { ...options, ...(store === undefined ? {} : { store }) } as never },
         ...(given.slice(0, -2) as never[]),
       );
     } catch (error) {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { CliError } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { findRun, type FoundRun, withStore } from "../operate/find-run.ts";
+import type { Screen } from "./screen.ts";
 import { stateOfStore, withoutPassword } from "../operate/store-address.ts";
 
 type OpenStore = Parameters<Parameters<typeof withStore>[1]>[0];
@@ -20,10 +21,12 @@ export function assertStoreExists(address: string): void {
   );
 }
 
-/** Whether it is the default store of a folder without runs. @throws CliError if a store was named that does not exist */
-export function isNotCreatedYet(address: string, isGiven: boolean): boolean {
-  if (isGiven || stateOfStore(address) === "foreign") assertStoreExists(address);
-  return stateOfStore(address) === "missing";
+/** For commands that list: a store that does not exist has nothing to list. With --json, stderr says so. */
+export function isNotCreatedYet(address: string, screen: Screen): boolean {
+  const state = stateOfStore(address);
+  if (state === "foreign") assertStoreExists(address);
+  if (state === "missing" && screen.isJson) screen.warn(`There is no store ${resolve(address)}.`);
+  return state === "missing";
 }
 
 /** Like `withStore`, for a workflow run that must exist. */

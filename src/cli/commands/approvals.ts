@@ -33,9 +33,9 @@ export function addApprovalsCommand(program: Command): void {
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
-      acting(async ({ screen, options, isStoreGiven }: Acting<ApprovalsOptions>) => {
+      acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
         const { assertRunExists, isNotCreatedYet } = await import("../open.ts");
-        const isNew = isNotCreatedYet(options.store, isStoreGiven);
+        const isNew = isNotCreatedYet(options.store, screen);
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRequests } = await import("../../operate/list-requests.ts");
         const status = options.status === "all" ? undefined : options.status;

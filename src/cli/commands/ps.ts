@@ -1,7 +1,7 @@
 /** `toolwright ps`: lists the runs of a store, newest first. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { commandName } from "../command-name.ts";
+import { nextCommand } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
@@ -43,9 +43,9 @@ export function addPsCommand(program: Command): void {
       ),
     )
     .action(
-      acting(async ({ screen, options, isStoreGiven }: Acting<PsOptions>) => {
+      acting(async ({ screen, options }: Acting<PsOptions>) => {
         const { isNotCreatedYet } = await import("../open.ts");
-        const isNew = isNotCreatedYet(options.store, isStoreGiven);
+        const isNew = isNotCreatedYet(options.store, screen);
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRuns } = await import("../../operate/list-runs.ts");
         const runs = isNew
@@ -55,7 +55,7 @@ export function addPsCommand(program: Command): void {
         if (runs.length === 0) {
           screen.print(
             isNew
-              ? `There is no store ${withoutPassword(options.store)}. The first run creates it: ${commandName()} up workflow.tsx`
+              ? `There is no store ${withoutPassword(options.store)}. The first run creates it: ${nextCommand(options.store, "up", "workflow.tsx")}`
               : options.status === undefined
                 ? "There are no runs."
                 : `There are no runs with the status ${options.status}.`,
