@@ -230,15 +230,17 @@ describe.each(SETUPS)("commands printed in '$folder' with the store $store, call
     expect(project.paste(up.replace("--run-id", "--run-id order-17"))).toMatchObject({ code: 3 });
     const run = createRunner(project);
     const typed = [
-      ...["why order-17", "approvals", "cancel order-17", "approve order-17", "deny order-17"],
+      "why order-17",
+      "approvals",
+      "cancel order-17",
+      "approve order-17",
+      "deny order-17",
       // These fail, and print what to do.
-      ...[
-        "why order-18",
-        "approve order-18",
-        "up nope.tsx",
-        "up workflow.tsx --run-id order-17",
-        "ps --nope",
-      ],
+      "why order-18",
+      "approve order-18",
+      "up nope.tsx",
+      "up workflow.tsx --run-id order-17",
+      "ps --nope",
     ].map((command) => withStore(`npx toolwright ${command}`));
     const seen = new Set<string>();
     const failed: Pasted[] = [];
