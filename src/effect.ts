@@ -4,6 +4,7 @@ import { ToolwrightError } from "./errors.ts";
 import { messageOf } from "./invoke/error-record.ts";
 import type { WorkflowDefinition } from "./workflow/create-smithers.ts";
 import type { Schemas } from "./workflow/output-token.ts";
+import { checkRunOptions } from "./workflow/run-options.ts";
 import {
   runWorkflow as runAsPromise,
   type RunWorkflowOptions,
@@ -20,7 +21,9 @@ export function runWorkflow<S extends Schemas>(
 ): Effect.Effect<WorkflowResult, ToolwrightError> {
   return Effect.suspend(() => {
     const interrupted = new AbortController();
-    // The run itself rejects a value that is not a signal, by option name.
+    // A copy of the options has only their fields, so check them first. The signal of the fiber is added to the copy.
+    const refusal = refusalOf(options);
+    if (refusal !== undefined) return Effect.fail(refusal);
     const { signal } = options;
     const run = runAsPromise(workflow, {
       ...options,
@@ -38,6 +41,15 @@ export function runWorkflow<S extends Schemas>(
     });
     return Effect.tryPromise({ try: () => run, catch: toError }).pipe(Effect.onInterrupt(() => stop));
   });
+}
+
+function refusalOf(options: RunWorkflowOptions): ToolwrightError | undefined {
+  try {
+    checkRunOptions(options);
+    return undefined;
+  } catch (error) {
+    return toError(error);
+  }
 }
 
 function toError(cause: unknown): ToolwrightError {

@@ -337,6 +337,69 @@ describe.each(Object.entries(SURFACES))("%s", (_name, surface) => {
   });
 });
 
+/** Values without fields: as options, or as an option with fields, each would count as `{}`. */
+const FIELDLESS: Readonly<Record<string, unknown>> = {
+  "a promise": Promise.resolve({ needsApproval: true }),
+  "a Map": new Map([["needsApproval", true]]),
+  "a Set": new Set(["needsApproval"]),
+  "an instance of Date": new Date(),
+  "an instance of URL": new URL("file:///x"),
+  "an array": [],
+};
+
+describe.each(Object.entries(FIELDLESS))("%s", (kind, value) => {
+  it.each(Object.entries(SURFACES).filter(([name]) => name !== "a plain definition"))(
+    "is no set of options for %s",
+    async (_name, { give }) => {
+      const refused = await Promise.resolve()
+        .then(() => give(value as never))
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      expect(root.ToolwrightError.is(refused)).toBe(true);
+    },
+  );
+
+  it("is accepted by no option, unless the option accepts every value or a list", () => {
+    const open = Object.entries(SURFACES).flatMap(([name, { checks }]) =>
+      Object.entries(checks)
+        .filter(([, check]) => accepts(check, value) && !accepts(check, Symbol.iterator))
+        .map(([option]) => `${name}: ${option}`),
+    );
+    if (kind !== "an array") expect(open).toEqual([]);
+  });
+});
+
+test("no option accepts NaN, unless it accepts every value", () => {
+  const open = Object.entries(SURFACES).flatMap(([name, { checks }]) =>
+    Object.entries(checks)
+      .filter(([, check]) => accepts(check, Number.NaN) && !accepts(check, Symbol.iterator))
+      .map(([option]) => `${name}: ${option}`),
+  );
+  expect(open).toEqual([]);
+});
+
+test("a promise, a Map and an instance are named in the refusal, and so is an inherited option", () => {
+  const given = (options: unknown) => () => root.createRuntime(options as never);
+  expect(given(Promise.resolve({}))).toThrow("not a promise (await it first)");
+  expect(given(new Map())).toThrow("not a Map");
+  expect(given(new Date())).toThrow("not an instance of Date");
+  expect(given({ store: ":memory:", limits: Promise.resolve({}) })).toThrow(
+    "limits must be an object, not a promise (await it first)",
+  );
+  const inherited = Object.assign(Object.create({ trustMessageApprovals: true }) as object, {
+    store: ":memory:",
+  });
+  expect(given(inherited)).toThrow("createRuntime: trustMessageApprovals is inherited.");
+  expect(() =>
+    root.defineTool({ ...definition, redact: Promise.resolve({ input: ["q"] }) as never }),
+  ).toThrow("redact must be an object, not a promise");
+  expect(() => root.fromTool({ name: "f", schema, invoke: execute }, new Map() as never)).toThrow(
+    "not a Map",
+  );
+});
+
 test("rule 33: no option that may be true is true by coercion", () => {
   const open = Object.entries(SURFACES).flatMap(([name, { checks }]) =>
     Object.entries(checks)

@@ -24,8 +24,10 @@ export function withOutputOptions(command: Command): Command {
     .option("--debug", "print stack traces");
 }
 
+/** @param lines as typed with the program on the PATH; they are printed as this program was called */
 export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+  const typed = lines.map((line) => `  ${line.replace("toolwright ", `${commandName()} `)}`);
+  return `\nExamples:\n${typed.join("\n")}`;
 }
 
 export const EXIT_HELP =

@@ -9,7 +9,7 @@ import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";
 import { countRuns } from "../operate/list-runs.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
-import { storeExists, withoutPassword } from "../operate/store-address.ts";
+import { stateOfStore, withoutPassword } from "../operate/store-address.ts";
 
 export interface Check {
   readonly name: string;
@@ -38,7 +38,10 @@ export async function examine(store: string): Promise<Check[]> {
 }
 
 async function examineStore(path: string): Promise<Check> {
-  if (!storeExists(path)) {
+  const state = stateOfStore(path);
+  if (state === "foreign")
+    return good("store", `${resolve(path)} has no tables of Toolwright yet; the first run adds them`);
+  if (state === "missing") {
     const folder = dirname(resolve(path));
     if (existsSync(folder))
       return good("store", `${resolve(path)} does not exist yet; the first run creates it`);

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { nearestName } from "../definition/option-checks.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
+import { commandName } from "./command-name.ts";
 import { importFile, shown } from "./import-file.ts";
 
 const EXTENSIONS = /\.(?:[mc]?[jt]s|[jt]sx)$/;
@@ -33,7 +34,7 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
     throw new CliError(
       "CLI_FILE_MISSING",
       stat === undefined ? `There is no file ${file}.` : `${file} is not a file.`,
-      "Pass the file of a workflow, such as workflow.tsx. toolwright init creates an example.",
+      `Pass the file of a workflow, such as workflow.tsx. Create an example: ${commandName()} init example`,
     );
   }
   if (!EXTENSIONS.test(file)) {

@@ -3,18 +3,30 @@ import { resolve } from "node:path";
 import { CliError } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { findRun, type FoundRun, withStore } from "../operate/find-run.ts";
-import { storeExists, withoutPassword } from "../operate/store-address.ts";
+import type { Screen } from "./screen.ts";
+import { stateOfStore, withoutPassword } from "../operate/store-address.ts";
 
 type OpenStore = Parameters<Parameters<typeof withStore>[1]>[0];
 type WorkflowRun = Extract<FoundRun, { kind: "workflow" }>["run"];
 
 export function assertStoreExists(address: string): void {
-  if (storeExists(address)) return;
+  const state = stateOfStore(address);
+  if (state === "ready") return;
   throw new CliError(
     "CLI_STORE_MISSING",
-    `There is no store ${resolve(address)}.`,
-    "Name the store with --store, or start a run with: toolwright up <file>",
+    state === "missing"
+      ? `There is no store ${resolve(address)}.`
+      : `${resolve(address)} is a SQLite database without tables of Toolwright: no run has used it as a store.`,
+    `Name the store with --store, or start a run: ${nextCommand(address, "up", "workflow.tsx")}`,
   );
+}
+
+/** For commands that list: a store that does not exist has nothing to list. With --json, stderr says so. */
+export function isNotCreatedYet(address: string, screen: Screen): boolean {
+  const state = stateOfStore(address);
+  if (state === "foreign") assertStoreExists(address);
+  if (state === "missing" && screen.isJson) screen.warn(`There is no store ${resolve(address)}.`);
+  return state === "missing";
 }
 
 /** Like `withStore`, for a workflow run that must exist. */
@@ -27,6 +39,11 @@ export async function withRun<T>(
   return withStore(address, async (store) => work(store, await requireRun(store, address, runId)));
 }
 
+/** @throws CliError if there is no run with this id, neither of a workflow nor of a program */
+export async function assertRunExists(store: OpenStore, address: string, runId: string): Promise<void> {
+  if ((await findRun(store, runId)).kind === "missing") throw missingRun(address, runId);
+}
+
 /** @throws CliError if there is no workflow run with this id */
 export async function requireRun(store: OpenStore, address: string, runId: string): Promise<WorkflowRun> {
   const found = await findRun(store, runId);
@@ -37,7 +54,11 @@ export async function requireRun(store: OpenStore, address: string, runId: strin
       `Run "${runId}" belongs to a program, not to a workflow.`,
       `To continue it, run its program, or the same command with --run-id. List its calls: ${nextCommand(address, "calls", runId)}`,
     );
-  throw new CliError(
+  throw missingRun(address, runId);
+}
+
+function missingRun(address: string, runId: string): CliError {
+  return new CliError(
     "TOOL_RUN_NOT_FOUND",
     `There is no run "${runId}" in ${withoutPassword(address)}.`,
     `List the runs of this store: ${nextCommand(address, "ps")}`,

@@ -23,7 +23,8 @@ import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerUsage, wantsJson } from "./answer-usage.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
-import { reportUncaught, EXIT, exitWhenWritten } from "./command.ts";
+import { examples, reportUncaught, EXIT, exitWhenWritten } from "./command.ts";
+import { refuseAmbiguousOptions } from "./parse-options.ts";
 import { createScreen } from "./screen.ts";
 import { similarCommand } from "./similar-command.ts";
 
@@ -112,14 +113,14 @@ function createProgram(argv: readonly string[]): Command {
     .configureOutput({ outputError: (text, write) => write(`${toTerminalBlock(text)}\n`) })
     .addHelpText(
       "after",
-      `
-Examples:
-  toolwright init                                write a first workflow
-  toolwright up workflow.tsx --input '{"n": 1}'  run it
-  toolwright ps                                  list runs and their status
-  toolwright why <run-id>                        why it waits or failed, what next
-  toolwright resume <run-id>                     resume it
-  toolwright tools                               list the tools of this project
+      `${examples(
+        "toolwright init   # write a first workflow",
+        `toolwright up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id order-17`,
+        "toolwright why order-17   # why it waits or failed, what next",
+        "toolwright approve order-17 --resume   # approve it, and resume the run",
+        "toolwright ps   # list runs and their status",
+        "toolwright tools   # list the tools of this project",
+      )}
 
 Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
 approval. Tools of toolwright.config.ts are commands too.`,
@@ -144,6 +145,7 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addDoctorCommand,
   ])
     add(program);
+  for (const command of program.commands) refuseAmbiguousOptions(command);
   for (const command of [program, ...program.commands]) answerUsage(command, argv);
   return program;
 }

@@ -21,7 +21,10 @@ export interface RunOptions extends CommonOptions {
 
 export function withRunOptions(command: Command): Command {
   return command
-    .option("--root-dir <folder>", "the folder that tools may use (default: the folder of the file)")
+    .option(
+      "--root-dir <folder>",
+      "the folder that tools may use (default: the config's, else the folder of the file)",
+    )
     .option("--allow-network", "allow network access for commands that tools run")
     .option("--no-allow-network", "deny network access for a run that was started with it")
     .option("--max-output-bytes <bytes>", "the largest output of a tool", wholeNumber(1))

@@ -66,6 +66,7 @@ export function fields(shape: Readonly<Record<string, Check>>): Check {
   return (value, field) => {
     anObject(value, field);
     refuseUnknown(value as object, Object.keys(shape), field);
+    refuseInherited(value as object, Object.keys(shape), field);
     for (const [name, check] of Object.entries(shape)) {
       const item = (value as Record<string, unknown>)[name];
       if (item !== undefined) check(item, `${field}.${name}`);
@@ -73,10 +74,25 @@ export function fields(shape: Readonly<Record<string, Check>>): Check {
   };
 }
 
-export const anObject: Check = must(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+export const anObject: Check = must(isOptionsObject, "an object");
+
+/** An object of a class, such as a client, which may have no fields. */
+export const anInstance: Check = must(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isPromise(value),
   "an object",
 );
+
+/** An option of a prototype would pass the check and be lost where the options are copied. */
+export function refuseInherited(given: object, known: readonly string[], inside = ""): void {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype === Object.prototype || prototype === null) return;
+  const name = known.find(
+    (one) => !Object.hasOwn(given, one) && (given as Record<string, unknown>)[one] !== undefined,
+  );
+  if (name === undefined) return;
+  const field = inside === "" ? name : `${inside}.${name}`;
+  throw new Problem(field, "is inherited. Pass a plain object, with each option as a field of its own.");
+}
 
 /** An object that can be stored. */
 export const storable: Check = (value, field) => {
@@ -162,7 +178,21 @@ export function describe(value: unknown): string {
   if (isPromise(value)) return "a promise (await it first)";
   if (typeof value === "function") return "a function";
   if (value instanceof Map) return "a Map";
-  return value instanceof Set ? "a Set" : "an object";
+  if (value instanceof Set) return "a Set";
+  if (isOptionsObject(value)) return "an object";
+  return `an instance of ${(value.constructor as { readonly name?: string } | undefined)?.name ?? "a class"}`;
+}
+
+/**
+ * Whether the fields of the value can be options. A promise, a `Map` or a `Date` has no fields, so each option in it would
+ * silently be missing.
+ */
+export function isOptionsObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || isPromise(value) || Symbol.iterator in value)
+    return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain || Object.keys(value).length > 0;
 }
 
 export function isPromise(value: unknown): boolean {
@@ -208,10 +238,9 @@ export const aToolSource: Check = must(
   "an array of tools, an object of tools by name, or a registry",
 );
 
-/** The fields of a promise, a `Set` or a `Map` do not show what is in it: it would count as an empty object. */
+/** A registry is an object with fields of its own. */
 export function isToolSource(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || isPromise(value)) return false;
-  return Array.isArray(value) || !(Symbol.iterator in value);
+  return Array.isArray(value) || isOptionsObject(value);
 }
 
 /** An id that every store accepts. */

@@ -3,7 +3,14 @@
  * names and wrong types give the same errors everywhere, and no value counts as true by coercion.
  */
 import { ToolwrightError } from "../errors.ts";
-import { type Check, describe, Problem, refuseUnknown } from "./option-checks.ts";
+import {
+  type Check,
+  describe,
+  isOptionsObject,
+  Problem,
+  refuseInherited,
+  refuseUnknown,
+} from "./option-checks.ts";
 
 export interface OptionTable {
   /** The function's name in errors, for example `createMcpServer`. */
@@ -36,12 +43,13 @@ export function checkOptions(table: OptionTable, given: unknown): void {
 
 /** For a caller that makes its own error. @throws Problem */
 export function checkAgainst({ surface, checks, required, example }: OptionTable, given: unknown): void {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isOptionsObject(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
   }
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(checks, name)) refuseUnknown(given, Object.keys(checks), "", surface);
   }
+  refuseInherited(given, Object.keys(checks));
   for (const name in checks) {
     const value = (given as Record<string, unknown>)[name];
     if (value !== undefined) checks[name]?.(value, name);

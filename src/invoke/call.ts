@@ -350,8 +350,13 @@ export function watchesKey(call: Call): boolean {
   return isUnrepeatable(call.spec);
 }
 
+/** What an event says about its call. */
+interface WatchedCall extends Pick<Call, "host" | "scope" | "toolCallId" | "key"> {
+  readonly spec: Pick<ToolSpec, "name">;
+}
+
 /** Notifies the listeners of the runtime. */
-export function emit(call: Call, details: CallEventDetails): void {
+export function emit(call: WatchedCall, details: CallEventDetails): void {
   const { host, scope, spec, toolCallId, key } = call;
   if (!host.isWatched()) return;
   const { identity, attempt } = scope;

@@ -1,7 +1,7 @@
 /** The scope and host of calls outside any run: the settings of the surrounding context, and no store. */
 import { randomUUID } from "node:crypto";
 import { DEFAULT_SETTINGS, getToolIdempotencyKey, type PartialToolContext } from "../definition/context.ts";
-import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
+import { isUnrepeatable } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../util/clock.ts";
@@ -10,6 +10,7 @@ import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { Call } from "./call.ts";
 import { WaitGraph } from "./wait-graph.ts";
 import type { Host } from "./host.ts";
+import type { Policy } from "./policy.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
 import { FailedWrites } from "./failed-writes.ts";
@@ -49,14 +50,17 @@ export function keyOutsideRuns(call: Call, context: PartialToolContext | undefin
 const warned = new Set<string>();
 
 /** Warns about a likely mistake: the effect is not logged, and a crash or a retry repeats it. */
-export function warnOutsideRuns(spec: ToolSpec): void {
-  if (!isUnrepeatable(spec) || warned.has(spec.name)) return;
-  warned.add(spec.name);
-  console.warn(
-    `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect and was called outside any run: ` +
-      "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
-  );
-}
+export const warnOutsideRuns: Policy = (call, next) => {
+  const { spec } = call;
+  if (isUnrepeatable(spec) && !warned.has(spec.name)) {
+    warned.add(spec.name);
+    console.warn(
+      `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect and was called outside any run: ` +
+        "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
+    );
+  }
+  return next(call);
+};
 
 const noStore: Store = {
   dialect: "sqlite",

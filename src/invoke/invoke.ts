@@ -5,7 +5,7 @@ import type { ApprovalRow } from "../store/tables/approvals.ts";
 import { toApproval } from "./approval.ts";
 import { Call, type CallOptions, cleanUp, identify, releaseIndexes } from "./call.ts";
 import { getToolContext } from "../definition/context.ts";
-import { keyOutsideRuns, warnOutsideRuns } from "./detached.ts";
+import { keyOutsideRuns } from "./detached.ts";
 import { cleanError, copyError, reportedCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
@@ -47,7 +47,6 @@ export async function invokeDetached(
   options: CallOptions = {},
 ): Promise<Outcome> {
   const call = new Call(scope, spec, args, "run", options);
-  warnOutsideRuns(spec);
   call.idempotencyKey = keyOutsideRuns(call, getToolContext());
   try {
     const outcome = toOutcome(call, await runDetachedPipeline(call));

@@ -6,6 +6,7 @@ import { begin } from "./policies/begin.ts";
 import { breaker } from "./policies/breaker.ts";
 import { cache } from "./policies/cache.ts";
 import { claim, nameClaim } from "./policies/claim.ts";
+import { warnOutsideRuns } from "./detached.ts";
 import { execute } from "./policies/execute.ts";
 import { journal } from "./journal/journal.ts";
 import { limit } from "./policies/limit.ts";
@@ -31,7 +32,15 @@ const pipeline: readonly Policy[] = [
 ];
 
 /** For calls outside any run: the policies that need no store. */
-const detachedPipeline: readonly Policy[] = [validate, nameClaim, approveDetached, retry, timeout, execute];
+const detachedPipeline: readonly Policy[] = [
+  validate,
+  nameClaim,
+  approveDetached,
+  warnOutsideRuns, // after all refusals: a refused call has no effect to warn about
+  retry,
+  timeout,
+  execute,
+];
 
 export const runPipeline: (call: Call) => Promise<Result> = compose(pipeline);
 export const runDetachedPipeline: (call: Call) => Promise<Result> = compose(detachedPipeline);

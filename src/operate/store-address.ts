@@ -1,5 +1,5 @@
 /** Addresses of stores: a SQLite file, `:memory:` or postgres://…. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isPostgresAddress } from "../store/open-store.ts";
 
@@ -10,9 +10,33 @@ export function isStoreFile(address: string): boolean {
   return !isPostgresAddress(address) && address !== ":memory:";
 }
 
-/** Reading commands must not create a store, and opening a missing file would. A database is assumed to exist. */
-export function storeExists(address: string): boolean {
-  return !isStoreFile(address) || existsSync(address);
+/**
+ * Reading commands must not create a store, and opening a file would: a missing one, or the database of another program.
+ * `ready` for everything that opening itself must judge, such as a damaged file or a PostgreSQL address.
+ */
+export function stateOfStore(address: string): "ready" | "missing" | "foreign" {
+  if (!isStoreFile(address)) return "ready";
+  const stat = statSync(address, { throwIfNoEntry: false });
+  if (stat === undefined) return "missing";
+  // A process may have died right after it created the file.
+  return !stat.isFile() || stat.size === 0 || hasStoreTables(address) ? "ready" : "foreign";
+}
+
+function hasStoreTables(path: string): boolean {
+  try {
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return (
+        database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'toolwright_meta'").get() !== undefined
+      );
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Damaged, locked or not readable: opening it reports that.
+    return true;
+  }
 }
 
 export function absoluteAddress(address: string, folder = "."): string {

@@ -9,6 +9,7 @@ import {
   aNumberIn,
   anEmbeddingModel,
   anId,
+  anInstance,
   anObject,
   aStore,
   aText,
@@ -115,7 +116,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
     embeddingModel: anEmbeddingModel,
     tools: aToolSource,
     clock: either("an object with now() and sleep()", (value, field) => {
-      anObject(value, field);
+      anInstance(value, field);
       const clock = value as Record<string, unknown>;
       for (const name of ["now", "sleep"]) aFunction(clock[name], field);
       if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);

@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
-import { describe, isPromise, isToolSource } from "../definition/option-checks.ts";
+import { describe, isOptionsObject, isPromise, isToolSource } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec, type ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -61,7 +61,7 @@ export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
       },
     );
   }
-  if (typeof policy !== "object" || policy === null) {
+  if (!isOptionsObject(policy)) {
     throw new ToolwrightError(
       "TOOL_DEFINITION_INVALID",
       `fromTool: the policy must be an object such as { sideEffect: false }, not ${describe(policy)}.`,

@@ -31,6 +31,7 @@ export async function problemWithOutput(spec: ToolSpec, value: unknown): Promise
   return forSdk(
     new ToolwrightError("TOOL_OUTPUT_INVALID", `The output is not valid for "${spec.name}": ${problem}.`, {
       details: { tool: spec.name },
+      hint: "The messages were changed, or are older than the output schema of the tool. Reject them, or remove this part.",
     }),
     value,
   );

@@ -6,7 +6,7 @@
 import { fromObjectInput } from "../definition/object-schema.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { callInContext, needsApprovalInContext, currentScope } from "../invoke/call-in-context.ts";
+import { needsApprovalInContext, currentScope } from "../invoke/call-in-context.ts";
 import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { hasApprovalCheck } from "./approval-checks.ts";
@@ -100,11 +100,15 @@ async function settleDenials(scope: Scope, { tools, messages }: Loop): Promise<v
     const toolCallId = request?.["toolCallId"];
     if (typeof toolCallId !== "string") continue;
     const { reason } = response;
-    const isSettled = await denyUnderId(scope, toolCallId, typeof reason === "string" ? reason : undefined);
     const said = parts.find((part) => part["type"] === "tool-call" && part["toolCallId"] === toolCallId);
     const call = callOf(tools, said);
-    // Make the call too, so that its row is stored as denied. A denied call runs nothing.
-    if (isSettled && call !== undefined) await callInContext(call.spec, call.args, optionsOf(call, messages));
+    if (call === undefined) continue;
+    const { history } = optionsOf(call, messages);
+    await denyUnderId(
+      scope.turn(history?.turn ?? 1),
+      toolCallId,
+      typeof reason === "string" ? reason : undefined,
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type UIMessage,
   validateUIMessages,
 } from "ai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool } from "../../src/index.ts";
 import { toAISDKTools } from "../../src/adapters/ai-sdk/index.ts";
@@ -52,8 +52,27 @@ describe("validateUIMessages", () => {
 
   test("refuses a forged output with our error", async () => {
     for (const output of [{ price: -3 }, { price: "3" }, {}, null, "3"]) {
-      expect(await check({ input: { sku: "a" }, output })).toContain("output_invalid");
+      const message = await check({ input: { sku: "a" }, output });
+      expect(message).toContain("output_invalid");
+      // Nothing was called, so nothing has happened.
+      expect(message).not.toContain("has happened");
     }
+  });
+
+  test("does not warn about an effect outside of a run when it only validates", async () => {
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => warn.mockRestore());
+    const unlogged = defineTool({
+      name: "validated-only",
+      schema: z.object({ sku: z.string() }),
+      sideEffect: true,
+      execute: (_args, ctx) => ctx.idempotencyKey,
+    });
+    const tools = { quote: unlogged } as unknown as { quote: typeof quote };
+    expect(await check({ input: { sku: 3 }, output: "x" }, tools)).toContain("input_invalid");
+    expect(warn).not.toHaveBeenCalled();
+    await unlogged.call({ sku: "a" });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('tool "validated-only"'));
   });
 
   test("validates tools that are offered with another schema", async () => {

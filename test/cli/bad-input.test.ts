@@ -101,6 +101,33 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["ps", "--store", "postgres://127.0.0.1:1/none"],
     /cannot|refused|failed/i,
   ],
+  ...["ps", "approvals", "why r9", "gc", "approve a9"].map(
+    (command) =>
+      [
+        "the database of another program",
+        [...command.split(" "), "--store", "other.db"],
+        /other\.db is a SQLite database without tables of Toolwright/,
+      ] as const,
+  ),
+  ["an empty store", ["ps", "--store", ""], /'--store <path>' argument is empty/],
+  ["an empty run id", ["up", "good.tsx", "--run-id="], /'--run-id <id>' argument is empty/],
+  ["an empty approver", ["approve", "a9", "--by", ""], /'--by <name>' argument is empty/],
+  [
+    "an option twice",
+    ["ps", "--status", "failed", "--status", "finished"],
+    /'--status failed' and '--status finished' exclude each other/,
+  ],
+  [
+    "a switch and its opposite",
+    ["up", "good.tsx", "--no-allow-network", "--allow-network"],
+    /'--no-allow-network' and '--allow-network' exclude each other/,
+  ],
+  ["a port that does not exist", ["mcp", "--http", "70000"], /whole number from 0 to 65535/],
+  [
+    "requests of a run that is not there",
+    ["approvals", "--run", "r9", "--store", "good.db"],
+    /There is no run "r9" in good\.db/,
+  ],
   ["a command that is not there", ["fly"], /unknown command 'fly'[^]*where toolwright\.config\.ts is/],
 ];
 
@@ -121,6 +148,9 @@ describe("bad input", () => {
     newer.exec("CREATE TABLE toolwright_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
     newer.exec("INSERT INTO toolwright_meta VALUES ('version', '9999')");
     newer.close();
+    const other = new DatabaseSync(join(folder, "other.db"));
+    other.exec("CREATE TABLE users (name TEXT)");
+    other.close();
     const results = await Promise.all(
       CASES.map(async ([what, args, words]) => {
         const { code, stdout, stderr } = await toolwright(folder, args);
@@ -160,4 +190,18 @@ it("leaves a damaged store unchanged", async () => {
   writeFileSync(path, "not a database, and important");
   await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"a"}']);
   expect(readFileSync(path, "utf8")).toBe("not a database, and important");
+});
+
+it("lists nothing for a store that is not there, and says so, with --json on stderr", async () => {
+  const folder = createFolder();
+  for (const command of ["ps", "approvals"]) {
+    const text = await toolwright(folder, [command, "--store", "lost.db"]);
+    expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining("There is no store lost.db") });
+    const json = await toolwright(folder, [command, "--store", "lost.db", "--json"]);
+    expect(json).toMatchObject({
+      code: 0,
+      stdout: "[]\n",
+      stderr: expect.stringContaining("There is no store"),
+    });
+  }
 });

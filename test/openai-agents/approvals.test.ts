@@ -164,6 +164,54 @@ test("a rejection in the state is stored as the denial of its request, with its 
   expect(await runtime.approvals({ status: "pending" })).toEqual([]);
 });
 
+test.each([
+  ["redacted arguments", { card: "4111", amount: 1 }, { input: ["card"] }],
+  ["an argument whose mark does not fit the schema", { card: "4111", amount: 1 }, { input: ["amount"] }],
+  ["an input that is hidden altogether", { card: "4111", amount: 1 }, { input: ["*"] }],
+  ["plain arguments", { card: "4111", amount: 1 }, undefined],
+])("a rejected call with %s ends as denied, and emits it once", async (_kind, args, redact) => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string(), amount: z.number() }),
+    sideEffect: true,
+    needsApproval: true,
+    ...(redact === undefined ? {} : { redact }),
+    execute: (input, ctx) => paid.push([input, ctx.idempotencyKey]),
+  });
+  const shop = script([toOpenAIAgentTool(pay)], calls(["pay", args, "id-1"]), say("not done"));
+  const { state } = await go(runtime, shop);
+  for (const item of state.getInterruptions()) state.reject(item);
+  const ended: unknown[] = [];
+  runtime.subscribe((event) => {
+    if (event.type === "call-finished") ended.push([event.toolCallId, event.status]);
+  });
+  expect((await go(runtime, shop, state)).text).toBe("not done");
+  expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied", approval: "denied" }]);
+  expect(ended).toEqual([["id-1", "denied"]]);
+  // The same call again is denied too.
+  const again = script([toOpenAIAgentTool(pay)], calls(["pay", args, "id-2"]), say("not done"));
+  expect((await go(runtime, again)).text).toBe("not done");
+  expect(answers(again)).toContain("approval_denied");
+  expect(paid).toEqual([]);
+  expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+});
+
+test("two equal calls that are both rejected both end as denied", async () => {
+  await using runtime = createRuntime({ store: ":memory:" });
+  const orders = createOrders(
+    calls(["shop_order", { sku: "a" }, "id-1"], ["shop_order", { sku: "a" }, "id-2"]),
+    say("not done"),
+  );
+  const { state } = await go(runtime, orders);
+  for (const item of state.getInterruptions()) state.reject(item);
+  expect((await go(runtime, orders, state)).text).toBe("not done");
+  expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }, { status: "denied" }]);
+  expect(orders.placed).toEqual([]);
+});
+
 test("of two requests the rejected one is denied in the store, and the other still waits", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(order("a", "b"), say("done"));

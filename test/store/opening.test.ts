@@ -1,8 +1,18 @@
 /** Opening a store: by several processes concurrently, and with a damaged or newer file. */
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { describe, expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { change } from "../../src/store/statement.ts";
 import { createCrashProgram } from "../../src/testing/index.ts";
@@ -91,3 +101,27 @@ test("a PostgreSQL server that cannot be reached is TOOL_STORE_FAILED, and the p
     message: expect.not.stringContaining("hidden") as string,
   });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a store in a folder that the user may not write to is refused with the folder as the reason",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "toolwright-folder-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    chmodSync(folder, 0o755);
+    const path = join(folder, "toolwright.db");
+    await (await openStore(path)).close();
+    chmodSync(path, 0o666);
+    const source = new URL("../../src/store/open-store.ts", import.meta.url).href;
+    const program = `import { openStore } from ${JSON.stringify(source)};
+await openStore(${JSON.stringify(path)}).catch(({ message, hint }) => console.log(message, hint));`;
+    // Another user: root may write everywhere.
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module-typescript", "-e", program], {
+      uid: 65_534,
+      gid: 65_534,
+      encoding: "utf8",
+      cwd: folder,
+    });
+    expect(stdout).toContain("this user may not create files in its folder");
+    expect(stdout).toContain("Allow this user to write to the folder");
+  },
+);

@@ -6,23 +6,16 @@
 import type { RunContext } from "@openai/agents";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { denyUnderId } from "../../invoke/approvals/settle-by-message.ts";
-import { callInContext, currentScope } from "../../invoke/call-in-context.ts";
+import { currentScope } from "../../invoke/call-in-context.ts";
 import { waitingCallsOf } from "../../store/tables/approvals.ts";
-import { decode } from "../../util/encode.ts";
 
 /** @param name the SDK's name of the tool */
 export async function recordRejections(spec: ToolSpec, name: string, runContext: RunContext): Promise<void> {
   const scope = currentScope()?.turn(1);
   if (scope === undefined) return;
   await scope.ready;
-  for (const { toolCallId, argsJson } of await scope.host.store.read(() =>
-    waitingCallsOf(scope.id, spec.name),
-  )) {
+  for (const toolCallId of await scope.host.store.read(() => waitingCallsOf(scope.id, spec.name))) {
     if (runContext.isToolApproved({ toolName: name, callId: toolCallId }) !== false) continue;
-    const reason = runContext.getRejectionMessage(name, toolCallId);
-    const isSettled = await denyUnderId(scope, toolCallId, reason);
-    // The call is made too, so that it is logged as denied. With redacted arguments it would be another call.
-    if (isSettled && spec.redactInput.length === 0)
-      await callInContext(spec, decode(argsJson), { toolCallId, modelName: name, readByModel: true });
+    await denyUnderId(scope, toolCallId, runContext.getRejectionMessage(name, toolCallId));
   }
 }

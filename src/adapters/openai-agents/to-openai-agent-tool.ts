@@ -3,12 +3,19 @@
  * an omitted field, and many schemas cannot be expressed. Our pipeline validates the input, and logs and answers an
  * invalid one.
  */
-import { type Agent, type FunctionTool, type RunContext, tool as createFunctionTool } from "@openai/agents";
+import {
+  type Agent,
+  type FunctionTool,
+  type RunContext,
+  tool as createFunctionTool,
+  type ToolTimeoutError,
+} from "@openai/agents";
 import { fromObjectInput, toObjectSchema } from "../../definition/object-schema.ts";
 import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
 import type { CallOptions } from "../../invoke/call.ts";
 import { callInContext, needsApprovalInContext } from "../../invoke/call-in-context.ts";
+import { timeoutError } from "../../invoke/policies/timeout.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";
@@ -75,6 +82,9 @@ function convert(name: string, tool: Tool, options: OpenAIAgentToolOptions): Ope
     strict: strict as false,
     // `execute` returns failures of the tool. It throws only if the loop must end, so the SDK must not catch that.
     errorFunction: null,
+    // For a copy with the SDK's own `timeoutMs`: the model reads the same as after our timeout.
+    timeoutErrorFunction: (_runContext: unknown, { timeoutMs }: ToolTimeoutError) =>
+      JSON.stringify(timeoutError({ spec }, timeoutMs, false).toModel()),
     ...(tool.needsApproval === undefined
       ? {}
       : {

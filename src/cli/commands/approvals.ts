@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { answerSteps } from "../../operate/next-step.ts";
 import { stepLines, toTypedSteps } from "../step-lines.ts";
-import { storeExists, withoutPassword } from "../../operate/store-address.ts";
+import { withoutPassword } from "../../operate/store-address.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { toTerminalName } from "../../terminal/terminal-text.ts";
 import { questionLines } from "../request-lines.ts";
@@ -34,18 +34,25 @@ export function addApprovalsCommand(program: Command): void {
     .addHelpText("after", examples("toolwright approvals", "toolwright approvals --run order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<ApprovalsOptions>) => {
+        const { assertRunExists, isNotCreatedYet } = await import("../open.ts");
+        const isNew = isNotCreatedYet(options.store, screen);
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRequests } = await import("../../operate/list-requests.ts");
         const status = options.status === "all" ? undefined : options.status;
         const filter = { status, runId: options.run };
-        const { requests, total, resumable } = !storeExists(options.store)
+        const { requests, total, resumable } = isNew
           ? { requests: [], total: 0, resumable: new Set<string>() }
-          : await withStore(options.store, (store) => listRequests(store, filter, options.limit));
+          : await withStore(options.store, async (store) => {
+              const found = await listRequests(store, filter, options.limit);
+              if (found.total === 0 && options.run !== undefined)
+                await assertRunExists(store, options.store, options.run);
+              return found;
+            });
         const { approvalRow } = await import("../approval-row.ts");
         screen.printJson(requests.map(approvalRow));
         if (requests.length === 0)
           screen.print(
-            !storeExists(options.store)
+            isNew
               ? `There is no store ${withoutPassword(options.store)}, so nothing waits for approval. Name another one with --store.`
               : options.status === "pending"
                 ? "No requests are pending."

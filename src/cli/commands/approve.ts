@@ -30,11 +30,11 @@ export function addApproveCommand(program: Command): void {
     .addHelpText(
       "after",
       examples(
-        "toolwright approve ID",
-        "toolwright approve ID --resume",
-        `toolwright approve ID --args '{"quantity": 1}' --comment "one is enough"`,
-        `toolwright approve ID --happened '{"orderId": "o-17"}'`,
-        "toolwright approve ID --run-again",
+        "toolwright approve order-17",
+        "toolwright approve order-17 --resume",
+        `toolwright approve order-17 --args '{"item":"pear","quantity":1}' --comment "one is enough"`,
+        `toolwright approve order-17 --happened '{"receipt":"50 of pear"}'`,
+        "toolwright approve order-17 --run-again",
       ),
     )
     .action(

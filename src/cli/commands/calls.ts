@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
 import type { CommonOptions } from "../screen.ts";
 import { toDuration, toShortText } from "../../terminal/readable.ts";
 
@@ -56,7 +57,7 @@ export function addCallsCommand(program: Command): void {
           screen.print(
             options.task === undefined && options.tool === undefined
               ? "The run made no calls."
-              : "No call of the run matches --task and --tool.",
+              : `No call of the run matches ${filtersOf(options)}.`,
           );
           return EXIT.finished;
         }
@@ -84,4 +85,12 @@ export function addCallsCommand(program: Command): void {
         return EXIT.finished;
       }),
     );
+}
+
+function filtersOf({ task, tool }: CallsOptions): string {
+  const given = [
+    ["--task", task],
+    ["--tool", tool],
+  ].flatMap(([flag, value]) => (value === undefined ? [] : [`${flag} ${toTerminalName(value)}`]));
+  return given.join(" and ");
 }

@@ -23,9 +23,9 @@ export function addDenyCommand(program: Command): void {
     .addHelpText(
       "after",
       examples(
-        `toolwright deny ID --comment "too expensive"`,
-        "toolwright deny ID --resume",
-        "toolwright deny ID --give-up",
+        `toolwright deny order-17 --comment "too expensive"`,
+        "toolwright deny order-17 --resume",
+        "toolwright deny order-17 --give-up",
       ),
     )
     .action(

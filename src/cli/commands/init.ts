@@ -28,25 +28,26 @@ export function addInitCommand(program: Command): void {
           throw new CliError(
             "CLI_FILE_EXISTS",
             `${join(folder, clash)} already exists. Nothing was written.`,
-            `Choose another folder: ${commandName()} init <folder>`,
+            `Choose another folder: ${commandName()} init example`,
           );
         }
         const written = Object.keys(files).filter((name) => !taken.includes(name));
         mkdirSync(folder, { recursive: true });
         for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
+        const enter = relative(process.cwd(), folder) === "" ? undefined : `cd ${quoted(folder)}`;
         const commands = commandsToTry(folder);
         const kept = taken.filter((name) => name === "package.json" || name === "tsconfig.json");
         screen.printJson({
           folder,
           written,
           install: INSTALL,
-          commands: commands.map(([line]) => line),
+          commands: [...(enter === undefined ? [] : [enter]), ...commands.map(([line]) => line)],
           notes: kept.map(noteOn),
         });
         screen.print(`Wrote ${written.join(", ")}.`);
         for (const name of kept) screen.print(noteOn(name));
         screen.print("Install the packages:");
-        if (commands[0]?.[0].startsWith("cd ") === true) screen.print(`  ${commands[0][0]}`);
+        if (enter !== undefined) screen.print(`  ${enter}`);
         screen.print(`  ${INSTALL}`);
         screen.print("Try:");
         for (const [line, what] of commands) screen.print(`  ${line}  # ${what}`);
@@ -102,13 +103,10 @@ function templateFiles(): Readonly<Record<string, string>> {
 }
 
 function commandsToTry(folder: string): (readonly [string, string])[] {
-  const enter =
-    relative(process.cwd(), folder) === "" ? [] : [[`cd ${quoted(folder)}`, "enter the folder"] as const];
   // The commands are typed there, and may name this program by its path.
   process.chdir(folder);
   const name = commandName();
   return [
-    ...enter,
     [`${name} up workflow.tsx --input '{"item":"apple","quantity":2}'`, "orders at once"],
     [
       `${name} up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id pears`,

@@ -19,7 +19,11 @@ export function addMcpCommand(program: Command): void {
     .description(
       "Serves the tools of toolwright.config.ts to an MCP client: over stdin and stdout, or over HTTP on this machine.",
     )
-    .option("--http [port]", "serve over HTTP with a bearer token (default: any free port)", wholeNumber(0))
+    .option(
+      "--http [port]",
+      "serve over HTTP with a bearer token (default: any free port)",
+      wholeNumber(0, 65_535),
+    )
     .option("--host <address>", "the address that HTTP listens on (default: 127.0.0.1)")
     .option("--store <path>", STORE_HELP)
     .addOption(
@@ -34,7 +38,7 @@ export function addMcpCommand(program: Command): void {
     .option("--debug", "print stack traces")
     .addHelpText(
       "after",
-      `${examples("toolwright mcp", "TOOLWRIGHT_MCP_TOKEN=… toolwright mcp --http 7010")}
+      `${examples("toolwright mcp", "toolwright mcp --http 7010")}
 
 The HTTP token is the value of TOOLWRIGHT_MCP_TOKEN. Without it, a new one is
 printed on stderr.`,

@@ -1,11 +1,12 @@
 /** `toolwright ps`: lists the runs of a store, newest first. */
 import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { nextCommand } from "../command-name.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
-import { storeExists, withoutPassword } from "../../operate/store-address.ts";
+import { withoutPassword } from "../../operate/store-address.ts";
 import { toAge, toDuration } from "../../terminal/readable.ts";
 
 interface PsOptions extends CommonOptions {
@@ -43,16 +44,18 @@ export function addPsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
+        const { isNotCreatedYet } = await import("../open.ts");
+        const isNew = isNotCreatedYet(options.store, screen);
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRuns } = await import("../../operate/list-runs.ts");
-        const runs = !storeExists(options.store)
+        const runs = isNew
           ? []
           : await withStore(options.store, (store) => listRuns(store, options.status, options.limit));
         screen.printJson(runs);
         if (runs.length === 0) {
           screen.print(
-            !storeExists(options.store)
-              ? `There is no store ${withoutPassword(options.store)}. The first run creates it: toolwright up <file>`
+            isNew
+              ? `There is no store ${withoutPassword(options.store)}. The first run creates it: ${nextCommand(options.store, "up", "workflow.tsx")}`
               : options.status === undefined
                 ? "There are no runs."
                 : `There are no runs with the status ${options.status}.`,

@@ -26,7 +26,7 @@ export function addUpCommand(program: Command): void {
     .addHelpText(
       "after",
       examples(
-        `toolwright up workflow.tsx --input '{"file": "src/app.ts"}'`,
+        `toolwright up workflow.tsx --input '{"item":"apple","quantity":2}'`,
         "toolwright up workflow.tsx --input @order.json --run-id order-17",
         "toolwright up workflow.tsx --input @order.json --ask",
         "cat order.json | toolwright up workflow.tsx --input - --json",

@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { endExecution, recordLate } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, inFlightName, emit } from "../call.ts";
+import { type Call, inFlightName, emit, releaseIndexes } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
@@ -46,8 +46,12 @@ async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | und
   const over = new AbortController();
   const interrupted = Promise.withResolvers<Result>();
   const startedAtMs = performance.now();
-  const onAbort = (): void =>
-    interrupted.resolve(timedOutOutside(call, performance.now() - startedAtMs) ?? aborted(call.signal));
+  const onAbort = (): void => {
+    const timedOutHere = timedOutOutside(call, performance.now() - startedAtMs);
+    // The loop continues at once. Its next equal call is this call, even before this one is stored as in doubt.
+    if (timedOutHere !== undefined) releaseIndexes(call, "interrupted");
+    interrupted.resolve(timedOutHere ?? aborted(call.signal));
+  };
   call.signal?.addEventListener("abort", onAbort, { once: true });
   if (limit !== undefined) {
     call.host.clock.sleep(limit.ms, over.signal).then(
@@ -133,20 +137,26 @@ function timedOut(call: Call, timeoutMs: number): Result {
 }
 
 /**
- * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK. The loop continues, so the model
- * reads the same error as for our own timeout. It may also end the loop, which must be able to resume: the call stays in
+ * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK, or `timeoutMs` of OpenAI Agents,
+ * whose error has no name of its own. The loop continues, so the model reads the same error as for our own timeout. It may also end the loop, which must be able to resume: the call stays in
  * doubt, and the next equal call resolves it.
  */
 function timedOutOutside(call: Call, elapsedMs: number): Result | undefined {
   const { signal, scope, madeBy } = call;
   const reason: unknown = signal?.reason;
-  const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
+  const isTimeout =
+    reason instanceof Error &&
+    (reason.name === "TimeoutError" || reason.constructor.name === "ToolTimeoutError");
   const ofRun = scope.root.signal?.aborted === true || madeBy?.isStopped === true;
   if (!isTimeout || ofRun) return undefined;
   return { kind: "cut", error: timeoutError(call, Math.round(elapsedMs), false) };
 }
 
-function timeoutError({ spec }: Call, timeoutMs: number, retryable: boolean): ToolwrightError {
+export function timeoutError(
+  { spec }: Pick<Call, "spec">,
+  timeoutMs: number,
+  retryable: boolean,
+): ToolwrightError {
   return new ToolwrightError("TOOL_TIMEOUT", `Tool "${spec.name}" timed out after ${timeoutMs} ms.`, {
     details: { tool: spec.name, timeoutMs },
     retryable,

@@ -62,6 +62,14 @@ export function asOpenError(error: unknown, path: string): unknown {
       { cause: error },
     );
   }
+  // 8 is SQLITE_READONLY, 14 SQLITE_CANTOPEN. The file itself can be written: that was checked before.
+  if (code === 8 || code === 14) {
+    return new ToolwrightError(
+      "TOOL_STORE_FAILED",
+      `The store ${path} cannot be opened: this user may not create files in its folder, and SQLite keeps files beside it.`,
+      { hint: "Allow this user to write to the folder, or use a store in another folder.", cause: error },
+    );
+  }
   return new ToolwrightError("TOOL_STORE_FAILED", `The store ${path} cannot be opened: ${error.message}.`, {
     cause: error,
   });

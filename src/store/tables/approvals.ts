@@ -122,14 +122,16 @@ export function* readApproval(id: string, nowMs: number): Transaction<ApprovalRo
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
+const IS_UNDECIDED = "c.status = 'pending' AND a.status IN ('pending', 'denied')";
+
 /** The latest request about a call. */
 export function* approvalOfCall(callKey: string, nowMs: number): Transaction<ApprovalRow | undefined> {
   const row = yield* first(OF_CALL, callKey);
   return row === undefined ? undefined : toApprovalRow(row, nowMs);
 }
 
-/** Pending requests of calls with this tool call id. */
-export function* pendingUnderId(
+/** Requests of waiting calls with this tool call id. Denying an equal call denies a request, but leaves its call waiting. */
+export function* waitingUnderId(
   runId: string,
   nodeId: string,
   toolCallId: string,
@@ -137,7 +139,7 @@ export function* pendingUnderId(
   const rows = yield* all(
     `SELECT a.id AS id FROM toolwright_approvals a
        JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
-     WHERE a.run_id = ?1 AND a.node_id = ?2 AND a.status = 'pending' AND a.kind = 'call' AND c.tool_call_id = ?3`,
+     WHERE a.run_id = ?1 AND a.node_id = ?2 AND a.kind = 'call' AND c.tool_call_id = ?3 AND ${IS_UNDECIDED}`,
     runId,
     nodeId,
     toolCallId,
@@ -145,25 +147,16 @@ export function* pendingUnderId(
   return rows.map((row) => readText(row, "id"));
 }
 
-export interface WaitingCall {
-  readonly toolCallId: string;
-  readonly argsJson: string;
-}
-
-/** Calls of one tool that a model made in a scope and that wait for a decision. */
-export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<readonly WaitingCall[]> {
+/** The ids under which a model called one tool in a scope, of the calls that wait for a decision. */
+export function* waitingCallsOf(scopeId: number, toolName: string): Transaction<readonly string[]> {
   const rows = yield* all(
-    `SELECT c.tool_call_id AS tool_call_id, a.args_json AS args_json FROM toolwright_approvals a
+    `SELECT c.tool_call_id AS tool_call_id FROM toolwright_approvals a
        JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
-     WHERE a.scope_id = ?1 AND a.tool_name = ?2 AND a.status = 'pending' AND a.kind = 'call'
-       AND c.tool_call_id IS NOT NULL`,
+     WHERE a.scope_id = ?1 AND a.tool_name = ?2 AND a.kind = 'call' AND c.tool_call_id IS NOT NULL AND ${IS_UNDECIDED}`,
     scopeId,
     toolName,
   );
-  return rows.map((row) => ({
-    toolCallId: readText(row, "tool_call_id"),
-    argsJson: readText(row, "args_json"),
-  }));
+  return rows.map((row) => readText(row, "tool_call_id"));
 }
 
 /**

@@ -3,7 +3,7 @@
  * call is a call of the imported tool, with its validation, its policies and its own log entry.
  */
 import { z } from "zod";
-import { anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
+import { anInstance, anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
 import { asOptionError, checkOptions } from "../../../definition/option-table.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -31,7 +31,7 @@ export function mcpTools(
   policies: Readonly<Record<string, McpImportPolicy>> = {},
 ): McpTools {
   asOptionError("mcpTools", () => {
-    valuesOf(anObject)(clients, "clients");
+    valuesOf(anInstance)(clients, "clients");
     anObject(policies, "policies");
     refuseUnknown(policies, Object.keys(clients), "", "mcpTools");
   });
