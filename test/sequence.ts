@@ -5,12 +5,12 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const SLOW = [
+export const SLOW = [
   /^test\/fuzz\//,
   /^test\/sandbox\/(agent-attacks-in-unshare|code-attacks|files-race)\./,
   /^test\/crash\//,
-  /\/(killed|owners|conformance|policies-at-random)\.test\./,
-  /^test\/(examples|cli\/(init|interrupted|stopped)|commander\/project)\./,
+  /\/(killed|owners|conformance|random-policies)\.test\./,
+  /^test\/(project\/examples|cli\/(init|interrupted-calls|stopped-runs)|commander\/project)\./,
   /^(src|test)\/snapshot\//,
   /^test\/(sandbox|cli)\//,
 ];
