@@ -332,7 +332,8 @@ const MISTAKES: Mistake[] = [
     "the function of a workflow in place of the workflow",
     () => runWorkflow((() => undefined) as never),
     "WORKFLOW_INVALID",
-    "smithers(",
+    "needs what workflow() returned as its first argument",
+    "export of the workflow file: workflow((ctx) =>",
   ],
   [
     "a path that is not a text",

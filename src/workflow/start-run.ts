@@ -44,8 +44,8 @@ export async function startRun(
   if (!isWorkflowDefinition(workflow)) {
     throw workflowError(
       "runWorkflow",
-      "needs a workflow that smithers() returned as its first argument.",
-      'Pass the default export of the workflow file: smithers((ctx) => <Workflow name="…">…</Workflow>).',
+      "needs what workflow() returned as its first argument.",
+      'Pass the default export of the workflow file: workflow((ctx) => <Workflow name="…">…</Workflow>).',
     );
   }
   checkRunOptions(options);
