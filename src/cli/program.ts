@@ -114,7 +114,7 @@ function createProgram(argv: readonly string[]): Command {
     .addHelpText(
       "after",
       `${examples(
-        "toolwright init   # write a first workflow",
+        "toolwright init   # write a first project",
         `toolwright up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id order-17`,
         "toolwright why order-17   # why it waits or failed, what next",
         "toolwright approve order-17 --resume   # approve it, and resume the run",
