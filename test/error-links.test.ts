@@ -1,0 +1,54 @@
+/** Every error of the library leads to its description: as a field, when it is printed, and on the command line. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { ERROR_CODES, ToolwrightError } from "../src/index.ts";
+import { canonicalText } from "../src/util/canonical.ts";
+import { createFolder, toolwright } from "./cli/command.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+
+test("the link of every code leads to its place on a page of the package", () => {
+  const links = Object.keys(ERROR_CODES).map((code) => new URL(new ToolwrightError(code, "m").docs ?? ""));
+  const [page = ""] = new Set(links.map(({ pathname }) => pathname.replace("/toolwright/", "")));
+  expect(existsSync(resolve(ROOT, page))).toBe(true);
+  const text = readFileSync(resolve(ROOT, page), "utf8");
+  const anchors = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => `#${id}`);
+  expect(links.map(({ hash }) => hash).filter((hash) => !anchors.includes(hash))).toEqual([]);
+  expect(new Set(links.map(({ pathname }) => pathname)).size).toBe(1);
+});
+
+test("a tool's own code has no link", () => {
+  expect(new ToolwrightError("SHOP_CLOSED", "m").docs).toBeUndefined();
+});
+
+test("the link changes neither what a model reads nor the key of a call with the error", () => {
+  const error = new ToolwrightError("TOOL_INPUT_INVALID", "m");
+  expect(JSON.stringify([error.toModel(), error, canonicalText(error)])).not.toContain("http");
+});
+
+test("an error that ends a program is printed with its code, hint and link", () => {
+  const program = `
+    import { defineTool } from ${JSON.stringify(resolve(ROOT, "src/index.ts"))};
+    defineTool({ name: "pay", needsAproval: true });
+  `;
+  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+  expect(stderr).toContain('unknown option "needsAproval". Did you mean "needsApproval"?');
+  expect(stderr).toMatch(/hint: 'Fix the definition/);
+  expect(stderr).toMatch(/https:\/\/\S+#tool_definition_invalid'/);
+});
+
+test("the command line prints the link, and --json contains it", async () => {
+  const folder = createFolder();
+  const shown = await toolwright(folder, ["cancel", "none", "--store", ":memory:"]);
+  expect(shown.stderr).toMatch(/\n {2}https:\/\/\S+#tool_run_not_found\n$/);
+  const json = await toolwright(folder, ["cancel", "none", "--store", ":memory:", "--json"]);
+  expect(json.json()).toMatchObject({
+    error: { code: "TOOL_RUN_NOT_FOUND", docs: expect.stringMatching(/#tool_run_not_found$/) as string },
+  });
+  const usage = await toolwright(folder, ["up", "--json"]);
+  expect((usage.json() as { error: object }).error).not.toHaveProperty("docs");
+});
