@@ -95,7 +95,13 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     });
   }
   if (stored !== undefined && resume === "auto") await checkSameInput(workflow, stored, options.input);
-  if (stored?.status === "finished") return storedResult(given, stored);
+  if (stored?.status === "finished") {
+    host.warnOnce(
+      "recorded answer",
+      `run "${runId}" has ended, so this is its recorded answer; no task was run. Use another runId to start over.`,
+    );
+    return storedResult(given, stored);
+  }
   const input = stored === undefined ? await parseInput(workflow, options.input) : decode(stored.inputJson);
   const start = {
     // The default is stored too: a resume from another folder must use the same root.
