@@ -90,6 +90,12 @@ function bindWorkflows<const S extends Schemas>(
 ): Workflows<S> {
   if (typeof schemas !== "object" || schemas === null)
     throw workflowError(surface, "needs an object of schemas, such as { output: z.object({}) }.");
+  if ("safeParse" in schemas)
+    throw workflowError(
+      surface,
+      "needs an object with one schema for each output, not a single schema.",
+      `Give the output a name: ${surface}({ output: schema }).`,
+    );
   checkOptions({ ...WORKFLOWS_OPTIONS, surface }, options);
   for (const [key, schema] of Object.entries(schemas)) {
     try {

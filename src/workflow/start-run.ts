@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
+import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
@@ -44,7 +45,7 @@ export async function startRun(
   if (!isWorkflowDefinition(workflow)) {
     throw workflowError(
       "runWorkflow",
-      "needs what workflow() returned as its first argument.",
+      `needs what workflow() returned as its first argument, not ${describe(workflow)}.`,
       'Pass the default export of the workflow file: workflow((ctx) => <Workflow name="…">…</Workflow>).',
     );
   }

@@ -44,7 +44,7 @@ describe.each(Object.entries(ASK))("in %s", (shell, ask) => {
     const file = await scriptFor(shell);
     for (const [line, offered] of CASES) {
       const { stdout, stderr } = spawnSync(shell, ask(file, line), { encoding: "utf8" });
-      const words = stdout.split("\n").flatMap((found) => (found === "" ? [] : [found.split("\t")[0]]));
+      const words = stdout.split("\n").flatMap((found) => (found === "" ? [] : [found.split("\t")[0] ?? ""]));
       expect([line, words.toSorted(), stderr]).toEqual([line, offered, ""]);
     }
   });
