@@ -8,9 +8,9 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 test("docs/errors.md is the table of codes in src/errors.ts", () => {
   const text = readFileSync(join(ROOT, "docs/errors.md"), "utf8");
-  const rows = [
-    ...text.matchAll(/^\| (?:<a id="\w+"><\/a>)?`((?:TOOL|WORKFLOW)_\w+)` \| (.*) \| (.*) \|$/gm),
-  ].map(([, code, meaning, hint]) => [code, { meaning, hint }]);
+  const rows = [...text.matchAll(/^\| `((?:TOOL|WORKFLOW)_\w+)` \| (.*) \| (.*) \|$/gm)].map(
+    ([, code, meaning, hint]) => [code, { meaning, hint }],
+  );
   expect(Object.fromEntries(rows)).toEqual(ERROR_CODES);
 });
 
