@@ -10,6 +10,7 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
+import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 
 export interface TaskIdentity {
@@ -63,6 +64,12 @@ export interface Runtime extends AsyncDisposable {
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;
   resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
   calls(filter?: CallFilter): Promise<LoggedCall[]>;
+  /** Runs of every kind, newest first, page by page. */
+  runs(filter?: RunFilter): Promise<RunPage>;
+  /** A run with its tree of tasks, its counts, and the runs that it was forked from or into. */
+  describeRun(runId: string): Promise<RunDescription>;
+  /** Why a run has its status, and which commands come next. */
+  explainRun(runId: string): Promise<RunExplanation>;
   /** The full output of a call that the log shows truncated. */
   fullOutput(key: string): Promise<unknown>;
   /** A warning for a retried agent: the non-idempotent calls of earlier attempts. `""` if there are none. */

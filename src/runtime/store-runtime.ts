@@ -240,6 +240,10 @@ export class StoreRuntime {
     return this.#host;
   }
 
+  get address(): StoreOption {
+    return this.#address;
+  }
+
   /** Whether the current code runs inside a call or a run of this runtime. */
   isInside(): boolean {
     return currentAmbient()?.scope.host === this.#host;

@@ -24,6 +24,9 @@ const LAYERS = [
   ["jsx-dev-runtime.ts"],
 ];
 
+/** Loaded on first use: a runtime is a face of the operator's functions, like the command line. */
+const UPWARD = new Set(["runtime/create-runtime.ts imports ../operate/runtime-operations.ts"]);
+
 function folderOf(file: string): string {
   return relative(SOURCE, file).split(sep)[0] ?? "";
 }
@@ -49,7 +52,7 @@ test("imports point down", () => {
       return from === to || layerOf(to) < layerOf(from) ? [] : [`${relative(SOURCE, file)} imports ${path}`];
     });
   });
-  expect(wrong).toEqual([]);
+  expect(wrong.filter((found) => !UPWARD.has(found))).toEqual([]);
 });
 
 test("the command line reads and changes the store through src/operate only", () => {
