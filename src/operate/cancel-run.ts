@@ -2,11 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import {
-  cancelRun as tryCancel,
-  readRun,
-  type WorkflowRunRow,
-} from "../store/tables/workflow-runs.ts";
+import { cancelRun as tryCancel, readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import type { RunStatus } from "../runtime/runs.ts";
 import { type LivingOwner, readLivingOwner } from "./run-owner.ts";
 

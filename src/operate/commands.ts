@@ -27,10 +27,7 @@ export function toCommand(
   return [program, command, ...rest.map(printedWord)].join(" ");
 }
 
-export function toTypedStep(
-  syntax: CommandSyntax,
-  { action, label, operands, flags }: NextStep,
-): RunStep {
+export function toTypedStep(syntax: CommandSyntax, { action, label, operands, flags }: NextStep): RunStep {
   return {
     action,
     label: label ?? LABELS[action] ?? action,

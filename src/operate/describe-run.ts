@@ -62,10 +62,9 @@ function countNodes(nodes: readonly RunNode[], counts = { ...NO_NODES }): Record
 
 async function countCalls(store: Store, runId: string): Promise<Record<CallStatus, number>> {
   const stored = await store.read(() => countCallsByStatus(runId));
-  const counts = Object.fromEntries(CALL_STATUSES.map((status) => [status, stored.get(status) ?? 0])) as Record<
-    CallStatus,
-    number
-  >;
+  const counts = Object.fromEntries(
+    CALL_STATUSES.map((status) => [status, stored.get(status) ?? 0]),
+  ) as Record<CallStatus, number>;
   const interrupted = counts.started === 0 ? 0 : await countInterruptedCalls(store, runId);
   return { ...counts, started: counts.started - interrupted, unknown: counts.unknown + interrupted };
 }

@@ -9,7 +9,11 @@ import type { NextStep } from "./next-step.ts";
 import type { RunExplanation, RunStatus } from "../runtime/runs.ts";
 
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
-export async function explainRun(store: Store, runId: string, syntax: CommandSyntax): Promise<RunExplanation> {
+export async function explainRun(
+  store: Store,
+  runId: string,
+  syntax: CommandSyntax,
+): Promise<RunExplanation> {
   const { status, because, next } = await explainSteps(store, runId);
   return { runId, status, because, next: next.map((step) => toTypedStep(syntax, step)) };
 }

@@ -157,7 +157,15 @@ async function explainRunning(store: Store, run: WorkflowRunRow, name: string): 
   };
 }
 
-export function pendingRequest({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
+export function pendingRequest({
+  id,
+  kind,
+  nodeId,
+  toolName,
+  prompt,
+  args,
+  requestedAtMs,
+}: Approval): string {
   const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
   const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
   return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;

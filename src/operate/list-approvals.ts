@@ -5,7 +5,12 @@ import { APPROVAL_RESOLUTIONS, type ApprovalResolution } from "../invoke/approva
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { type ApprovalFilter, type ApprovalRow, listApprovals, readApproval } from "../store/tables/approvals.ts";
+import {
+  type ApprovalFilter,
+  type ApprovalRow,
+  listApprovals,
+  readApproval,
+} from "../store/tables/approvals.ts";
 import { systemClock } from "../util/clock.ts";
 
 export interface ShownApproval extends Omit<Approval, "expiresAtMs" | "outputSchema"> {
@@ -19,7 +24,10 @@ export interface ShownApproval extends Omit<Approval, "expiresAtMs" | "outputSch
 }
 
 /** Oldest first. */
-export async function listShownApprovals(store: Store, filter: ApprovalFilter = {}): Promise<ShownApproval[]> {
+export async function listShownApprovals(
+  store: Store,
+  filter: ApprovalFilter = {},
+): Promise<ShownApproval[]> {
   const rows = await store.read(() => listApprovals(filter, systemClock.now()));
   return rows.map(toShownApproval);
 }

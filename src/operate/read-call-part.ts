@@ -29,9 +29,13 @@ export async function readCallPart(
     });
   const stored = await store.read(() => selectPart(at, part));
   if (stored === undefined)
-    throw new ToolwrightError("TOOL_CALL_NOT_FOUND", `There is no call "${at.key}" in attempt ${at.attempt}.`, {
-      details: { key: at.key, attempt: at.attempt },
-    });
+    throw new ToolwrightError(
+      "TOOL_CALL_NOT_FOUND",
+      `There is no call "${at.key}" in attempt ${at.attempt}.`,
+      {
+        details: { key: at.key, attempt: at.attempt },
+      },
+    );
   const whole = stored === null ? "" : toShownStored(stored);
   const end = Math.min(whole.length, offset + PIECE_CHARS);
   return {

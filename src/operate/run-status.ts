@@ -3,10 +3,7 @@ import type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
 export type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
-export function shownStatus(run: {
-  readonly status: RunStatus;
-  readonly interrupted: boolean;
-}): ShownStatus {
+export function shownStatus(run: { readonly status: RunStatus; readonly interrupted: boolean }): ShownStatus {
   return run.interrupted ? "interrupted" : run.status;
 }
 

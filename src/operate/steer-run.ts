@@ -69,9 +69,13 @@ export async function requestResume(
   const { row, summary } = await requireRun(store, runId);
   const { status, interrupted, kind } = summary;
   if (status === "finished")
-    throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${runId}" has finished; there is nothing to resume.`, {
-      details: { runId, status },
-    });
+    throw new ToolwrightError(
+      "TOOL_RUN_CONFLICT",
+      `Run "${runId}" has finished; there is nothing to resume.`,
+      {
+        details: { runId, status },
+      },
+    );
   if (status === "running" && !interrupted) {
     const owner = await readLivingOwner(store, row.ownerId);
     const where = owner === undefined ? "its process" : describeOwner(owner);

@@ -57,7 +57,14 @@ export interface RunError {
 }
 
 /** `pending`: has not started. `interrupted`: its process ended before the task did. */
-export type NodeStatus = "pending" | "running" | "interrupted" | "waiting" | "finished" | "failed" | "skipped";
+export type NodeStatus =
+  | "pending"
+  | "running"
+  | "interrupted"
+  | "waiting"
+  | "finished"
+  | "failed"
+  | "skipped";
 
 export interface RunNode {
   /** Unique among the tasks of a workflow; a group has the name of its kind and a number. */

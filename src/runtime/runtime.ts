@@ -11,6 +11,7 @@ import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
+import type { Labels, RunKind } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 
 export interface TaskIdentity {
@@ -32,6 +33,10 @@ export interface RunScopeOptions extends TaskIdentity {
    */
   readonly turn?: number | undefined;
   readonly limits?: Limits | undefined;
+  /** Shown in lists of runs. Default: the task's id. */
+  readonly name?: string | undefined;
+  /** For filters of `runtime.runs`. Those of the first task of a run count. */
+  readonly labels?: Labels | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Settings for the tools called inside, which override the runtime's. */
   readonly settings?: Partial<ToolSettings> | undefined;
@@ -41,7 +46,18 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   /** Replaces the index among equal calls: for webhooks that are delivered twice, and for several servers. */
   readonly callKey?: string | undefined;
   readonly toolCallId?: string | undefined;
+  /** For filters of `runtime.runs`, if the call starts a run. */
+  readonly labels?: Labels | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
+export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
+
+/** How a run is listed that an adapter starts. */
+export interface RunAs {
+  readonly kind: RunKind;
+  readonly name: string;
 }
 
 /** A tool of another SDK. The second form is for object literals. */

@@ -27,7 +27,9 @@ export function addInspectCommand(program: Command): void {
         const { resumable: resume, ...shown } = found;
         screen.printJson(shown);
         const status = shownStatus(found);
-        screen.print(`${screen.paint("bold", found.name === "" ? found.kind : found.name)} ${toTerminalName(runId)}`);
+        screen.print(
+          `${screen.paint("bold", found.name === "" ? found.kind : found.name)} ${toTerminalName(runId)}`,
+        );
         if (found.kind !== "workflow") screen.print(`  kind      ${found.kind}`);
         screen.print(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
         if (found.error !== null) screen.printBlock(`  error     ${found.error.message}`);

@@ -102,8 +102,7 @@ export function addPsCommand(program: Command): void {
           screen.printText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
         const last = runs.at(-1);
-        if (next !== null && last !== undefined)
-          screen.print(`More: ${moreCommand(options, last.runId)}`);
+        if (next !== null && last !== undefined) screen.print(`More: ${moreCommand(options, last.runId)}`);
         return EXIT.finished;
       }),
     );

@@ -2,7 +2,15 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row, type SqlValue } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { type Labels, listedName, type RunKind, type RunRow, RUNS, type RunState, SHORT_ERROR } from "./runs.ts";
+import {
+  type Labels,
+  listedName,
+  type RunKind,
+  type RunRow,
+  RUNS,
+  type RunState,
+  SHORT_ERROR,
+} from "./runs.ts";
 
 /** The position after a run in the list. */
 export interface RunCursor {
@@ -53,7 +61,9 @@ export function runPageStatement(filter: RunPageFilter): PageStatement {
     conditions.push(`(lower(r.id) LIKE ${pattern} ESCAPE '\\' OR lower(r.name) LIKE ${pattern} ESCAPE '\\')`);
   }
   if (before !== undefined)
-    conditions.push(`(${time}, ${id}) < (CAST(${bind(before.createdAtMs)} AS BIGINT), ${bind(before.runId)})`);
+    conditions.push(
+      `(${time}, ${id}) < (CAST(${bind(before.createdAtMs)} AS BIGINT), ${bind(before.runId)})`,
+    );
   const from =
     label === undefined
       ? "toolwright_runs r"

@@ -53,7 +53,7 @@ export function listedName(name: string): string {
 export interface RunStart {
   readonly kind: RunKind;
   readonly name: string;
-  readonly ownerId: string;
+  readonly ownerId: string | null;
   readonly labels?: Labels | undefined;
 }
 
@@ -94,7 +94,8 @@ export function reopenRun(runId: string, ownerId: string, nowMs: number): Transa
 
 const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
 const IS_OPEN = `EXISTS (SELECT 1 ${OPEN_SCOPE})`;
-const IS_WAITING = "EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending')";
+const IS_WAITING =
+  "EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending')";
 
 const SETTLE = `UPDATE toolwright_runs SET updated_at_ms = ?2, error_json = COALESCE(?3, error_json),
   owner_id = (SELECT MIN(s.owner_id) ${OPEN_SCOPE}),
