@@ -7,6 +7,8 @@ ALTER TABLE toolwright_runs ADD COLUMN owner_id TEXT;                           
 ALTER TABLE toolwright_runs ADD COLUMN parent_id TEXT;                           -- the run that it was forked from
 ALTER TABLE toolwright_runs ADD COLUMN finished_at_ms INTEGER;
 ALTER TABLE toolwright_runs ADD COLUMN error_json TEXT;
+ALTER TABLE toolwright_runs ADD COLUMN search TEXT AS (lower(id || ' ' || name)) VIRTUAL;
+ALTER TABLE toolwright_runs ADD COLUMN workflow TEXT AS (CASE WHEN kind = 'workflow' THEN name END) VIRTUAL;
 
 UPDATE toolwright_runs SET
   kind = CASE WHEN EXISTS (SELECT 1 FROM toolwright_turns t WHERE t.run_id = toolwright_runs.id) THEN 'agent' ELSE 'program' END,
@@ -27,10 +29,11 @@ ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, state
 -- One index for each filter, in the order of the list. They hold what further filters read, so that a run that does not
 -- match costs no look-up in the table.
 DROP INDEX toolwright_runs_created;
-CREATE INDEX toolwright_runs_created ON toolwright_runs (status, created_at_ms, id, name);
-CREATE INDEX toolwright_runs_state ON toolwright_runs (state, created_at_ms, id, kind, name) WHERE status = 'open';
-CREATE INDEX toolwright_runs_kind ON toolwright_runs (kind, created_at_ms, id, name) WHERE status = 'open';
-CREATE INDEX toolwright_runs_workflow ON toolwright_runs (name, created_at_ms, id) WHERE status = 'open' AND kind = 'workflow';
+CREATE INDEX toolwright_runs_created ON toolwright_runs (created_at_ms, id, search) WHERE status = 'open';
+CREATE INDEX toolwright_runs_state ON toolwright_runs (state, created_at_ms, id, kind, search) WHERE status = 'open';
+CREATE INDEX toolwright_runs_kind ON toolwright_runs (kind, created_at_ms, id, search) WHERE status = 'open';
+CREATE INDEX toolwright_runs_workflow ON toolwright_runs (workflow, created_at_ms, id, state, search)
+  WHERE status = 'open' AND workflow IS NOT NULL;
 CREATE INDEX toolwright_runs_parent ON toolwright_runs (parent_id, created_at_ms) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE toolwright_run_labels (
@@ -143,12 +146,3 @@ SELECT
 FROM toolwright_calls c
 JOIN toolwright_scopes s ON s.id = c.scope_id
 LEFT JOIN toolwright_approvals a ON a.id = c.approval_id;
-
--- What a list of calls shows: no long values.
-CREATE VIEW toolwright_call_heads AS
-SELECT s.run_id, s.node_id, s.iteration, s.path, s.parent_key, c.key, c.attempt, c.seq, c.tool_name, c.tool_call_id, c.status,
-  c.effect, c.started_at_ms, c.finished_at_ms, c.tries, c.replayed_from, c.from_cache, c.isolation, c.approval_id, c.owner_id,
-  coalesce(c.input_preview, c.input_json) AS input_preview, coalesce(c.output_preview, c.output_json) AS output_preview,
-  CASE WHEN octet_length(c.error_json) <= 4000 THEN c.error_json END AS error_json, c.scope_id
-FROM toolwright_calls c
-JOIN toolwright_scopes s ON s.id = c.scope_id;

@@ -1,12 +1,13 @@
 /** A run of any kind as data for programs and people. */
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { countCallsByStatus } from "../store/tables/call-pages.ts";
+import { readCallMarks } from "../store/tables/call-pages.ts";
 import { CALL_STATUSES, type CallStatus } from "../store/tables/calls.ts";
 import { readForks, readRunRow, type RunRow } from "../store/tables/runs.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { errorOf } from "./described-error.ts";
-import { countInterruptedCalls } from "./list-calls.ts";
+import { reportInterrupted } from "../store/tables/report-interrupted.ts";
+import { livenessIn } from "./run-owner.ts";
 import { readRunTree } from "./run-tree.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
 import type { NodeStatus, RunDescription, RunNode, RunSummary } from "../runtime/runs.ts";
@@ -60,11 +61,11 @@ function countNodes(nodes: readonly RunNode[], counts = { ...NO_NODES }): Record
   return counts;
 }
 
+/** Calls whose owner is dead count as `unknown`. */
 async function countCalls(store: Store, runId: string): Promise<Record<CallStatus, number>> {
-  const stored = await store.read(() => countCallsByStatus(runId));
-  const counts = Object.fromEntries(
-    CALL_STATUSES.map((status) => [status, stored.get(status) ?? 0]),
-  ) as Record<CallStatus, number>;
-  const interrupted = counts.started === 0 ? 0 : await countInterruptedCalls(store, runId);
-  return { ...counts, started: counts.started - interrupted, unknown: counts.unknown + interrupted };
+  const read = () => store.read(() => readCallMarks(runId));
+  const { found, reported } = await reportInterrupted(read, (calls) => calls, livenessIn(store));
+  const counts = Object.fromEntries(CALL_STATUSES.map((status) => [status, 0])) as Record<CallStatus, number>;
+  for (const call of found) counts[reported(call).status] += 1;
+  return counts;
 }

@@ -59,7 +59,8 @@ export async function listCallPage(
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_CALLS)
     throw invalid("limit", `must be a whole number from 1 to ${MOST_CALLS}, not ${String(limit)}`);
   const cursor = before === undefined ? undefined : cursorOf(before);
-  const read = () => store.read(() => listCallHeads(runId, { before: cursor, limit: limit + 1 }));
+  const read = () =>
+    store.read(() => listCallHeads(runId, { before: cursor, limit: limit + 1 }, store.dialect));
   const { found, reported } = await reportInterrupted(read, (calls) => calls, livenessIn(store));
   const shown = found.slice(0, limit).map((call) => toSummary(reported(call)));
   const last = found[limit - 1];
@@ -67,7 +68,7 @@ export async function listCallPage(
 }
 
 function toSummary({ finishedAtMs, replayedFrom, errorJson, parentKey, ...call }: CallHead): CallSummary {
-  const { ownerId: _ownerId, toolCallId: _toolCallId, ...shown } = call;
+  const { ownerId: _ownerId, ...shown } = call;
   const error = errorJson === null ? null : decodeError(errorJson);
   return {
     ...shown,

@@ -3,7 +3,6 @@ import type { ModelError } from "../errors.ts";
 import { decodeError } from "../invoke/error-record.ts";
 import type { Store } from "../store/store.ts";
 import { type CallFilter, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
-import { readStartedCalls } from "../store/tables/call-pages.ts";
 import { toShownStored } from "../util/truncate.ts";
 import { livenessIn } from "./run-owner.ts";
 
@@ -25,15 +24,4 @@ export async function listCalls(store: Store, filter: CallFilter): Promise<Liste
 
 function shownValue(json: string | null): unknown {
   return json === null ? null : (JSON.parse(toShownStored(json)) as unknown);
-}
-
-/** Calls that are stored as started, and whose owner is dead. */
-export async function countInterruptedCalls(store: Store, runId: string): Promise<number> {
-  const started = await store.read(() => readStartedCalls(runId));
-  const isAlive = livenessIn(store);
-  let interrupted = 0;
-  for (const { ownerId, calls } of started) {
-    if (ownerId === null || !(await isAlive(ownerId))) interrupted += calls;
-  }
-  return interrupted;
 }

@@ -1,5 +1,5 @@
 /** Lists runs of every kind, newest first, page by page. */
-import { aText, type Check, must, oneOf } from "../definition/option-checks.ts";
+import { aBoolean, aText, type Check, must, oneOf } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
@@ -10,7 +10,9 @@ import {
   readTaskProgress,
   type TaskProgress,
 } from "../store/tables/workflow-queries.ts";
-import type { RunFilter, RunPage, RunStatus, RunSummary, ShownStatus } from "../runtime/runs.ts";
+import type { RunFilter, RunPage, RunError, RunStatus, RunSummary } from "../runtime/runs.ts";
+import { errorOf } from "./described-error.ts";
+import { readLivingOwner } from "./run-owner.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
 
 export const MOST_RUNS = 200;
@@ -24,6 +26,7 @@ const aLabel: Check = must(
 
 export const RUN_FILTER: OptionTable = optionTable<RunFilter>("runtime.runs", {
   status: oneOf(...RUN_STATES, "interrupted"),
+  interrupted: aBoolean,
   kind: oneOf(...RUN_KINDS),
   workflow: aText,
   label: aLabel,
@@ -38,10 +41,13 @@ export const RUN_FILTER: OptionTable = optionTable<RunFilter>("runtime.runs", {
 /** @throws TOOL_OPTION_INVALID */
 export async function listRuns(store: Store, filter: RunFilter = {}): Promise<RunPage> {
   checkOptions(RUN_FILTER, filter);
-  const { status, kind, workflow, label, q, limit = DEFAULT_RUNS } = filter;
+  const { status: shown, kind, workflow, label, q, limit = DEFAULT_RUNS } = filter;
+  const interrupted = shown === "interrupted" ? true : filter.interrupted;
+  // Only the liveness of each owner tells interrupted runs apart.
+  const status = shown === "interrupted" || interrupted === true ? "running" : shown;
   const [, key = "", value = ""] = label === undefined ? [] : (LABEL.exec(label) ?? []);
   const wanted: Omit<RunPageFilter, "limit" | "before"> = {
-    state: status === "interrupted" ? "running" : status,
+    state: status,
     kind,
     workflow,
     label: label === undefined ? undefined : { key, value },
@@ -53,23 +59,24 @@ export async function listRuns(store: Store, filter: RunFilter = {}): Promise<Ru
     const from = before;
     // One more than is shown: it tells whether there is a next page.
     const rows = await store.read(() => listRunRows({ ...wanted, before: from, limit: limit + 1 }));
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    for (const run of await summarizeRuns(store, shown)) {
-      if (runs.length < limit && fits(run, status)) runs.push(run);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    for (const run of await summarizeRuns(store, page)) {
+      if (runs.length < limit && fits(run, status, interrupted)) runs.push(run);
     }
     const isEnd = rows.length <= limit || last === undefined;
     if (isEnd) return { runs, next: null };
     before = last;
     if (runs.length >= limit) return { runs, next: toCursor(runs.at(-1) ?? last) };
-    // Runs that do not fit were left out. Only the liveness of each owner tells interrupted runs apart.
-    if (status !== "interrupted" && runs.length > 0) return { runs, next: toCursor(last) };
+    // Runs that do not fit were left out.
+    if (interrupted === undefined && runs.length > 0) return { runs, next: toCursor(last) };
   }
 }
 
 /** The stored state lags behind where a later bare call is in progress. */
-function fits({ status: found, interrupted }: RunSummary, wanted: ShownStatus | undefined): boolean {
-  return wanted === undefined || (wanted === "interrupted" ? interrupted : found === wanted);
+function fits(run: RunSummary, status: RunStatus | undefined, interrupted: boolean | undefined): boolean {
+  if (interrupted !== undefined && run.interrupted !== interrupted) return false;
+  return status === undefined || run.status === status;
 }
 
 export function toCursor({ createdAtMs, runId }: Pick<RunRow, "createdAtMs" | "runId">): string {
@@ -92,6 +99,10 @@ async function cursorOf(store: Store, text: string): Promise<RunCursor> {
 export interface ListedRun extends RunSummary {
   /** The name of the workflow. `null` for other runs. */
   readonly workflow: string | null;
+  readonly file: string | null;
+  /** The process that runs it. */
+  readonly pid: number | null;
+  readonly error: RunError | null;
   readonly taskCounts: TaskProgress["tasks"] | null;
   /** The most recent task that runs, waits or failed. */
   readonly currentTask: string | null;
@@ -106,9 +117,14 @@ export async function listRunsWithProgress(
   for (const run of runs) {
     const isWorkflow = run.kind === "workflow";
     const progress = isWorkflow ? await store.read(() => readTaskProgress(run.runId)) : undefined;
+    const row = await store.read(() => readRunRow(run.runId));
+    const owner = run.status === "running" ? await readLivingOwner(store, row?.ownerId ?? null) : undefined;
     listed.push({
       ...run,
       workflow: isWorkflow ? run.name : null,
+      file: progress?.file ?? null,
+      pid: owner?.pid ?? null,
+      error: run.status === "failed" ? errorOf(row?.errorJson ?? null) : null,
       taskCounts: progress?.tasks ?? null,
       currentTask: progress?.currentTask ?? null,
     });

@@ -14,6 +14,7 @@ export async function summarizeRuns(store: Store, rows: readonly RunRow[]): Prom
     readRunFacts(
       rows.map(({ runId }) => runId),
       systemClock.now(),
+      store.dialect,
     ),
   );
   const owners = new OwnerChecks(store);

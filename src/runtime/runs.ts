@@ -29,6 +29,8 @@ export interface RunSummary {
 export interface RunFilter {
   /** `running` includes interrupted runs; `interrupted` selects only those. */
   readonly status?: ShownStatus | undefined;
+  /** Whether the owner of a running run is dead. Default: either. */
+  readonly interrupted?: boolean | undefined;
   readonly kind?: RunKind | undefined;
   /** The name of a workflow. */
   readonly workflow?: string | undefined;

@@ -65,7 +65,15 @@ export function addPsCommand(program: Command): void {
         const { runs, next } = isNew
           ? { runs: [], next: null }
           : await withStore(options.store, (store) =>
-              listRunsWithProgress(store, { status, kind, label, before, limit: Math.min(limit, 200) }),
+              listRunsWithProgress(store, {
+                status,
+                // The table shows interrupted runs with a status of their own.
+                interrupted: status === "running" ? false : undefined,
+                kind,
+                label,
+                before,
+                limit: Math.min(limit, 200),
+              }),
             );
         screen.printJson(runs);
         if (runs.length === 0) {

@@ -1,7 +1,8 @@
 /** Pages of runs, newest first, and what a page shows about each run. Nothing here reads an input or an output. */
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row, type SqlValue } from "../statement.ts";
-import type { Transaction } from "../store.ts";
+import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
+import type { Store, Transaction } from "../store.ts";
 import {
   type Labels,
   listedName,
@@ -36,7 +37,7 @@ export interface PageStatement {
 }
 
 /**
- * One index serves each filter, in the order of the list: the most selective of label, state, workflow and kind. The others
+ * One index serves each filter, in the order of the list: the most selective of label, workflow, state and kind. The others
  * are compared with expressions, so that no planner chooses them: without statistics it would guess.
  */
 export function runPageStatement(filter: RunPageFilter): PageStatement {
@@ -53,12 +54,12 @@ export function runPageStatement(filter: RunPageFilter): PageStatement {
     isDriven = true;
     return condition;
   };
+  if (workflow !== undefined) conditions.push(compare("r.workflow", listedName(workflow)));
   if (state !== undefined) conditions.push(compare("r.state", state));
-  if (workflow !== undefined) conditions.push("r.kind = 'workflow'", compare("r.name", listedName(workflow)));
   if (kind !== undefined) conditions.push(compare("r.kind", kind));
   if (q !== undefined && q !== "") {
-    const pattern = bind(`%${q.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`);
-    conditions.push(`(lower(r.id) LIKE ${pattern} ESCAPE '\\' OR lower(r.name) LIKE ${pattern} ESCAPE '\\')`);
+    const pattern = bind(`%${q.replaceAll(/[\\%_]/g, "\\$&")}%`);
+    conditions.push(`r.search LIKE lower(${pattern}) ESCAPE '\\'`);
   }
   if (before !== undefined)
     conditions.push(
@@ -99,12 +100,16 @@ export interface RunFacts {
 /** Few lengths of the list, so that few statements are prepared. */
 const LIST_SIZES = [1, 20, 200];
 
-export function* readRunFacts(runIds: readonly string[], nowMs: number): Transaction<Map<string, RunFacts>> {
+export function* readRunFacts(
+  runIds: readonly string[],
+  nowMs: number,
+  dialect: Store["dialect"],
+): Transaction<Map<string, RunFacts>> {
   const facts = new Map<string, RunFacts>();
   const size = LIST_SIZES.find((one) => one >= runIds.length) ?? LIST_SIZES.at(-1) ?? 1;
   for (let from = 0; from < runIds.length; from += size) {
     const chunk = runIds.slice(from, from + size);
-    for (const [runId, one] of yield* readChunk(chunk, size, nowMs)) facts.set(runId, one);
+    for (const [runId, one] of yield* readChunk(chunk, size, nowMs, dialect)) facts.set(runId, one);
   }
   return facts;
 }
@@ -113,28 +118,17 @@ function* readChunk(
   runIds: readonly string[],
   size: number,
   nowMs: number,
+  dialect: Store["dialect"],
 ): Transaction<Map<string, RunFacts>> {
   const ids = Array.from({ length: size }, (_, index) => runIds[index] ?? runIds[0] ?? "");
   const list = ids.map((_, index) => `?${index + 1}`).join(", ");
-  const byRun = (rows: readonly Row[]): Map<string, Row> =>
-    new Map(rows.map((row) => [readText(row, "run_id"), row]));
   const tasks = byRun(
     yield* all(
       `SELECT run_id, CAST(COUNT(*) AS BIGINT) AS tasks FROM toolwright_tasks WHERE run_id IN (${list}) GROUP BY run_id`,
       ...ids,
     ),
   );
-  const calls = byRun(
-    yield* all(
-      `SELECT s.run_id AS run_id, CAST(COUNT(c.key) AS BIGINT) AS calls,
-         CAST(COUNT(DISTINCT CASE WHEN s.parent_key = '' THEN s.id END) AS BIGINT) AS scopes,
-         CAST(COUNT(CASE WHEN c.status = 'started' THEN 1 END) AS BIGINT) AS started,
-         MAX(COALESCE(c.finished_at_ms, c.started_at_ms)) AS last
-       FROM toolwright_scopes s LEFT JOIN toolwright_calls c ON c.scope_id = s.id
-       WHERE s.run_id IN (${list}) GROUP BY s.run_id`,
-      ...ids,
-    ),
-  );
+  const calls = yield* dialect === "sqlite" ? countByScan(ids, list) : countByQuery(ids, list);
   const requests = byRun(
     yield* all(
       `SELECT run_id, CAST(COUNT(*) AS BIGINT) AS requests, MIN(position) AS position FROM toolwright_approvals
@@ -154,13 +148,10 @@ function* readChunk(
   }
   const facts = new Map<string, RunFacts>();
   for (const runId of runIds) {
-    const [task, call, request] = [tasks.get(runId), calls.get(runId), requests.get(runId)];
+    const [task, request] = [tasks.get(runId), requests.get(runId)];
     facts.set(runId, {
+      ...(calls.get(runId) ?? NO_CALLS),
       tasks: task === undefined ? 0 : readInteger(task, "tasks"),
-      scopes: call === undefined ? 0 : readInteger(call, "scopes"),
-      calls: call === undefined ? 0 : readInteger(call, "calls"),
-      lastCallMs: (call && readIntegerOrNull(call, "last")) ?? 0,
-      callOwners: call !== undefined && readInteger(call, "started") > 0 ? yield* readCallOwners(runId) : [],
       pendingApprovals: request === undefined ? 0 : readInteger(request, "requests"),
       request: request === undefined ? undefined : yield* readRequest(readInteger(request, "position")),
       labels: labels.get(runId) ?? {},
@@ -169,13 +160,66 @@ function* readChunk(
   return facts;
 }
 
-function* readCallOwners(runId: string): Transaction<(string | null)[]> {
+type CallFacts = Pick<RunFacts, "scopes" | "calls" | "lastCallMs" | "callOwners">;
+
+const NO_CALLS: CallFacts = { scopes: 0, calls: 0, lastCallMs: 0, callOwners: [] };
+
+function byRun(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [readText(row, "run_id"), row]));
+}
+
+/** PostgreSQL: one round trip. Subqueries for each scope, so that a planner without statistics uses the key of the calls. */
+function* countByQuery(ids: readonly string[], list: string): Transaction<Map<string, CallFacts>> {
   const rows = yield* all(
-    `SELECT DISTINCT c.owner_id AS owner_id FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
-     WHERE s.run_id = ?1 AND c.status = 'started'`,
-    runId,
+    `SELECT run_id, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(is_top) AS BIGINT) AS scopes, MAX(last) AS last,
+       CAST(SUM(started) AS BIGINT) AS started
+     FROM (SELECT s.run_id AS run_id, CASE WHEN s.parent_key = '' THEN 1 ELSE 0 END AS is_top,
+         (SELECT COUNT(*) FROM toolwright_calls c WHERE c.scope_id = s.id) AS calls,
+         (SELECT COUNT(*) FROM toolwright_calls c WHERE c.scope_id = s.id AND c.status = 'started') AS started,
+         (SELECT MAX(COALESCE(c.finished_at_ms, c.started_at_ms)) FROM toolwright_calls c WHERE c.scope_id = s.id) AS last
+       FROM toolwright_scopes s WHERE s.run_id IN (${list})) counted GROUP BY run_id`,
+    ...ids,
   );
-  return rows.map((row) => readTextOrNull(row, "owner_id"));
+  const facts = new Map<string, CallFacts>();
+  for (const row of rows) {
+    const runId = readText(row, "run_id");
+    facts.set(runId, {
+      scopes: readInteger(row, "scopes"),
+      calls: readInteger(row, "calls"),
+      lastCallMs: readIntegerOrNull(row, "last") ?? 0,
+      callOwners: readInteger(row, "started") === 0 ? [] : startedOwners(yield* readCallMarks(runId)),
+    });
+  }
+  return facts;
+}
+
+/** SQLite: see `scanCalls`. */
+function* countByScan(ids: readonly string[], list: string): Transaction<Map<string, CallFacts>> {
+  const rows = yield* all(
+    `SELECT id, run_id, parent_key FROM toolwright_scopes WHERE run_id IN (${list})`,
+    ...ids,
+  );
+  const facts = new Map<string, CallFacts>();
+  for (const row of rows) {
+    const runId = readText(row, "run_id");
+    const before = facts.get(runId) ?? NO_CALLS;
+    const marks = yield* scanCalls(readInteger(row, "id"), CALL_MARKS);
+    facts.set(runId, {
+      scopes: before.scopes + (readText(row, "parent_key") === "" ? 1 : 0),
+      calls: before.calls + marks.length,
+      lastCallMs: marks.reduce((last, call) => Math.max(last, endOf(call)), before.lastCallMs),
+      callOwners: [...before.callOwners, ...startedOwners(marks)],
+    });
+  }
+  return facts;
+}
+
+function endOf({ finishedAtMs, startedAtMs }: CallMark): number {
+  return finishedAtMs ?? startedAtMs;
+}
+
+function startedOwners(calls: readonly CallMark[]): (string | null)[] {
+  return [...new Set(calls.flatMap(({ status, ownerId }) => (status === "started" ? [ownerId] : [])))];
 }
 
 function* readRequest(position: number): Transaction<RunFacts["request"]> {
@@ -211,27 +255,27 @@ export interface RootScope {
 /** The newest scopes at the top of a run, oldest first. */
 export function* readRootScopes(runId: string, limit: number): Transaction<RootScope[]> {
   const rows = yield* all(
-    `SELECT s.id AS id, s.node_id AS node_id, s.iteration AS iteration, s.path AS path, s.attempt AS attempt,
-       s.owner_id AS owner_id, CAST(COUNT(c.key) AS BIGINT) AS calls, MIN(c.started_at_ms) AS started,
-       MAX(COALESCE(c.finished_at_ms, c.started_at_ms)) AS last,
-       CAST(COUNT(CASE WHEN c.status = 'pending' THEN 1 END) AS BIGINT) AS pending,
-       MAX(CASE WHEN c.status = 'started' THEN c.owner_id END) AS call_owner_id
-     FROM toolwright_scopes s LEFT JOIN toolwright_calls c ON c.scope_id = s.id
-     WHERE s.run_id = ?1 AND s.parent_key = ''
-     GROUP BY s.id, s.node_id, s.iteration, s.path, s.attempt, s.owner_id ORDER BY s.id DESC LIMIT ?2`,
+    `SELECT id, node_id, iteration, path, attempt, owner_id FROM toolwright_scopes
+     WHERE run_id = ?1 AND parent_key = '' ORDER BY id DESC LIMIT ?2`,
     runId,
     limit,
   );
-  return rows.toReversed().map((row) => ({
-    nodeId: readText(row, "node_id"),
-    iteration: readInteger(row, "iteration"),
-    path: readText(row, "path"),
-    attempt: readInteger(row, "attempt"),
-    ownerId: readTextOrNull(row, "owner_id"),
-    calls: readInteger(row, "calls"),
-    startedAtMs: readIntegerOrNull(row, "started"),
-    lastMs: readIntegerOrNull(row, "last"),
-    pending: readInteger(row, "pending"),
-    callOwnerId: readTextOrNull(row, "call_owner_id"),
-  }));
+  const scopes: RootScope[] = [];
+  for (const row of rows.toReversed()) {
+    const calls = yield* scanCalls(readInteger(row, "id"), CALL_MARKS);
+    const [callOwnerId = null] = startedOwners(calls);
+    scopes.push({
+      nodeId: readText(row, "node_id"),
+      iteration: readInteger(row, "iteration"),
+      path: readText(row, "path"),
+      attempt: readInteger(row, "attempt"),
+      ownerId: readTextOrNull(row, "owner_id"),
+      calls: calls.length,
+      startedAtMs: calls.length === 0 ? null : Math.min(...calls.map((call) => call.startedAtMs)),
+      lastMs: calls.length === 0 ? null : Math.max(...calls.map(endOf)),
+      pending: calls.filter(({ status }) => status === "pending").length,
+      callOwnerId,
+    });
+  }
+  return scopes;
 }

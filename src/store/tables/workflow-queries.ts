@@ -1,5 +1,5 @@
 /** The progress of the tasks of a run, and the number of runs. Read-only. */
-import { readInteger, readOneOf, readText } from "./columns.ts";
+import { readInteger, readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { TASK_STATUSES } from "./tasks.ts";
@@ -11,6 +11,8 @@ export interface TaskProgress {
   readonly tasks: TaskCounts;
   /** The most recent task that runs, waits or failed. */
   readonly currentTask: string | null;
+  /** The workflow's file. */
+  readonly file: string | null;
 }
 
 export function* readTaskProgress(runId: string): Transaction<TaskProgress> {
@@ -24,13 +26,15 @@ export function* readTaskProgress(runId: string): Transaction<TaskProgress> {
   const tasks = Object.fromEntries(
     TASK_STATUSES.map((status) => [status, counted.get(status) ?? 0]),
   ) as TaskCounts;
-  if (tasks.running + tasks.waiting + tasks.failed === 0) return { tasks, currentTask: null };
+  const [run] = yield* all("SELECT file FROM toolwright_workflow_runs WHERE run_id = ?1", runId);
+  const file = run === undefined ? null : readTextOrNull(run, "file");
+  if (tasks.running + tasks.waiting + tasks.failed === 0) return { tasks, file, currentTask: null };
   const [current] = yield* all(
     `SELECT node_id FROM toolwright_tasks WHERE run_id = ?1 AND status IN ('running', 'waiting', 'failed')
      ORDER BY position DESC LIMIT 1`,
     runId,
   );
-  return { tasks, currentTask: current === undefined ? null : readText(current, "node_id") };
+  return { tasks, file, currentTask: current === undefined ? null : readText(current, "node_id") };
 }
 
 /** The number of runs by state. */
