@@ -17,12 +17,38 @@ export async function readRunTree(
   run: Pick<RunSummary, "runId" | "kind" | "status" | "interrupted">,
 ): Promise<RunNode[]> {
   if (run.kind !== "workflow") return scopeNodes(store, run);
-  const { tasks, outline } = await store.read(function* () {
-    return { tasks: yield* readTaskHeads(run.runId), outline: yield* readOutline(run.runId) };
+  const { tasks, outline, scopes } = await store.read(function* () {
+    return {
+      tasks: yield* readTaskHeads(run.runId),
+      outline: yield* readOutline(run.runId),
+      scopes: yield* readRootScopes(run.runId, MOST_SCOPES),
+    };
   });
-  return new TreeBuilder(run, tasks).build(
-    outline === undefined ? [] : (JSON.parse(outline) as readonly PlanOutline[]),
-  );
+  const nodes = outline === undefined ? [] : (JSON.parse(outline) as readonly PlanOutline[]);
+  const inLoops = new Set(nodes.flatMap(tasksInLoops));
+  return new TreeBuilder(run, [...tasks, ...tasksAtWork(tasks, scopes, inLoops)]).build(nodes);
+}
+
+/** A task that runs a function is stored when it ends. Until then, its open scope shows that it has started. */
+function tasksAtWork(
+  tasks: readonly TaskHead[],
+  scopes: readonly RootScope[],
+  inLoops: ReadonlySet<string>,
+): TaskHead[] {
+  const stored = new Set(tasks.map(({ nodeId, path }) => `${path === "" ? "0" : path} ${nodeId}`));
+  return scopes
+    .filter(({ nodeId, path, ownerId }) => ownerId !== null && !stored.has(`${path} ${nodeId}`))
+    .map(({ nodeId, path, iteration, attempt, startedAtMs }) => ({
+      nodeId,
+      // A scope outside any loop has the path of a first pass.
+      path: inLoops.has(nodeId) ? path : "",
+      iteration,
+      attempt,
+      status: "running",
+      errorJson: null,
+      startedAtMs: startedAtMs ?? 0,
+      finishedAtMs: null,
+    }));
 }
 
 class TreeBuilder {
@@ -134,6 +160,11 @@ class TreeBuilder {
     if (open === statuses.length) return "pending";
     return this.#run.status === "running" && !this.#run.interrupted ? "running" : "pending";
   }
+}
+
+function tasksInLoops(node: PlanOutline): string[] {
+  if (node.kind === "task") return [];
+  return node.kind === "loop" ? taskIds(node) : node.children.flatMap(tasksInLoops);
 }
 
 function taskIds(node: PlanOutline): string[] {

@@ -68,8 +68,12 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
   };
-  const onFirstPlan = (plan: Plan): Promise<void> | undefined =>
-    options.acceptChanges === true ? warnAboutMissingTasks(run, claimed.start, plan) : undefined;
+  const onFirstPlan = async (plan: Plan): Promise<void> => {
+    // A task is stored when it ends, so other processes would not see the tree before that.
+    await host.store.transaction(() => run.outline.write(runId, epoch), "normal");
+    run.outline.committed();
+    if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
+  };
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
       // This process is still alive, so no other can take over the run until it is released.

@@ -60,6 +60,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
         <Parallel>
           <Task id="left" output={outputs.out}>
             {async () => {
+              await runtime.call(text, { length: 1 });
               seen = (await reader.describeRun("w")).tree;
               return { n: 2 };
             }}

@@ -35,7 +35,8 @@ test("on SQLite", async () => {
         .prepare(`EXPLAIN QUERY PLAN ${sql}`)
         .all(...parameters)
         .map(({ detail }) => String(detail));
-      const expected = index === "toolwright_run_labels" ? "SEARCH l USING PRIMARY KEY" : `USING INDEX ${index}`;
+      const expected =
+        index === "toolwright_run_labels" ? "SEARCH l USING PRIMARY KEY" : `USING INDEX ${index}`;
       expect(plan[0], sql).toContain(expected);
       // A sort would read all runs before the first is shown.
       expect(plan.join("\n"), sql).not.toContain("TEMP B-TREE");
@@ -60,7 +61,9 @@ test("on PostgreSQL", async () => {
         [...parameters],
       );
       const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-      expect(plan, sql).toMatch(index === "toolwright_run_labels" ? /Index.* on toolwright_run_labels/ : index);
+      expect(plan, sql).toMatch(
+        index === "toolwright_run_labels" ? /Index.* on toolwright_run_labels/ : index,
+      );
       expect(plan, sql).not.toContain("Sort");
     }
   } finally {
