@@ -186,12 +186,8 @@ async function callWithProgress(
   const unsubscribe = line === undefined ? () => undefined : runtime.subscribe(line.onEvent);
   try {
     // A fixed key makes it the same call after a decision, and in another process with the same run id.
-    return await runtime.call(tool, args, {
-      runId,
-      signal,
-      callKey: "command",
-      ...{ [RUN_AS]: { kind: "tool", name: tool.name } },
-    });
+    const listed = { runId, signal, callKey: "command", [RUN_AS]: { kind: "tool", name: tool.name } };
+    return await runtime.call(tool, args, listed);
   } finally {
     unsubscribe();
   }

@@ -46,7 +46,10 @@ const LONGEST_NAME = 200;
 
 /** As the triggers of workflow runs cut it. */
 export function listedName(name: string): string {
-  return [...name.slice(0, 2 * LONGEST_NAME)].slice(0, LONGEST_NAME).join("").toWellFormed();
+  return Array.from(name.slice(0, 2 * LONGEST_NAME))
+    .slice(0, LONGEST_NAME)
+    .join("")
+    .toWellFormed();
 }
 
 /** What is known about a run when its first scope opens. */
