@@ -7,6 +7,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchPs } from "./ps.ts";
+import { benchRuns } from "./runs.ts";
 import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchSmartAgent } from "./smart-agent.ts";
@@ -32,6 +33,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   sandbox: benchSandbox,
   workflow: benchWorkflow,
   ps: benchPs,
+  runs: benchRuns,
   import: benchImport,
 };
 

@@ -1,10 +1,9 @@
 /** The same calls on a real PostgreSQL server with a pool: sequentially, and 64 at once. */
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";
 import type { Row } from "./bench.ts";
 import { compare } from "./measure.ts";
+import { withPostgres } from "./postgres-server.ts";
 
 const order = defineTool({
   name: "order",
@@ -14,19 +13,9 @@ const order = defineTool({
   execute: async ({ index }, ctx) => ({ index, key: ctx.idempotencyKey }),
 });
 
-export async function benchPostgres(): Promise<Row[]> {
-  const server = spawn(
-    process.execPath,
-    [new URL("../test/postgres/server-process.ts", import.meta.url).pathname],
-    {
-      stdio: ["pipe", "pipe", "ignore"],
-    },
-  );
-  const said = await new Promise<string>((resolve) => createInterface(server.stdout).once("line", resolve));
-  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
-  if (address === undefined) throw new Error(`PostgreSQL could not be started: ${failure}`);
-  try {
-    await using runtime = createRuntime({ store: `${address}/postgres` });
+export function benchPostgres(): Promise<Row[]> {
+  return withPostgres(async (address) => {
+    await using runtime = createRuntime({ store: address });
     const times = await compare(
       [
         {
@@ -55,8 +44,5 @@ export async function benchPostgres(): Promise<Row[]> {
       { what: "PostgreSQL, one call after the other", value: one, unit: "µs", ratio: 1 },
       { what: "PostgreSQL, 64 calls at once, each", value: wide, unit: "µs", ratio: wide / one },
     ];
-  } finally {
-    server.stdin.end();
-    await new Promise((resolve) => server.once("close", resolve));
-  }
+  });
 }

@@ -152,6 +152,10 @@ export const ERROR_CODES = {
     meaning: "There is no run with that id in this store.",
     hint: "Check the run id and the store.",
   },
+  TOOL_CALL_NOT_FOUND: {
+    meaning: "There is no call with that key and attempt in this store.",
+    hint: "List the calls of its run.",
+  },
   TOOL_MODEL_FAILED: {
     meaning: "The request to an agent's model failed, or its response cannot be used.",
     hint: "Invoke again with the same run id: it continues from the last stored response.",

@@ -58,6 +58,20 @@ export type { RegisterToolsOptions } from "./adapters/commander/register-tools.t
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
+export type {
+  NodeStatus,
+  RunCounts,
+  RunDescription,
+  RunError,
+  RunExplanation,
+  RunFilter,
+  RunLineage,
+  RunNode,
+  RunPage,
+  RunStatus,
+  RunStep,
+  RunSummary,
+} from "./runtime/runs.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { ApprovalResolution } from "./invoke/approvals/decision.ts";

@@ -84,6 +84,12 @@ function isTakenByOther(error: unknown, { mayBecomeBranch, mayShare }: ResolvedT
   return error.code === "TOOL_RUN_CONFLICT" ? mayShare : error.code === "TOOL_RUN_TAKEN" && mayBecomeBranch;
 }
 
+interface DrivenTurn {
+  readonly number: number;
+  readonly result: StoredResult;
+  readonly waitingCalls: NonNullable<Awaited<ReturnType<typeof driveAgent>>["waitingCalls"]>;
+}
+
 async function invokeTurn(
   agent: AgentResources,
   opened: OpenRuntime,
@@ -109,11 +115,16 @@ async function invokeTurn(
           if (event.runId === runId && isCallEvent(event)) forward(host, watched, event);
         });
   try {
-    const { number, result, waitingCalls } = await runTurn(
+    const { number, result, waitingCalls } = await runTurn<DrivenTurn>(
       opened,
       {
         runId,
         kind: AGENT_TURN,
+        name: agent.options.name ?? "",
+        failureOf: ({ result: { status, stop } }: DrivenTurn) =>
+          status === "failed"
+            ? new ToolwrightError("TOOL_MODEL_FAILED", `The agent stopped without an answer: ${stop}.`)
+            : undefined,
         inputHash,
         began: { ...turnInput, system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)) },
         follows,

@@ -1,6 +1,7 @@
 /** How this command was called, so that the commands that it prints can be pasted. */
 import { basename, relative } from "node:path";
 import { printedWord } from "../terminal/terminal-text.ts";
+import { type CommandSyntax, toCommand } from "../operate/commands.ts";
 import type { CommandFlag } from "../operate/next-step.ts";
 import { DEFAULT_STORE, isStoreFile, type StoreOption, withoutPassword } from "../operate/store-address.ts";
 
@@ -30,21 +31,21 @@ export function shownStore(store: StoreOption): string {
   return !isStoreFile(path) || near.startsWith("..") ? path : near;
 }
 
-/** A command line for the next step. It names the store unless that is the default one. */
+/** How commands for this store are typed. They name it unless it is the default one. */
+export function syntaxFor(store: string): CommandSyntax {
+  return {
+    program: commandName(),
+    store: store === folder.defaultStore ? undefined : withoutPassword(store),
+  };
+}
+
+/** A command line for the next step. */
 export function nextCommand(
   store: string,
   command: string,
   ...words: readonly (string | CommandFlag)[]
 ): string {
-  const operands = words.filter((word) => typeof word === "string");
-  const flags = [
-    ...words.filter((word) => typeof word !== "string"),
-    ...(store === folder.defaultStore ? [] : [["--store", withoutPassword(store)] as const]),
-  ].flat();
-  // An id may begin with a dash.
-  const hasDash = operands.some((word) => word.startsWith("-"));
-  const rest = hasDash ? [...flags, "--", ...operands] : [...operands, ...flags];
-  return [commandName(), command, ...rest.map(printedWord)].join(" ");
+  return toCommand(syntaxFor(store), command, words);
 }
 
 /** The same for words that are already in order, where only options begin with a dash. */

@@ -44,6 +44,19 @@ export async function assertRunExists(store: OpenStore, address: string, runId: 
   if ((await findRun(store, runId)).kind === "missing") throw missingRun(address, runId);
 }
 
+/** Like `withStore`, for a run of any kind that must exist. */
+export async function withAnyRun<T>(
+  address: string,
+  runId: string,
+  work: (store: OpenStore, runId: string) => Promise<T>,
+): Promise<T> {
+  assertStoreExists(address);
+  return withStore(address, async (store) => {
+    await assertRunExists(store, address, runId);
+    return work(store, runId);
+  });
+}
+
 /** @throws CliError if there is no workflow run with this id */
 export async function requireRun(store: OpenStore, address: string, runId: string): Promise<WorkflowRun> {
   const found = await findRun(store, runId);

@@ -7,9 +7,8 @@ import type { WorkflowResult } from "../workflow/run-workflow.ts";
 import { toTerminalJson, toTerminalName } from "../terminal/terminal-text.ts";
 import { approvalRow } from "./approval-row.ts";
 import { EXIT } from "./command.ts";
-import { describeError } from "../operate/describe-run.ts";
-import { explainRun } from "../operate/explain-run.ts";
-import { findRun } from "../operate/find-run.ts";
+import { describeError } from "../operate/described-error.ts";
+import { explainSteps } from "../operate/explain-run.ts";
 import { answerSteps, type NextStep, nextStep } from "../operate/next-step.ts";
 import { questionLines } from "./request-lines.ts";
 import type { Screen } from "./screen.ts";
@@ -124,9 +123,7 @@ async function nextSteps(
 /** Some failures are final, such as a denial, and some need a fix first: `why` decides. */
 async function resumeSteps(runtime: Runtime, runId: string): Promise<NextStep[]> {
   const { store } = await hostOf(runtime);
-  const found = await findRun(store, runId);
-  if (found.kind !== "workflow") return [];
-  const { next } = await explainRun(store, found.run);
+  const { next } = await explainSteps(store, runId);
   const step = next.find(({ action }) => action === "resume");
   return step === undefined ? [] : [{ label: "Try again", ...step }];
 }

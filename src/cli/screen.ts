@@ -20,11 +20,14 @@ export interface CommonOptions {
 export type Colour = "green" | "red" | "yellow" | "cyan" | "gray" | "bold";
 
 export const STATUS_COLOURS: Readonly<Record<ShownStatus, Colour>> = {
+  queued: "gray",
   running: "cyan",
   finished: "green",
   failed: "red",
   cancelled: "yellow",
   "waiting-approval": "yellow",
+  "waiting-timer": "yellow",
+  "waiting-signal": "yellow",
   interrupted: "red",
 };
 

@@ -1,6 +1,8 @@
 /** Next steps as command lines that can be pasted. */
+import { toTypedStep } from "../operate/commands.ts";
 import type { NextStep } from "../operate/next-step.ts";
-import { nextCommand } from "./command-name.ts";
+import type { RunStep } from "../runtime/runs.ts";
+import { nextCommand, syntaxFor } from "./command-name.ts";
 
 export interface TypedStep {
   readonly label?: string | undefined;
@@ -12,6 +14,11 @@ export function toTypedSteps(store: string, steps: readonly NextStep[]): TypedSt
     ...(label === undefined ? {} : { label }),
     command: nextCommand(store, action, ...operands, ...flags),
   }));
+}
+
+/** For programs: each step has a label, also one whose command says what it does. */
+export function toLabelledSteps(store: string, steps: readonly NextStep[]): RunStep[] {
+  return steps.map((step) => toTypedStep(syntaxFor(store), step));
 }
 
 /** Each command is on its own line, ready to copy. Its label is on the line above. */

@@ -279,6 +279,36 @@ export const anId: Check = (value, field) => {
     throw new Problem(field, `must be at most ${LONGEST_ID_BYTES} bytes long.`);
 };
 
+/** `.` and `..` are not ids: in a URL or a path they mean a folder. */
+export const aRunId: Check = (value, field) => {
+  anId(value, field);
+  if (value === "." || value === "..")
+    throw new Problem(field, `must not be "${value}": in a URL or a path it means a folder.`);
+};
+
+const MOST_LABELS = 20;
+const LONGEST_LABEL = 200;
+
+/** Short texts by name, such as `{ customer: "acme" }`. */
+export const someLabels: Check = (value, field) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Problem(field, `must be an object such as { customer: "acme" }, not ${describe(value)}.`);
+  const entries = Object.entries(value);
+  if (entries.length > MOST_LABELS) throw new Problem(field, `must have at most ${MOST_LABELS} entries.`);
+  for (const [name, text] of entries) {
+    if (name === "" || name.includes("=") || name.length > LONGEST_LABEL || !isStorableText(name))
+      throw new Problem(
+        field,
+        `must have names of 1 to ${LONGEST_LABEL} characters without "=", not ${JSON.stringify(name)}.`,
+      );
+    if (typeof text !== "string" || text.length > LONGEST_LABEL || !isStorableText(text))
+      throw new Problem(
+        `${field}.${name}`,
+        `must be a text of at most ${LONGEST_LABEL} characters, not ${describe(text)}.`,
+      );
+  }
+};
+
 const anAddress: Check = (value, field) => {
   aFullText(value, field);
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(String(value)) && !isPostgresAddress(String(value))) {

@@ -12,6 +12,7 @@ import {
 import { ToolwrightError } from "../errors.ts";
 import { callsByPendingId, highestSeqOfTask } from "../store/tables/calls.ts";
 import { type Writer } from "../store/tables/write-calls.ts";
+import { type Labels, reopenRun } from "../store/tables/runs.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import type { Call } from "./call.ts";
@@ -26,6 +27,9 @@ export interface ScopeOptions {
   readonly limits?: Limits | undefined;
   /** The kind of the run. Default: `program`. An inner scope has the kind of its outer scope. */
   readonly kind?: RunKind | undefined;
+  /** How a new run is listed. */
+  readonly runName?: string | undefined;
+  readonly labels?: Labels | undefined;
   /** The id under which budgets, cache and breakers are stored. Default: the run id. */
   readonly budgetId?: string | undefined;
   readonly settings?: Partial<ToolSettings> | undefined;
@@ -68,6 +72,11 @@ export class Scope {
   readonly waiting = new Set<string>();
   /** For a root: a call in or below it has arguments or outputs that must be removed from the store later. */
   holdsSecrets = false;
+  /**
+   * For the scope of bare calls: loading it has listed its run as running, and its first call has not ended yet. `new`: the
+   * run has no other scope.
+   */
+  opensRun: "new" | "known" | undefined;
   /** The indexes of its calls among equal calls. */
   readonly indexes = new CallIndexes();
   /** Resolves when the scope is loaded from the store. */
@@ -78,6 +87,8 @@ export class Scope {
   onFailure: ((error: ToolwrightError) => void) | undefined;
 
   readonly #kind: RunKind;
+  readonly #runName: string;
+  readonly #labels: Labels | undefined;
   readonly #budgetId: string;
   readonly #outer: Scope | undefined;
   readonly #hasTurns: boolean;
@@ -99,6 +110,8 @@ export class Scope {
     this.attempt = options.attempt;
     this.limits = options.limits ?? {};
     this.#kind = options.kind ?? "program";
+    this.#runName = options.runName ?? "";
+    this.#labels = options.labels;
     this.#budgetId = options.budgetId ?? options.identity.runId;
     this.settings = options.settings ?? {};
     this.signal = options.signal;
@@ -244,16 +257,21 @@ export class Scope {
   async #load(owned: Promise<ScopeRow> | undefined): Promise<void> {
     const root = this.root;
     if (root !== this) await root.ready;
-    const { host, identity, attempt } = this;
+    const { host, identity, attempt, kind } = this;
     const taken = await owned;
+    const run = { kind, name: this.#runName, labels: this.#labels, ownerId: host.ownerId };
+    const isBare = taken === undefined && root === this;
     const loaded = await host.store.transaction(function* () {
-      const row = taken ?? (yield* ensureScope(identity, attempt, host.clock.now()));
+      const now = host.clock.now();
+      const row = taken ?? (yield* ensureScope(identity, attempt, now, run));
+      if (isBare && row.isOfNewRun !== true) yield* reopenRun(identity.runId, host.ownerId, now);
       const seq = yield* highestSeqOfTask(identity, attempt);
       return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq };
     }, "normal");
     if (loaded.row.attempt > attempt && root === this) {
       throw staleAttempt(this, loaded.row.attempt);
     }
+    if (isBare) this.opensRun = loaded.row.isOfNewRun === true ? "new" : "known";
     this.#id = loaded.row.id;
     this.#epoch = taken === undefined ? null : taken.epoch;
     this.#keyVersion = loaded.row.keyVersion;

@@ -19,7 +19,7 @@ import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { OpenRuntime } from "../runtime/create-runtime.ts";
 
-export interface TurnOptions {
+export interface TurnOptions<T> {
   readonly runId: string;
   /** The loop that runs it. A run holds turns of one kind. */
   readonly kind: string;
@@ -30,6 +30,10 @@ export interface TurnOptions {
   readonly follows: (record: { readonly first: PastTurn; readonly last: PastTurn }) => boolean;
   /** Each turn has its own budgets, cache and breakers. Default: the turns of a run share them. */
   readonly hasOwnBudget?: boolean | undefined;
+  /** Shown in lists of runs. */
+  readonly name: string;
+  /** Why a turn failed that returned a result. */
+  readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   readonly limits?: Limits | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,6 +55,8 @@ export interface Turn {
 
 const NODE = "main";
 
+type TurnInput = "runId" | "kind" | "inputHash" | "began" | "follows" | "hasOwnBudget";
+
 /**
  * @param drive runs the turn; not called when it has ended
  * @param replay builds the result from the stored one
@@ -58,7 +64,7 @@ const NODE = "main";
  */
 export async function runTurn<T>(
   runtime: OpenRuntime,
-  options: TurnOptions,
+  options: TurnOptions<T>,
   drive: (turn: Turn) => Promise<T>,
   replay: (result: unknown, turn: number) => T,
 ): Promise<T> {
@@ -81,7 +87,11 @@ export async function runTurn<T>(
       end: (result) => end(host, scope, chosen.turn, encode(result)),
     });
   };
-  return runtime.run(task, runInScope, { budgetId: chosen.budgetId ?? runId });
+  return runtime.run(task, runInScope, {
+    budgetId: chosen.budgetId ?? runId,
+    name: options.name,
+    failureOf: options.failureOf,
+  });
 }
 
 /** After a change of the code, a second start of the program would otherwise seem to ignore it. */
@@ -94,7 +104,7 @@ function noteRecorded(host: Host, runId: string): void {
 }
 
 /** The stored turn with this input, or the next one. */
-function* chooseTurn(options: TurnOptions): Transaction<TurnRow> {
+function* chooseTurn(options: Pick<TurnOptions<never>, TurnInput>): Transaction<TurnRow> {
   const { runId, kind, inputHash, began, follows, hasOwnBudget = false } = options;
   const last = yield* lastTurn(runId);
   const turn = (last?.turn ?? 0) + 1;
@@ -133,7 +143,12 @@ export function pastTurnOf({ beganJson, resultJson }: TurnRow): PastTurn {
   return { began: decode(beganJson), result: resultJson === null ? undefined : decode(resultJson) };
 }
 
-async function startTurn(host: Host, scope: Scope, turn: number, options: TurnOptions): Promise<TurnRow> {
+async function startTurn(
+  host: Host,
+  scope: Scope,
+  turn: number,
+  options: Pick<TurnOptions<never>, TurnInput>,
+): Promise<TurnRow> {
   const { runId } = options;
   const previous = identityOf(runId, turn - 1);
   for (;;) {

@@ -2,12 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import {
-  cancelRun as tryCancel,
-  readRun,
-  type RunStatus,
-  type WorkflowRunRow,
-} from "../store/tables/workflow-runs.ts";
+import { cancelRun as tryCancel, readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import type { RunStatus } from "../runtime/runs.ts";
 import { type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 export interface CancelResult {
@@ -29,6 +25,7 @@ const POLL_MS = 50;
 export async function cancelRun(
   store: Store,
   { runId, status: statusBefore }: WorkflowRunRow,
+  { waitMs = WAIT_MS }: { readonly waitMs?: number } = {},
 ): Promise<CancelResult> {
   let owner: LivingOwner | undefined;
   let judged: { ownerId: string; isAlive: boolean } | undefined;
@@ -50,7 +47,7 @@ export async function cancelRun(
         return { outcome, status, owner };
       }
       case "requested":
-        return waitForEnd(store, runId, owner);
+        return waitForEnd(store, runId, owner, waitMs);
     }
   }
 }
@@ -59,8 +56,9 @@ async function waitForEnd(
   store: Store,
   runId: string,
   owner: LivingOwner | undefined,
+  waitMs: number,
 ): Promise<CancelResult> {
-  for (const deadline = performance.now() + WAIT_MS; ; await sleep(POLL_MS)) {
+  for (const deadline = performance.now() + waitMs; ; await sleep(POLL_MS)) {
     const status = (await store.read(() => readRun(runId)))?.status ?? "running";
     if (status !== "running")
       return { outcome: status === "cancelled" ? "cancelled" : "ended", status, owner };

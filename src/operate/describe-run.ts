@@ -1,129 +1,71 @@
-/** A run and its tasks as data for programs and people. */
-import type { Approval } from "../invoke/approval.ts";
-import { decodeError } from "../invoke/error-record.ts";
-import { readApprovals } from "../runtime/approvals.ts";
+/** A run of any kind as data for programs and people. */
+import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { countCalls, type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
-import {
-  type EndedTask,
-  readEndedTasks as selectEndedTasks,
-  readTasks,
-  type TaskRow,
-} from "../store/tables/tasks.ts";
-import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
-import { systemClock } from "../util/clock.ts";
-import { decode } from "../util/encode.ts";
-import { isResumable } from "./is-resumable.ts";
-import { livenessIn, readLivingOwner } from "./run-owner.ts";
+import { readCallMarks } from "../store/tables/call-pages.ts";
+import { CALL_STATUSES, type CallStatus } from "../store/tables/calls.ts";
+import { readForks, readRunRow, type RunRow } from "../store/tables/runs.ts";
+import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { errorOf } from "./described-error.ts";
+import { reportInterrupted } from "../store/tables/report-interrupted.ts";
+import { livenessIn } from "./run-owner.ts";
+import { readRunTree } from "./run-tree.ts";
+import { summarizeRuns } from "./summarize-runs.ts";
+import type { NodeStatus, RunDescription, RunNode, RunSummary } from "../runtime/runs.ts";
 
-export type { EndedTask } from "../store/tables/tasks.ts";
+const MOST_FORKS = 100;
 
-export interface DescribedRun {
-  readonly runId: string;
-  readonly workflow: string;
-  readonly file: string | null;
-  readonly status: WorkflowRunRow["status"];
-  /** The run is stored as running, and its owner is dead. */
-  readonly interrupted: boolean;
-  readonly pid: number | null;
-  readonly error: DescribedError | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly finishedAtMs: number | null;
-}
-
-export interface DescribedTask extends Pick<
-  TaskRow,
-  "nodeId" | "iteration" | "path" | "attempt" | "status" | "outputKey" | "startedAtMs" | "finishedAtMs"
-> {
-  readonly output: unknown;
-  readonly error: DescribedError | null;
-}
-
-export interface InspectedRun extends DescribedRun {
-  readonly input: unknown;
-  readonly options: unknown;
-  readonly tasks: readonly DescribedTask[];
-  readonly calls: number;
-  readonly interruptedCalls: readonly Pick<
-    LoggedCall,
-    "toolName" | "nodeId" | "path" | "attempt" | "seq" | "key"
-  >[];
-  /** Pending requests. */
-  readonly approvals: readonly Approval[];
-  /** Whether `toolwright resume <run-id>` works now. */
-  readonly resumable: boolean;
-}
-
-export interface DescribedError {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-export async function describeRun(store: Store, run: WorkflowRunRow): Promise<DescribedRun> {
-  const owner = run.status === "running" ? await readLivingOwner(store, run.ownerId) : undefined;
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
+export async function describeRun(store: Store, runId: string): Promise<RunDescription> {
+  const { row, summary } = await requireRun(store, runId);
+  const tree = await readRunTree(store, summary);
   return {
-    runId: run.runId,
-    workflow: run.workflow,
-    file: run.file,
-    status: run.status,
-    interrupted: run.status === "running" && owner === undefined,
-    pid: owner?.pid ?? null,
-    error: errorOf(run.errorJson),
-    createdAtMs: run.createdAtMs,
-    updatedAtMs: run.updatedAtMs,
-    finishedAtMs: run.finishedAtMs,
+    ...summary,
+    error: row.state === summary.status ? errorOf(row.errorJson) : null,
+    tree,
+    counts: { tasks: countNodes(tree), calls: await countCalls(store, runId) },
+    lineage: { parent: row.parentId, forks: await store.read(() => readForks(runId, MOST_FORKS)) },
   };
 }
 
-export async function inspectRun(store: Store, run: WorkflowRunRow): Promise<InspectedRun> {
-  const { runId } = run;
-  const interrupted = await readCallLog(store, { runId, status: "unknown" }, livenessIn(store));
-  return {
-    ...(await describeRun(store, run)),
-    input: decode(run.inputJson),
-    options: decode(run.optionsJson),
-    tasks: (await store.read(() => readTasks(runId))).map(describeTask),
-    calls: await store.read(() => countCalls(runId)),
-    interruptedCalls: interrupted.map(({ toolName, nodeId, path, attempt, seq, key }) => ({
-      toolName,
-      nodeId,
-      path,
-      attempt,
-      seq,
-      key,
-    })),
-    approvals: await readApprovals({ store, clock: systemClock }, { runId, status: "pending" }),
-    resumable: await isResumable(store, run),
-  };
+export interface KnownRun {
+  readonly row: RunRow;
+  readonly summary: RunSummary;
 }
 
-function describeTask(task: TaskRow): DescribedTask {
-  return {
-    nodeId: task.nodeId,
-    iteration: task.iteration,
-    path: task.path,
-    attempt: task.attempt,
-    status: task.status,
-    outputKey: task.outputKey,
-    output: task.outputJson === null ? null : decode(task.outputJson),
-    error: errorOf(task.errorJson),
-    startedAtMs: task.startedAtMs,
-    finishedAtMs: task.finishedAtMs,
-  };
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
+export async function requireRun(store: Store, runId: string): Promise<KnownRun> {
+  const row = await store.read(() => readRunRow(runId));
+  const [summary] = row === undefined ? [] : await summarizeRuns(store, [row]);
+  if (row !== undefined && summary !== undefined) return { row, summary };
+  await store.read(() => assertNotDeleted(runId));
+  throw new ToolwrightError("TOOL_RUN_NOT_FOUND", `There is no run "${runId}" in this store.`, {
+    details: { runId },
+  });
 }
 
-/** The tasks that a resume does not run again, in the order in which they ended. */
-export function readEndedTasks(store: Store, runId: string): Promise<EndedTask[]> {
-  return store.read(() => selectEndedTasks(runId));
+const NO_NODES: Readonly<Record<NodeStatus, number>> = {
+  pending: 0,
+  running: 0,
+  interrupted: 0,
+  waiting: 0,
+  finished: 0,
+  failed: 0,
+  skipped: 0,
+};
+
+function countNodes(nodes: readonly RunNode[], counts = { ...NO_NODES }): Record<NodeStatus, number> {
+  for (const node of nodes) {
+    if (node.kind === "task" || node.kind === "turn") counts[node.status] += 1;
+    countNodes(node.children, counts);
+  }
+  return counts;
 }
 
-export function errorOf(json: string | null): DescribedError | null {
-  return json === null ? null : describeError(decodeError(json));
-}
-
-export function describeError({ code, message, hint, details }: DescribedError): DescribedError {
-  return { code, message, hint, details };
+/** Calls whose owner is dead count as `unknown`. */
+async function countCalls(store: Store, runId: string): Promise<Record<CallStatus, number>> {
+  const read = () => store.read(() => readCallMarks(runId));
+  const { found, reported } = await reportInterrupted(read, (calls) => calls, livenessIn(store));
+  const counts = Object.fromEntries(CALL_STATUSES.map((status) => [status, 0])) as Record<CallStatus, number>;
+  for (const call of found) counts[reported(call).status] += 1;
+  return counts;
 }

@@ -1,220 +1,32 @@
-/** Explains the status of a run, and which steps an operator can take. States only what the store holds. */
-import type { Approval } from "../invoke/approval.ts";
-import { howItEnded } from "../invoke/journal/describe-interrupted.ts";
-import { readApprovals } from "../runtime/approvals.ts";
+/** Explains the status of a run of any kind, and which steps an operator can take, each with its command. */
 import type { Store } from "../store/store.ts";
-import { type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
-import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
-import { readTasks, type TaskRow } from "../store/tables/tasks.ts";
-import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
-import { toTerminalName } from "../terminal/terminal-text.ts";
-import { systemClock } from "../util/clock.ts";
-import { decode } from "../util/encode.ts";
-import { toAge, toDuration, toShortText } from "../terminal/readable.ts";
-import { toShownStored } from "../util/truncate.ts";
-import { describeMissing } from "../workflow/missing-tasks.ts";
-import type { StartOptions } from "../workflow/run-options.ts";
-import { errorOf } from "./describe-run.ts";
-import { isResumable } from "./is-resumable.ts";
-import { listRequests } from "./list-requests.ts";
-import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
-import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
+import { readRun } from "../store/tables/workflow-runs.ts";
+import { type CommandSyntax, toTypedStep } from "./commands.ts";
+import { requireRun } from "./describe-run.ts";
+import { explainProgram } from "./explain-program.ts";
+import { explainWorkflow } from "./explain-workflow.ts";
+import type { NextStep } from "./next-step.ts";
+import type { RunExplanation, RunStatus } from "../runtime/runs.ts";
 
-export interface Explanation {
-  readonly status: WorkflowRunRow["status"];
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
+export async function explainRun(
+  store: Store,
+  runId: string,
+  syntax: CommandSyntax,
+): Promise<RunExplanation> {
+  const { status, because, next } = await explainSteps(store, runId);
+  return { runId, status, because, next: next.map((step) => toTypedStep(syntax, step)) };
+}
+
+export interface ExplainedSteps {
+  readonly status: RunStatus;
   readonly because: readonly string[];
   readonly next: readonly NextStep[];
 }
 
-/** The length at which an error inside a sentence is cut. */
-const LONGEST_ERROR = 1_000;
-
-/** A run may wait for thousands of decisions: `toolwright approvals` lists them all. */
-const MOST_REQUESTS = 20;
-
-export async function explainRun(store: Store, run: WorkflowRunRow): Promise<Explanation> {
-  const explanation = await explainStatus(store, run);
-  const because = [...explanation.because, ...(await missingTasks(store, run))];
-  if (run.file !== null || run.status === "finished") return { ...explanation, because };
-  // A resume needs a file that only the author of the program knows.
-  return {
-    ...explanation,
-    because: [
-      ...because,
-      "It was started by a program, so its file is not stored. To continue it, run the program again, or add --file <file> to resume.",
-    ],
-    next: explanation.next.filter(({ action, flags }) => action !== "resume" || flags.length > 0),
-  };
-}
-
-/** Tasks that were lost when the run was resumed with a changed workflow. */
-async function missingTasks(store: Store, { runId, optionsJson }: WorkflowRunRow): Promise<string[]> {
-  const { missingTasks: missing = [] } = decode(optionsJson) as StartOptions;
-  if (missing.length === 0) return [];
-  const calls = await store.read(() => listUnrepeatableCalls(runId));
-  return [`Resumed with changes: ${describeMissing(calls.filter(({ nodeId }) => missing.includes(nodeId)))}`];
-}
-
-function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise<Explanation> {
-  const { runId, status } = run;
-  const name = `Run ${toTerminalName(runId)} of "${run.workflow}"`;
-  switch (status) {
-    case "finished": {
-      const took = toDuration((run.finishedAtMs ?? run.updatedAtMs) - run.createdAtMs);
-      return { status, because: [`${name} finished after ${took}.`], next: [nextStep("inspect", runId)] };
-    }
-    case "waiting-approval":
-      return explainWaiting(store, run, name);
-    case "failed":
-      return explainFailed(store, run, name);
-    case "cancelled":
-      return explainCancelled(store, run, name);
-    case "running":
-      return explainRunning(store, run, name);
-  }
-}
-
-async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
-  const { runId, status } = run;
-  const resume = nextStep("resume", runId);
-  const { requests, total } = await listRequests(store, { runId, status: "pending" }, MOST_REQUESTS);
-  if (requests.length === 0) {
-    const denied = await readApprovals({ store, clock: systemClock }, { runId, status: "denied" });
-    return {
-      status,
-      because: [`${name} waited for approval, and every request has been decided.`, ...denied.map(denial)],
-      next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
-    };
-  }
-  const hidden = total - requests.length;
-  const resumes = await isResumable(store, run);
-  return {
-    status,
-    because: [
-      `${name} waits for approval.`,
-      ...requests.map(pendingRequest),
-      ...(hidden > 0 ? [`${hidden} more requests are not shown here.`] : []),
-    ],
-    next: [
-      ...requests.flatMap((request) => answerSteps(request, { resume: resumes })),
-      ...(hidden > 0 ? [nextStep("approvals", undefined, ["--run", runId])] : []),
-      ...(resumes ? [] : [resume]),
-    ],
-  };
-}
-
-async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
-  const { runId, status } = run;
-  const error = errorOf(run.errorJson);
-  const isInvalid = error?.code === "WORKFLOW_INVALID";
-  const reason = toShortText(error?.message ?? "no reason was recorded", LONGEST_ERROR);
-  const tasks = (await store.read(() => readTasks(runId))).filter((task) => task.status === "failed");
-  const lasting = tasks.flatMap(lastingFailure);
-  const calls = nextStep("calls", runId);
-  return {
-    status,
-    because: [
-      `${name} failed: ${reason}`,
-      ...(isInvalid ? [toShortText(error.hint, LONGEST_ERROR)] : []),
-      ...(await failures(store, runId, tasks)),
-      ...lasting,
-    ],
-    next: lasting.length > 0 ? [calls] : isInvalid ? [afterFix(runId)] : [calls, nextStep("resume", runId)],
-  };
-}
-
-/** The fix changes the workflow file, so a plain resume would be refused. */
-function afterFix(runId: string): NextStep {
-  return { ...nextStep("resume", runId, ["--accept-changes"]), label: "After you have fixed the workflow" };
-}
-
-async function explainCancelled(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
-  const because = `${name} was stopped ${toAge(run.updatedAtMs)}. It can be resumed where it stopped.`;
-  return {
-    status: run.status,
-    because: [because, ...(await unfinishedWork(store, run.runId))],
-    next: [nextStep("resume", run.runId)],
-  };
-}
-
-async function explainRunning(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
-  const { runId, status } = run;
-  const owner = await readLivingOwner(store, run.ownerId);
-  const unfinished = await unfinishedWork(store, runId);
-  if (owner === undefined) {
-    const because = run.isCancelRequested
-      ? `${name} was asked to stop, and its process ended first. The next resume ends it as cancelled.`
-      : `${name} was interrupted: its process is gone. Resume it to continue where it stopped.`;
-    return { status, because: [because, ...unfinished], next: [nextStep("resume", runId)] };
-  }
-  return {
-    status,
-    because: [
-      `${name} is running in ${describeOwner(owner)}, started ${toAge(run.createdAtMs)}.`,
-      ...unfinished,
-    ],
-    next: [nextStep("inspect", runId), nextStep("cancel", runId)],
-  };
-}
-
-function pendingRequest({ id, kind, nodeId, toolName, prompt, args, requestedAtMs }: Approval): string {
-  const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
-  const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
-  return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
-}
-
-function denial({ id, nodeId, toolName, kind, comment }: Approval): string {
-  const what = kind === "task" ? `Task "${nodeId}"` : `The call of "${toolName}" in task "${nodeId}"`;
-  const reason = comment === undefined || comment === "" ? "" : ` (${toShortText(comment)})`;
-  return `${what} was denied${reason}: a resume does not ask again. To ask again, start a new run. (${id})`;
-}
-
-/** Failures that a resume would only repeat. */
-function lastingFailure(task: TaskRow): string[] {
-  const error = errorOf(task.errorJson);
-  if (error?.code === "TOOL_APPROVAL_DENIED")
-    return [`The denial stands: a resume of task ${nameOf(task)} gets it again. Start a new run instead.`];
-  // With any other `onUnknown`, the call waits for approval, and then a resume continues.
-  if (error?.code === "TOOL_OUTCOME_UNKNOWN" && error.hint.includes('onUnknown: "fail"'))
-    return [`A resume of task ${nameOf(task)} fails in the same way while the tool has onUnknown: "fail".`];
-  return [];
-}
-
-async function failures(store: Store, runId: string, failed: readonly TaskRow[]): Promise<string[]> {
-  const calls = await readCallLog(store, { runId }, livenessIn(store));
-  return failed.flatMap((task) => {
-    const error = errorOf(task.errorJson);
-    const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
-    const hint = error === null || error.hint === "" ? "" : ` ${toShortText(error.hint, LONGEST_ERROR)}`;
-    return [
-      `Task ${nameOf(task)} failed in attempt ${task.attempt}: ${toShortText(error?.message ?? "", LONGEST_ERROR)} [${error?.code ?? ""}].${hint}`,
-      ...(last === undefined ? [] : [`Its last failed call was ${describeCall(last)}.`]),
-    ];
-  });
-}
-
-async function unfinishedWork(store: Store, runId: string): Promise<string[]> {
-  const tasks = await store.read(() => readTasks(runId));
-  const calls = await readCallLog(store, { runId }, livenessIn(store));
-  const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
-  const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
-  const started = calls.filter((call) => call.status === "started");
-  const unknown = calls.filter((call) => call.status === "unknown");
-  return [
-    `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
-    ...started.map((call) => `It is running a call of ${describeCall(call)}.`),
-    ...unknown.map(
-      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
-    ),
-  ];
-}
-
-function nameOf({ nodeId, path }: TaskRow): string {
-  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
-  return passes.every((pass) => pass === 1) ? `"${nodeId}"` : `"${nodeId}" (pass ${passes.join(".")})`;
-}
-
-function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {
-  const input = inputJson === null ? "nothing" : toShownStored(inputJson);
-  return `"${toolName}" in task "${nodeId}" with ${toShortText(input, 80)}`;
+/** The same for a face that renders the steps itself. */
+export async function explainSteps(store: Store, runId: string): Promise<ExplainedSteps> {
+  const known = await requireRun(store, runId);
+  const workflow = known.row.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
+  return workflow === undefined ? explainProgram(store, known) : explainWorkflow(store, workflow);
 }

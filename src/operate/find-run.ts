@@ -1,13 +1,13 @@
 /** Opens a store for the time of one operation, and finds runs in it. */
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { countCalls } from "../store/tables/call-log.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { readRunRow } from "../store/tables/runs.ts";
 import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 
 export type FoundRun =
   | { readonly kind: "workflow"; readonly run: WorkflowRunRow }
-  /** A run of a program: it has calls, and no tasks. */
+  /** A run of another kind: of an agent, a program or a single call. */
   | { readonly kind: "program" }
   | { readonly kind: "missing" };
 
@@ -25,5 +25,5 @@ export async function findRun(store: Store, runId: string): Promise<FoundRun> {
   const run = await store.read(() => readRun(runId));
   if (run !== undefined) return { kind: "workflow", run };
   await store.read(() => assertNotDeleted(runId));
-  return { kind: (await store.read(() => countCalls(runId))) > 0 ? "program" : "missing" };
+  return { kind: (await store.read(() => readRunRow(runId))) === undefined ? "missing" : "program" };
 }

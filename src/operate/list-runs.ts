@@ -1,48 +1,135 @@
-/** Lists the runs of a store, newest first, by the status that operators see. */
+/** Lists runs of every kind, newest first, page by page. */
+import { aBoolean, aText, type Check, must, oneOf } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
+import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
+import { listRunRows, type RunCursor, type RunPageFilter } from "../store/tables/run-pages.ts";
+import { readRunRow, RUN_KINDS, RUN_STATES, type RunRow } from "../store/tables/runs.ts";
 import {
   countRuns as selectCounts,
-  listRuns as selectRuns,
-  type RunOverview,
+  readTaskProgress,
+  type TaskProgress,
 } from "../store/tables/workflow-queries.ts";
-import type { RunStatus } from "../store/tables/workflow-runs.ts";
-import { describeRun, type DescribedRun } from "./describe-run.ts";
-import { type ShownStatus, shownStatus } from "./run-status.ts";
+import type { RunFilter, RunPage, RunError, RunStatus, RunSummary } from "../runtime/runs.ts";
+import { errorOf } from "./described-error.ts";
+import { readLivingOwner } from "./run-owner.ts";
+import { summarizeRuns } from "./summarize-runs.ts";
 
-export interface ListedRun extends DescribedRun, Omit<RunOverview, "run"> {}
+export const MOST_RUNS = 200;
+const DEFAULT_RUNS = 50;
+const LABEL = /^([^=]+)=(.*)$/s;
 
-const PAGE = 100;
+const aLabel: Check = must(
+  (value) => typeof value === "string" && LABEL.test(value),
+  "a label in the form key=value",
+);
 
-export async function listRuns(
-  store: Store,
-  status: ShownStatus | undefined,
-  limit: number,
-): Promise<ListedRun[]> {
-  if (status !== "running" && status !== "interrupted") return readPage(store, status, limit, 0);
-  // Both are stored as running. Only the liveness of each owner tells them apart, so filter page by page.
-  const runs: ListedRun[] = [];
-  for (let offset = 0; runs.length < limit; offset += PAGE) {
-    const page = await readPage(store, "running", PAGE, offset);
-    runs.push(...page.filter((run) => shownStatus(run) === status));
-    if (page.length < PAGE) break;
+export const RUN_FILTER: OptionTable = optionTable<RunFilter>("runtime.runs", {
+  status: oneOf(...RUN_STATES, "interrupted"),
+  interrupted: aBoolean,
+  kind: oneOf(...RUN_KINDS),
+  workflow: aText,
+  label: aLabel,
+  q: aText,
+  before: aText,
+  limit: must(
+    (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_RUNS,
+    `a whole number from 1 to ${MOST_RUNS}`,
+  ),
+});
+
+/** @throws TOOL_OPTION_INVALID */
+export async function listRuns(store: Store, filter: RunFilter = {}): Promise<RunPage> {
+  checkOptions(RUN_FILTER, filter);
+  const { status: shown, kind, workflow, label, q, limit = DEFAULT_RUNS } = filter;
+  const interrupted = shown === "interrupted" ? true : filter.interrupted;
+  // Only the liveness of each owner tells interrupted runs apart.
+  const status = shown === "interrupted" || interrupted === true ? "running" : shown;
+  const [, key = "", value = ""] = label === undefined ? [] : (LABEL.exec(label) ?? []);
+  const wanted: Omit<RunPageFilter, "limit" | "before"> = {
+    state: status,
+    kind,
+    workflow,
+    label: label === undefined ? undefined : { key, value },
+    q,
+  };
+  const runs: RunSummary[] = [];
+  let before = filter.before === undefined ? undefined : await cursorOf(store, filter.before);
+  for (;;) {
+    const from = before;
+    // One more than is shown: it tells whether there is a next page.
+    const rows = await store.read(() => listRunRows({ ...wanted, before: from, limit: limit + 1 }));
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    for (const run of await summarizeRuns(store, page)) {
+      if (runs.length < limit && fits(run, status, interrupted)) runs.push(run);
+    }
+    const isEnd = rows.length <= limit || last === undefined;
+    if (isEnd) return { runs, next: null };
+    before = last;
+    if (runs.length >= limit) return { runs, next: toCursor(runs.at(-1) ?? last) };
+    // Runs that do not fit were left out.
+    if (interrupted === undefined && runs.length > 0) return { runs, next: toCursor(last) };
   }
-  return runs.slice(0, limit);
 }
 
-async function readPage(
-  store: Store,
-  status: RunStatus | undefined,
-  limit: number,
-  offset: number,
-): Promise<ListedRun[]> {
-  const found = await store.read(() => selectRuns({ status, limit, offset }));
-  return Promise.all(
-    found.map(async ({ run, tasks, currentTask }) => ({
-      ...(await describeRun(store, run)),
-      tasks,
-      currentTask,
-    })),
+/** The stored state lags behind where a later bare call is in progress. */
+function fits(run: RunSummary, status: RunStatus | undefined, interrupted: boolean | undefined): boolean {
+  if (interrupted !== undefined && run.interrupted !== interrupted) return false;
+  return status === undefined || run.status === status;
+}
+
+export function toCursor({ createdAtMs, runId }: Pick<RunRow, "createdAtMs" | "runId">): string {
+  return `${createdAtMs}~${runId}`;
+}
+
+async function cursorOf(store: Store, text: string): Promise<RunCursor> {
+  const [, createdAtMs, runId = ""] = /^(\d{1,15})~(.+)$/s.exec(text) ?? [];
+  if (createdAtMs !== undefined) return { createdAtMs: Number(createdAtMs), runId };
+  const row = await store.read(() => readRunRow(text));
+  if (row !== undefined) return row;
+  throw new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `runtime.runs: before must be the "next" of a page, or the id of a run; there is no run "${text}".`,
+    { details: { option: "before" } },
   );
+}
+
+/** A run in a list of the command line: with the progress of its tasks. */
+export interface ListedRun extends RunSummary {
+  /** The name of the workflow. `null` for other runs. */
+  readonly workflow: string | null;
+  readonly file: string | null;
+  /** The process that runs it. */
+  readonly pid: number | null;
+  readonly error: RunError | null;
+  readonly taskCounts: TaskProgress["tasks"] | null;
+  /** The most recent task that runs, waits or failed. */
+  readonly currentTask: string | null;
+}
+
+export async function listRunsWithProgress(
+  store: Store,
+  filter: RunFilter,
+): Promise<{ readonly runs: readonly ListedRun[]; readonly next: string | null }> {
+  const { runs, next } = await listRuns(store, filter);
+  const listed: ListedRun[] = [];
+  for (const run of runs) {
+    const isWorkflow = run.kind === "workflow";
+    const progress = isWorkflow ? await store.read(() => readTaskProgress(run.runId)) : undefined;
+    const row = await store.read(() => readRunRow(run.runId));
+    const owner = run.status === "running" ? await readLivingOwner(store, row?.ownerId ?? null) : undefined;
+    listed.push({
+      ...run,
+      workflow: isWorkflow ? run.name : null,
+      file: progress?.file ?? null,
+      pid: owner?.pid ?? null,
+      error: run.status === "failed" ? errorOf(row?.errorJson ?? null) : null,
+      taskCounts: progress?.tasks ?? null,
+      currentTask: progress?.currentTask ?? null,
+    });
+  }
+  return { runs: listed, next };
 }
 
 export function countRuns(store: Store): Promise<Partial<Record<RunStatus, number>>> {

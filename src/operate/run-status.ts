@@ -1,9 +1,13 @@
 /** The status of a run as operators see it. Free of imports that run, so that every command can afford it. */
-import type { RunStatus } from "../store/tables/workflow-runs.ts";
+import type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
-/** `interrupted`: the run is stored as running, and its owner is dead. */
-export type ShownStatus = RunStatus | "interrupted";
+export type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
 export function shownStatus(run: { readonly status: RunStatus; readonly interrupted: boolean }): ShownStatus {
   return run.interrupted ? "interrupted" : run.status;
+}
+
+/** Whether the run has ended. A cancelled or failed one can be resumed. */
+export function isOver(status: RunStatus): boolean {
+  return status === "finished" || status === "failed" || status === "cancelled";
 }

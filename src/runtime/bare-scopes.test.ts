@@ -10,7 +10,7 @@ function create(): BareScopes {
 
 /** A call under its own run id. */
 function call(scopes: BareScopes, runId: string, isCounted: boolean) {
-  const { scope, close } = scopes.open({ runId }, () => "tool");
+  const { scope, close } = scopes.open({ runId }, "tool", () => "tool");
   if (isCounted) scope.indexes.assign("tool", { isCheck: false });
   close(false);
   return scope;
@@ -30,7 +30,7 @@ it("forgets those without a count, least recently used first", () => {
 it("keeps those with a count, and those in use", () => {
   const scopes = create();
   const counted = call(scopes, "counted", true);
-  const inUse = scopes.open({ runId: "in use" }, () => "tool");
+  const inUse = scopes.open({ runId: "in use" }, "tool", () => "tool");
   for (let n = 0; n < 200; n += 1) call(scopes, `r${n}`, false);
   expect(call(scopes, "counted", false)).toBe(counted);
   expect(call(scopes, "in use", false)).toBe(inUse.scope);

@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { scopeText } from "../definition/call-key.ts";
 import type { Host } from "../invoke/host.ts";
-import { Scope } from "../invoke/scope.ts";
+import { Scope, type ScopeOptions } from "../invoke/scope.ts";
 import { digest } from "../util/hash.ts";
-import type { RuntimeCallOptions } from "./runtime.ts";
+import { RUN_AS, type RunAs, type RuntimeCallOptions } from "./runtime.ts";
 import { identityOf } from "./task-identity.ts";
 
 const MOST_IDLE = 100;
@@ -37,17 +37,20 @@ export class BareScopes {
   }
 
   /** @param call the tool and its arguments as text */
-  open(options: RuntimeCallOptions, call: () => string): BareScope {
+  open(options: RuntimeCallOptions, toolName: string, call: () => string): BareScope {
     const runId = options.runId ?? runOfKey(options.callKey);
-    return runId === undefined ? this.#openUnnamed(options, call()) : this.#openNamed({ ...options, runId });
+    const listed = listedAs(options, toolName);
+    return runId === undefined
+      ? this.#openUnnamed(options, listed, call())
+      : this.#openNamed({ ...options, runId }, listed);
   }
 
   /** Without a run id every call is its own run. A pending call that is made again is the same call. */
-  #openUnnamed(options: RuntimeCallOptions, call: string): BareScope {
+  #openUnnamed(options: RuntimeCallOptions, listed: Listed, call: string): BareScope {
     const { identity, attempt } = identityOf({ ...options, runId: randomUUID() });
     const name = `${attempt} ${scopeText({ ...identity, runId: "" })} ${call}`;
     const waiting = this.#waiting.get(name) ?? [];
-    const scope = waiting.shift() ?? new Scope(this.#host, { identity, attempt });
+    const scope = waiting.shift() ?? new Scope(this.#host, { identity, attempt, ...listed });
     if (waiting.length === 0) this.#waiting.delete(name);
     const close = (isWaiting: boolean): void => {
       if (isWaiting) this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), scope]);
@@ -55,10 +58,11 @@ export class BareScopes {
     return { scope, close };
   }
 
-  #openNamed(options: RuntimeCallOptions & { readonly runId: string }): BareScope {
+  #openNamed(options: RuntimeCallOptions & { readonly runId: string }, listed: Listed): BareScope {
     const { identity, attempt } = identityOf(options);
     const name = `${attempt} ${scopeText(identity)}`;
-    const kept = this.#kept.get(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt }));
+    const kept =
+      this.#kept.get(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt, ...listed }));
     kept.users += 1;
     this.#idle.delete(name);
     return { scope: kept.scope, close: () => this.#close(name, kept) };
@@ -83,6 +87,12 @@ export class BareScopes {
     if (this.#kept.get(name) === kept) this.#kept.delete(name);
     if (this.#idle.get(name) === kept) this.#idle.delete(name);
   }
+}
+
+type Listed = Pick<ScopeOptions, "kind" | "runName" | "labels">;
+
+function listedAs(options: RuntimeCallOptions & { readonly [RUN_AS]?: RunAs }, toolName: string): Listed {
+  return { kind: options[RUN_AS]?.kind, runName: toolName, labels: options.labels };
 }
 
 /** A `callKey` without a run id identifies one call in the whole store: its run id is derived from the key. */

@@ -11,7 +11,8 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
-import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
+import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
+import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
@@ -60,7 +61,7 @@ export async function hostOf(runtime: Runtime): Promise<Host> {
 }
 
 /** A runtime that stays open as long as it is used. */
-export type OpenRuntime = Pick<StoreRuntime, "host" | "run">;
+export type OpenRuntime = Pick<StoreRuntime, "host" | "run" | "address">;
 
 /** Disposing of the runtime waits until `work` has ended. Not for users. */
 export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime) => Promise<T>): Promise<T> {
@@ -78,6 +79,8 @@ function asLazyRuntime(runtime: Runtime): LazyRuntime {
 }
 
 const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
+// The only import that points up: a runtime is a face of the operator's functions, and loads them on first use.
+const operations = lazyModule(() => import("../operate/runtime-operations.ts"));
 const garbage = lazyModule(() => import("./collect-garbage.ts"));
 
 class LazyRuntime implements Runtime {
@@ -113,6 +116,25 @@ class LazyRuntime implements Runtime {
 
   calls(filter: CallFilter = {}): Promise<LoggedCall[]> {
     return this.#use((inner) => inner.calls(filter));
+  }
+
+  runs(filter: RunFilter = {}): Promise<RunPage> {
+    return this.#use(async ({ host }) => (await operations.get()).listRuns(host.store, filter));
+  }
+
+  describeRun(runId: string): Promise<RunDescription> {
+    return this.#use(async ({ host }) => {
+      checkId("runId", runId);
+      return (await operations.get()).describeRun(host.store, runId);
+    });
+  }
+
+  explainRun(runId: string): Promise<RunExplanation> {
+    return this.#use(async ({ host, address }) => {
+      checkId("runId", runId);
+      const { explainRun, syntaxFor } = await operations.get();
+      return explainRun(host.store, runId, syntaxFor(address));
+    });
   }
 
   fullOutput(key: string): Promise<unknown> {

@@ -4,6 +4,7 @@ import {
   aBoolean,
   aFullText,
   anId,
+  aRunId,
   anInteger,
   aSignal,
   aText,
@@ -13,6 +14,7 @@ import {
   must,
   oneOf,
   SETTING_CHECKS,
+  someLabels,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { type ApprovalDecision, DECISION_CHECKS } from "../invoke/approvals/decision.ts";
@@ -26,7 +28,7 @@ import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtim
 const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
 
 const IDENTITY = {
-  runId: anId,
+  runId: aRunId,
   nodeId: anId,
   iteration: anInteger(0),
   loopPath: listOf(anInteger(0)),
@@ -41,6 +43,7 @@ export const CALL_OPTIONS: OptionTable = optionTable<RuntimeCallOptions>(
     ...IDENTITY,
     callKey: aFullText,
     toolCallId: aText,
+    labels: someLabels,
     signal: aSignal,
   },
   { example: TASK.example },
@@ -48,7 +51,15 @@ export const CALL_OPTIONS: OptionTable = optionTable<RuntimeCallOptions>(
 
 export const RUN_OPTIONS: OptionTable = optionTable<RunScopeOptions>(
   "runtime.run",
-  { ...IDENTITY, turn: anInteger(1), limits: LIMITS, signal: aSignal, settings: SETTINGS },
+  {
+    ...IDENTITY,
+    turn: anInteger(1),
+    limits: LIMITS,
+    name: aFullText,
+    labels: someLabels,
+    signal: aSignal,
+    settings: SETTINGS,
+  },
   TASK,
 );
 

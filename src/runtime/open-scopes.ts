@@ -2,6 +2,7 @@
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
+import { settleRun } from "../store/tables/runs.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { KeyedQueue } from "../util/keyed-queue.ts";
@@ -13,7 +14,8 @@ export interface OpenedScope {
   readonly scope: Scope;
   /** Resolves when this runtime owns the scope, rejects if another owner has it. */
   readonly owned: Promise<ScopeRow>;
-  close(): Promise<void>;
+  /** @param errorJson why the work of the scope failed */
+  close(errorJson?: string | null): Promise<void>;
 }
 
 export interface OpenOptions {
@@ -21,7 +23,9 @@ export interface OpenOptions {
   readonly guard?: (() => Transaction<void>) | undefined;
   /** The id under which budgets, cache and breakers are stored. Default: the run id. */
   readonly budgetId?: string | undefined;
+  /** Default: `program`. */
   readonly kind?: RunKind | undefined;
+  readonly name?: string | undefined;
   /** Calls pass the turn of the chat that they belong to. */
   readonly hasTurns?: boolean | undefined;
 }
@@ -38,7 +42,7 @@ export class OpenScopes {
   /** Takes the scope in the store. `owned` resolves when that is committed. */
   open(
     task: RunScopeOptions,
-    { guard, kind, budgetId = task.runId, hasTurns }: OpenOptions = {},
+    { guard, kind = "program", name: runName = "", budgetId = task.runId, hasTurns }: OpenOptions = {},
   ): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
@@ -46,7 +50,9 @@ export class OpenScopes {
     const mark = { attempt };
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
-      const row = await takeScopeFor(host, identity, attempt, () => this.#open.get(name)?.attempt, guard);
+      const run = { kind, name: runName, labels: task.labels };
+      const openAttempt = (): number | undefined => this.#open.get(name)?.attempt;
+      const row = await takeScopeFor(host, identity, attempt, run, openAttempt, guard);
       this.#open.set(name, mark);
       return row;
     });
@@ -64,21 +70,31 @@ export class OpenScopes {
         hasTurns,
       }),
       owned,
-      close: async () => {
+      close: async (errorJson = null) => {
         if (this.#open.get(name) === mark) this.#open.delete(name);
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
-        if (row !== undefined) await this.#release(row.id, row.epoch);
+        if (row === undefined) return;
+        const { runId } = identity;
+        await this.#release(row, kind === "workflow" ? undefined : { runId, errorJson });
       },
     };
   }
 
-  async #release(scopeId: number, epoch: number): Promise<void> {
+  async #release(
+    { id, epoch }: ScopeRow,
+    run: { readonly runId: string; readonly errorJson: string | null } | undefined,
+  ): Promise<void> {
+    const now = this.#host.clock.now();
+    const work = function* (): Transaction<void> {
+      const isReleased = yield* releaseScope(id, epoch);
+      if (isReleased && run !== undefined) yield* settleRun(run.runId, run.errorJson, now);
+    };
     try {
-      await this.#host.store.transaction(() => releaseScope(scopeId, epoch), "normal");
+      await this.#host.store.transaction(work, "normal");
     } catch {
       // The result of `work` stands. The release is retried until the store answers, so that others can take the scope.
-      this.#host.failedWrites.add(`scope ${scopeId}`, () => releaseScope(scopeId, epoch));
+      this.#host.failedWrites.add(`scope ${id}`, work);
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   aNumberIn,
   anEmbeddingModel,
   anId,
+  aRunId,
   anInstance,
   anObject,
   aStore,
@@ -148,7 +149,8 @@ function storeFiles(store: StoreOption = DEFAULT_STORE): string[] {
 
 export function checkId(name: string, id: unknown): void {
   try {
-    anId(id, name);
+    if (name === "runId") aRunId(id, name);
+    else anId(id, name);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     throw refusal(name, error.message);

@@ -10,6 +10,8 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
+import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
+import type { Labels, RunKind } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 
 export interface TaskIdentity {
@@ -31,6 +33,10 @@ export interface RunScopeOptions extends TaskIdentity {
    */
   readonly turn?: number | undefined;
   readonly limits?: Limits | undefined;
+  /** Shown in lists of runs. Default: the task's id. */
+  readonly name?: string | undefined;
+  /** For filters of `runtime.runs`. Those of the first task of a run count. */
+  readonly labels?: Labels | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Settings for the tools called inside, which override the runtime's. */
   readonly settings?: Partial<ToolSettings> | undefined;
@@ -40,7 +46,18 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   /** Replaces the index among equal calls: for webhooks that are delivered twice, and for several servers. */
   readonly callKey?: string | undefined;
   readonly toolCallId?: string | undefined;
+  /** For filters of `runtime.runs`, if the call starts a run. */
+  readonly labels?: Labels | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
+export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
+
+/** How a run is listed that an adapter starts. */
+export interface RunAs {
+  readonly kind: RunKind;
+  readonly name: string;
 }
 
 /** A tool of another SDK. The second form is for object literals. */
@@ -63,6 +80,12 @@ export interface Runtime extends AsyncDisposable {
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;
   resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
   calls(filter?: CallFilter): Promise<LoggedCall[]>;
+  /** Runs of every kind, newest first, page by page. */
+  runs(filter?: RunFilter): Promise<RunPage>;
+  /** A run with its tree of tasks, its counts, and the runs that it was forked from or into. */
+  describeRun(runId: string): Promise<RunDescription>;
+  /** Why a run has its status, and which commands come next. */
+  explainRun(runId: string): Promise<RunExplanation>;
   /** The full output of a call that the log shows truncated. */
   fullOutput(key: string): Promise<unknown>;
   /** A warning for a retried agent: the non-idempotent calls of earlier attempts. `""` if there are none. */

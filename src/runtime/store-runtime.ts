@@ -11,10 +11,14 @@ import { currentScope } from "../invoke/call-in-context.ts";
 import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import { ToolwrightError } from "../errors.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
+import { settleRun } from "../store/tables/runs.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
@@ -40,7 +44,13 @@ import {
 import { refusal, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
-import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import {
+  RUN_AS,
+  type RunAs,
+  type RuntimeCallOptions,
+  type RunScopeOptions,
+  type TaskIdentity,
+} from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { taskOver } from "./take-scope.ts";
 import { checkRunOptions, identityOf } from "./task-identity.ts";
@@ -115,7 +125,7 @@ export class StoreRuntime {
     checkOptions(CALL_OPTIONS, options);
     const spec = specFrom(tool, "runtime.call: the first argument");
     const { toolCallId, callKey, signal } = options;
-    const { scope, close } = this.#scopeFor(options, () => writeArguments(spec.name, args).text);
+    const { scope, close } = this.#scopeFor(options, spec.name, () => writeArguments(spec.name, args).text);
     let isWaiting = false;
     try {
       const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
@@ -123,29 +133,50 @@ export class StoreRuntime {
       if (!scope.isOwned && spec.digestInput !== undefined) await deleteSecretsOfCall(scope, outcome);
       return outcome as Outcome<never>;
     } finally {
+      // Usually the end of the call has done it, in its own transaction.
+      if (isWaiting || scope.opensRun !== undefined) await this.#settle(scope);
       close(isWaiting);
     }
   }
 
-  /** @param turn of an agent: the id under which its budgets, cache and breakers are stored */
+  /** A bare call has ended without an outcome: it waits for approval, or was refused before it was logged. */
+  async #settle(scope: Scope): Promise<void> {
+    if (scope.isOwned || scope.root !== scope) return;
+    scope.opensRun = undefined;
+    const { runId } = scope.identity;
+    const write = (): Transaction<number> => settleRun(runId, null, this.#host.clock.now());
+    // The outcome stands. The write is retried until the store answers.
+    await this.#store.transaction(write, "normal").catch(() => {
+      this.#host.failedWrites.add(`run ${runId}`, write);
+    });
+  }
+
   async run<T>(
-    task: RunScopeOptions,
+    task: RunScopeOptions & { readonly [RUN_AS]?: RunAs },
     work: () => T | PromiseLike<T>,
-    turn?: { readonly budgetId: string },
+    turn?: AgentTurn<T>,
   ): Promise<T> {
     checkRunOptions(task, work);
     // A caller with budgets per turn opens a scope per turn itself.
     const hasTurns = turn === undefined && task.turn === undefined;
-    const kind = turn === undefined ? "program" : "agent";
-    const opened = this.#scopes.open(task, { kind, budgetId: turn?.budgetId, hasTurns });
+    const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
+    const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
+    const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns });
     await opened.owned;
-    if (turn !== undefined) return this.#runIn(turn.budgetId, () => opened, work, opened.scope.ready);
+    if (turn !== undefined)
+      return this.#runIn(turn.budgetId, () => opened, work, {
+        ready: opened.scope.ready,
+        failureOf: turn.failureOf,
+      });
     const workThenForget = async (): Promise<T> => {
       const result = await work();
       await deleteSecretsOfTask(opened.scope);
       return result;
     };
-    return this.#runIn(task.runId, () => opened, workThenForget, opened.scope.ready);
+    return this.#runIn(task.runId, () => opened, workThenForget, {
+      ready: opened.scope.ready,
+      failureOf: kind === "tool" ? failureOfOutcome : undefined,
+    });
   }
 
   /** The same for a task of a run that has its own owner, and that may call no tool at all. */
@@ -157,7 +188,7 @@ export class StoreRuntime {
     if (!options.isLazy) {
       const eager = this.#scopes.open(task, { kind: "workflow", guard: options.guard });
       await eager.owned;
-      return this.#runIn(task.runId, () => eager, work, eager.scope.ready);
+      return this.#runIn(task.runId, () => eager, work, { ready: eager.scope.ready });
     }
     let opened: OpenedScope | undefined;
     let isOver = false;
@@ -166,18 +197,18 @@ export class StoreRuntime {
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
       return (opened ??= this.#scopes.open(task, { kind: "workflow", guard: options.guard }));
     };
-    return this.#runIn(task.runId, open, work, undefined, () => {
+    const closing = (): OpenedScope | undefined => {
       isOver = true;
       return opened;
-    });
+    };
+    return this.#runIn(task.runId, open, work, { opened: closing });
   }
 
   async #runIn<T>(
     budgetId: string,
     open: () => OpenedScope,
     work: () => T | PromiseLike<T>,
-    ready: Promise<void> | undefined,
-    opened: () => OpenedScope | undefined = open,
+    { ready, opened = open, failureOf }: RunInOptions<T>,
   ): Promise<T> {
     watchAISDK();
     const { budgets } = this.#host;
@@ -193,13 +224,22 @@ export class StoreRuntime {
       attempt: undefined,
       around: tryAround(),
     };
+    let failure: Error | undefined;
     budgets.enter(budgetId);
     try {
       await ready;
-      return await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);
+      const result = await Promise.race([
+        runInAmbient(ambient, undefined, async () => work()),
+        failed.promise,
+      ]);
+      failure = failureOf?.(result);
+      return result;
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
     } finally {
       budgets.leave(budgetId);
-      await opened()?.close();
+      await opened()?.close(failure === undefined ? null : errorJsonOf(failure));
     }
   }
 
@@ -240,6 +280,10 @@ export class StoreRuntime {
     return this.#host;
   }
 
+  get address(): StoreOption {
+    return this.#address;
+  }
+
   /** Whether the current code runs inside a call or a run of this runtime. */
   isInside(): boolean {
     return currentAmbient()?.scope.host === this.#host;
@@ -262,7 +306,7 @@ export class StoreRuntime {
   }
 
   /** The scope of the current call or run of this runtime, else a bare scope. */
-  #scopeFor(options: RuntimeCallOptions, call: () => string): BareScope {
+  #scopeFor(options: RuntimeCallOptions, toolName: string, call: () => string): BareScope {
     const here = currentAmbient()?.scope;
     const isHere =
       here?.host === this.#host &&
@@ -271,8 +315,39 @@ export class StoreRuntime {
       (options.iteration === undefined || options.iteration === here.identity.iteration) &&
       (options.attempt === undefined || options.attempt === here.attempt);
     const scope = isHere ? currentScope() : undefined;
-    return scope === undefined ? this.#bareScopes.open(options, call) : { scope, close: () => undefined };
+    return scope === undefined
+      ? this.#bareScopes.open(options, toolName, call)
+      : { scope, close: () => undefined };
   }
+}
+
+/** A turn of an agent. */
+export interface AgentTurn<T> {
+  /** The id under which its budgets, cache and breakers are stored. */
+  readonly budgetId: string;
+  readonly name: string;
+  /** Why a turn failed that returned a result. */
+  readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+}
+
+interface RunInOptions<T> {
+  readonly ready?: Promise<void> | undefined;
+  /** The scope, if it is open. */
+  readonly opened?: (() => OpenedScope | undefined) | undefined;
+  readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+}
+
+/** The run of a single call ends as the call does. */
+function failureOfOutcome(result: unknown): Error | undefined {
+  const { status, error } = result as Partial<Outcome & { readonly error: Error }>;
+  if (status === "error") return error;
+  return status === "denied"
+    ? new ToolwrightError("TOOL_APPROVAL_DENIED", "The call was denied.")
+    : undefined;
+}
+
+function errorJsonOf(thrown: Error): string {
+  return encodeCleanError(wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { hint: "" }));
 }
 
 export interface TaskScopeOptions {

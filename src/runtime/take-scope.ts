@@ -3,9 +3,11 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
+import { reopenRun, type RunStart } from "../store/tables/runs.ts";
 import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
 
 /**
+ * @param run how the run is listed, if it is new
  * @param openAttempt the attempt of this task that this runtime has open, if any
  * @param guard runs in the same transaction, and throws if the task cannot be taken
  */
@@ -13,6 +15,7 @@ export async function takeScopeFor(
   host: Host,
   identity: ScopeIdentity,
   attempt: number,
+  run: Omit<RunStart, "ownerId">,
   openAttempt: () => number | undefined,
   guard?: () => Transaction<void>,
 ): Promise<ScopeRow> {
@@ -23,9 +26,12 @@ export async function takeScopeFor(
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
     const taken = await host.store.transaction(function* () {
       if (guard !== undefined) yield* guard();
-      const row = yield* ensureScope(identity, attempt, host.clock.now());
+      const now = host.clock.now();
+      const { ownerId } = host;
+      const row = yield* ensureScope(identity, attempt, now, { ...run, ownerId });
       // Another owner was faster: check that one.
       if (row.ownerId !== holder) return undefined;
+      if (row.isOfNewRun !== true && run.kind !== "workflow") yield* reopenRun(identity.runId, ownerId, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     }, "normal");
     if (taken !== undefined) return taken;

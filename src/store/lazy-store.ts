@@ -60,6 +60,16 @@ export class LazyStore implements Store {
     return this.#after(turn, (opened) => opened.read(work));
   }
 
+  async version(): Promise<string> {
+    const store = await this.opened();
+    // Without versions, every look may find a change.
+    return (await store.version?.()) ?? String(performance.now());
+  }
+
+  assertInPlace(): void {
+    this.#store?.assertInPlace?.();
+  }
+
   async #after<T>(turn: Promise<unknown> | undefined, work: (store: Store) => Promise<T>): Promise<T> {
     await turn;
     return work(await this.opened());

@@ -28,5 +28,15 @@ export interface Store {
   commitAtOnce?<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T>;
   /** Reads committed rows. */
   read<T>(work: () => Transaction<T>): Promise<T>;
+  /**
+   * A text that differs after any commit, also of another process. Cheap enough to poll many times a second. It may also
+   * differ when nothing of interest was committed. See `watchStore`.
+   */
+  version?(): Promise<string>;
+  /**
+   * Throws if the database is not at its path any more. Reads of a deleted SQLite file succeed, with rows that no other
+   * process sees. @throws TOOL_STORE_FAILED
+   */
+  assertInPlace?(): void;
   close(): Promise<void>;
 }

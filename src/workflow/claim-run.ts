@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { insertLabels, type Labels } from "../store/tables/runs.ts";
 import { insertRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
@@ -17,13 +18,15 @@ export interface NewRun {
   /** Stored for a resume. */
   readonly start: object;
   readonly file: string | undefined;
+  readonly labels?: Labels | undefined;
 }
 
 /** Returns the epoch, or `undefined` when another process inserted a run with this id first. */
 export async function insertNewRun(
   host: Host,
-  { runId, name, shape, input, start, file }: NewRun,
+  { runId, name, shape, input, start, file, labels }: NewRun,
 ): Promise<number | undefined> {
+  const createdAtMs = host.clock.now();
   const inserted = await host.store.transaction(function* () {
     const changes = yield* insertRun({
       runId,
@@ -33,10 +36,11 @@ export async function insertNewRun(
       inputJson: encode(input),
       optionsJson: encode(start),
       ownerId: host.ownerId,
-      createdAtMs: host.clock.now(),
+      createdAtMs,
     });
     // The insert waits for a garbage collection that deletes a run with this id, so check after it.
     yield* assertNotDeleted(runId);
+    if (changes > 0 && labels !== undefined) yield* insertLabels(runId, labels, createdAtMs);
     return changes;
   }, "normal");
   return inserted === 1 ? 1 : undefined;

@@ -15,6 +15,7 @@ import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
+import { StoredOutline } from "./stored-outline.ts";
 import type { TaskState } from "./task-state.ts";
 import { isReactJsxError, REACT_JSX_HINT } from "./react-jsx-error.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -58,6 +59,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     runtime,
     host,
     states,
+    outline: new StoredOutline(),
     settings,
     limits,
     signal,
@@ -66,8 +68,12 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
   };
-  const onFirstPlan = (plan: Plan): Promise<void> | undefined =>
-    options.acceptChanges === true ? warnAboutMissingTasks(run, claimed.start, plan) : undefined;
+  const onFirstPlan = async (plan: Plan): Promise<void> => {
+    // A task is stored when it ends, so other processes would not see the tree before that.
+    await host.store.transaction(() => run.outline.write(runId, epoch), "normal");
+    run.outline.committed();
+    if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
+  };
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
     .catch((error: unknown) => {
       // This process is still alive, so no other can take over the run until it is released.
@@ -77,7 +83,10 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     .finally(() => clearInterval(watch));
   const errorJson = end.error === undefined ? null : encodeCleanError(end.error);
   const nowMs = host.clock.now();
-  const write = () => endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+  const write = function* () {
+    yield* run.outline.write(runId, epoch);
+    return yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+  };
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.failedWrites.add(`run ${runId}`, write);

@@ -49,6 +49,7 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
   };
   const changes = await run.host.store.transaction(function* () {
     const saved = yield* saveTask(run.runId, run.epoch, row);
+    yield* run.outline.write(run.runId, run.epoch);
     // A finished task never replays, so its logged responses are dropped.
     if (saved > 0 && change.status === "finished")
       yield* forgetReplayOfTask(run.runId, props.id, path === "" ? "0" : path);
@@ -57,6 +58,7 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     return saved;
   }, "normal");
   if (changes === 0) throw fencedError(run.runId);
+  run.outline.committed();
   const state = toTaskState(row);
   run.states.set(state);
   const { nodeId, iteration, attempt, status } = row;

@@ -5,13 +5,14 @@ import {
   aBoolean,
   aFullText,
   aFunction,
-  anId,
+  aRunId,
   anInteger,
   anything,
   aRuntime,
   aSignal,
   oneOf,
   SETTING_OPTIONS,
+  someLabels,
 } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { Limits } from "../invoke/host.ts";
@@ -22,7 +23,7 @@ export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>
   "runWorkflow",
   {
     input: anything,
-    runId: anId,
+    runId: aRunId,
     resume: oneOf(true, false, "auto"),
     runtime: aRuntime,
     file: aFullText,
@@ -31,6 +32,7 @@ export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>
     ...SETTING_OPTIONS,
     maxConcurrency: anInteger(1),
     limits: LIMITS,
+    labels: someLabels,
     signal: aSignal,
     onProgress: aFunction,
   },

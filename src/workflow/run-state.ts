@@ -3,6 +3,7 @@ import type { ToolSettings } from "../definition/context.ts";
 import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../invoke/events.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { StoredOutline } from "./stored-outline.ts";
 import type { TaskStates } from "./task-state.ts";
 import type { TaskInstance } from "./task-instance.ts";
 
@@ -17,6 +18,7 @@ export interface RunState {
   readonly runtime: Runtime;
   readonly host: Host;
   readonly states: TaskStates;
+  readonly outline: StoredOutline;
   readonly settings: Partial<ToolSettings>;
   readonly limits: Limits | undefined;
   /** Aborted when the run must stop. */

@@ -31,6 +31,8 @@ export interface RunWorkflowOptions {
   /** How many tasks run at the same time. Default 4. */
   readonly maxConcurrency?: number | undefined;
   readonly limits?: Limits | undefined;
+  /** For filters of `runtime.runs`. Those of the start count. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((event: WorkflowEvent) => void) | undefined;
 }

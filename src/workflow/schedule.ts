@@ -146,6 +146,7 @@ class Schedule {
       reads: this.#reads,
     });
     const plan = createPlan(workflow.render(context));
+    this.#run.outline.note(plan.root);
     this.#run.emit({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
     return plan;
   }

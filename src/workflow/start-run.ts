@@ -117,7 +117,15 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
   return withRunLock(host, runId, async () => {
     const claim: TakenRun =
       stored === undefined
-        ? await startNewRun(host, { runId, name, shape, input, start, file: options.file })
+        ? await startNewRun(host, {
+            runId,
+            name,
+            shape,
+            input,
+            start,
+            file: options.file,
+            labels: options.labels,
+          })
         : await takeOverRun(host, stored, { shape, start, file: options.file });
     if (claim.kind === "lost") return undefined;
     if (claim.kind === "cancelled") return storedResult(given, claim.run);

@@ -31,7 +31,9 @@ it("waits with exit code 3, is decided in other processes, and resumes", async (
   expect(first).toMatchObject({ runId: "q", status: "pending", nodeId: "start", prompt: "Shall we begin?" });
   expect(await toolwright(folder, ["approve", first?.id ?? ""])).toMatchObject({ code: 0 });
   const decided = await toolwright(folder, ["why", "q", "--json"]);
-  expect(decided.json()).toMatchObject({ next: [expect.stringMatching(/resume q$/)] });
+  expect(decided.json()).toMatchObject({
+    next: [{ action: "resume", label: expect.any(String), command: expect.stringMatching(/resume q$/) }],
+  });
 
   expect(await toolwright(folder, ["resume", "q"])).toMatchObject({ code: 3 });
   const [second] = await pending(folder);

@@ -20,7 +20,7 @@ it("runs, waits, is decided and resumes in PostgreSQL, and never prints the pass
   }
   expect(said.join("")).not.toContain(`:${password}@`);
   expect((await on("ps")).json()).toMatchObject([
-    { runId: "p", tasks: { waiting: 1 }, currentTask: "start" },
+    { runId: "p", tasks: 1, taskCounts: { waiting: 1 }, currentTask: "start" },
   ]);
   expect((await on("inspect", "p")).json()).toMatchObject({ approvals: [{ nodeId: "start" }] });
   for (const decision of ["approve", "approve"]) {

@@ -26,7 +26,9 @@ it("resumes after kill -9 by its id, and repeats no effect", async () => {
   const ps = await toolwright(folder, ["ps", "--json"]);
   expect(ps.json()).toMatchObject([{ runId: "r", status: "running", interrupted: true, pid: null }]);
   const why = await toolwright(folder, ["why", "r", "--json"]);
-  expect(why.json()).toMatchObject({ next: [expect.stringMatching(/resume r$/)] });
+  expect(why.json()).toMatchObject({
+    next: [{ action: "resume", label: "Resume the run", command: expect.stringMatching(/resume r$/) }],
+  });
   const resumed = await toolwright(folder, ["resume", "r"]);
   expect(resumed).toMatchObject({ code: 0 });
   expect(resumed.stdout).toContain("run r resumed");

@@ -24,6 +24,9 @@ const LAYERS = [
   ["jsx-dev-runtime.ts"],
 ];
 
+/** Loaded on first use: a runtime is a face of the operator's functions, like the command line. */
+const UPWARD = new Set(["runtime/create-runtime.ts imports ../operate/runtime-operations.ts"]);
+
 function folderOf(file: string): string {
   return relative(SOURCE, file).split(sep)[0] ?? "";
 }
@@ -49,12 +52,13 @@ test("imports point down", () => {
       return from === to || layerOf(to) < layerOf(from) ? [] : [`${relative(SOURCE, file)} imports ${path}`];
     });
   });
-  expect(wrong).toEqual([]);
+  expect(wrong.filter((found) => !UPWARD.has(found))).toEqual([]);
 });
 
-test("the command line reads and changes the store through src/operate only", () => {
+test("the command line and the server read and change the store through src/operate only", () => {
   const wrong = files.filter(
-    (file) => folderOf(file) === "cli" && /"(?:\.\.\/)+store\//.test(readFileSync(file, "utf8")),
+    (file) =>
+      ["cli", "server"].includes(folderOf(file)) && /"(?:\.\.\/)+store\//.test(readFileSync(file, "utf8")),
   );
   expect(wrong).toEqual([]);
 });

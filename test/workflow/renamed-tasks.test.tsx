@@ -2,7 +2,7 @@
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { explainRun } from "../../src/operate/explain-run.ts";
+import { explainWorkflow } from "../../src/operate/explain-workflow.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { readRun } from "../../src/store/tables/workflow-runs.ts";
 import { createStorePath } from "./harness.ts";
@@ -43,7 +43,7 @@ async function why(store: string, runId: string): Promise<string> {
   try {
     const run = await opened.read(() => readRun(runId));
     if (run === undefined) throw new Error("there is no such run");
-    return (await explainRun(opened, run)).because.join("\n");
+    return (await explainWorkflow(opened, run)).because.join("\n");
   } finally {
     await opened.close();
   }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageCreateParamsBase } from "@anthropic-ai/sdk/resources/messages";
 import { getToolContext } from "../../definition/context.ts";
+import { ToolwrightError } from "../../errors.ts";
 import { currentScope } from "../../invoke/call-in-context.ts";
 import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
 import { isCallEvent } from "../../invoke/events.ts";
@@ -107,6 +108,9 @@ async function runOwn(
       {
         runId,
         kind,
+        name: kind,
+        failureOf: ({ status, reason, error }) =>
+          status === "failed" ? (error instanceof Error ? error : failed(reason)) : undefined,
         inputHash,
         began,
         // A chat is identified by its first messages; the caller may have dropped any of the later ones.
@@ -161,6 +165,10 @@ async function drive(
     signal: how.signal,
     emit: (round, event) => emit({ ...event, turn: round }),
   });
+}
+
+function failed(reason: string): ToolwrightError {
+  return new ToolwrightError("TOOL_MODEL_FAILED", reason);
 }
 
 type System = MessageCreateParamsBase["system"];

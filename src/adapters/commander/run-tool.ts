@@ -6,7 +6,7 @@ import type { Approval } from "../../invoke/approval.ts";
 import { answersTo } from "../../invoke/approvals/answers.ts";
 import type { Outcome } from "../../invoke/outcome.ts";
 import { findInputError } from "../../invoke/policies/validate.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import { RUN_AS, type Runtime } from "../../runtime/runtime.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { reserveStdout } from "../../terminal/reserve-stdout.ts";
@@ -186,7 +186,8 @@ async function callWithProgress(
   const unsubscribe = line === undefined ? () => undefined : runtime.subscribe(line.onEvent);
   try {
     // A fixed key makes it the same call after a decision, and in another process with the same run id.
-    return await runtime.call(tool, args, { runId, signal, callKey: "command" });
+    const listed = { runId, signal, callKey: "command", [RUN_AS]: { kind: "tool", name: tool.name } };
+    return await runtime.call(tool, args, listed);
   } finally {
     unsubscribe();
   }

@@ -21,24 +21,34 @@ export function addInspectCommand(program: Command): void {
     .addHelpText("after", examples("toolwright inspect order-17", "toolwright inspect order-17 --json"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
-        const { withRun } = await import("../open.ts");
-        const { inspectRun } = await import("../../operate/describe-run.ts");
-        const found = await withRun(options.store, runId, inspectRun);
+        const { withAnyRun } = await import("../open.ts");
+        const { inspectRun } = await import("../../operate/inspect-run.ts");
+        const found = await withAnyRun(options.store, runId, inspectRun);
         const { resumable: resume, ...shown } = found;
         screen.printJson(shown);
         const status = shownStatus(found);
-        screen.print(`${screen.paint("bold", found.workflow)} ${toTerminalName(runId)}`);
+        screen.print(
+          `${screen.paint("bold", found.name === "" ? found.kind : found.name)} ${toTerminalName(runId)}`,
+        );
+        if (found.kind !== "workflow") screen.print(`  kind      ${found.kind}`);
         screen.print(`  status    ${screen.paint(STATUS_COLOURS[status], status)}`);
         if (found.error !== null) screen.printBlock(`  error     ${found.error.message}`);
         if (found.file !== null) screen.print(`  file      ${found.file}`);
         screen.print(`  started   ${toAge(found.createdAtMs)}`);
         if (found.finishedAtMs !== null)
           screen.print(`  took      ${toDuration(found.finishedAtMs - found.createdAtMs)}`);
-        screen.print(`  input     ${toShortText(found.input)}`);
-        screen.print(`  options   ${toShortText(found.options)}`);
+        if (found.kind === "workflow") {
+          screen.print(`  input     ${toShortText(found.input)}`);
+          screen.print(`  options   ${toShortText(found.options)}`);
+        }
+        const labels = Object.entries(found.labels).map(([key, value]) => `${key}=${value}`);
+        if (labels.length > 0) screen.print(`  labels    ${toShortText(labels.join(" "))}`);
         const open = found.interruptedCalls.length;
         screen.print(`  calls     ${found.calls}${open === 0 ? "" : `, ${open} with an unknown outcome`}`);
-        screen.print(`  tasks     ${found.tasks.length}`);
+        if (found.kind === "workflow") screen.print(`  tasks     ${found.tasks.length}`);
+        else
+          for (const node of found.tree)
+            screen.print(`    ${toTerminalName(node.nodeId)}[${node.path}]  ${node.status}`);
         for (const task of found.tasks) {
           const pass = task.path === "" || task.path === "0" ? "" : `[${task.path}]`;
           const attempt = task.attempt === 1 ? "" : `, attempt ${task.attempt}`;

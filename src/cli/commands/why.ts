@@ -1,6 +1,6 @@
 /** `toolwright why <run-id>`: explains the status of a run, and which command comes next. */
 import type { Command } from "commander";
-import { stepLines, toTypedSteps } from "../step-lines.ts";
+import { stepLines, toLabelledSteps, toTypedSteps } from "../step-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import type { CommonOptions } from "../screen.ts";
 
@@ -14,11 +14,11 @@ export function addWhyCommand(program: Command): void {
     .addHelpText("after", examples("toolwright why order-17"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
-        const { withRun } = await import("../open.ts");
-        const { explainRun } = await import("../../operate/explain-run.ts");
-        const { status, because, next } = await withRun(options.store, runId, explainRun);
+        const { withAnyRun } = await import("../open.ts");
+        const { explainSteps } = await import("../../operate/explain-run.ts");
+        const { status, because, next } = await withAnyRun(options.store, runId, explainSteps);
         const steps = toTypedSteps(options.store, next);
-        screen.printJson({ runId, status, because, next: steps.map(({ command }) => command) });
+        screen.printJson({ runId, status, because, next: toLabelledSteps(options.store, next) });
         for (const sentence of because) screen.print(sentence);
         if (steps.length > 0) screen.print("Next:");
         for (const line of stepLines(steps)) screen.print(line);

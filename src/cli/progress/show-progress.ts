@@ -1,6 +1,6 @@
 /** Shows the progress of a run: a live tree on a terminal, else one line for each event. */
 import type { EventListener } from "../../invoke/events.ts";
-import type { EndedTask } from "../../operate/describe-run.ts";
+import type { EndedTask } from "../../operate/inspect-run.ts";
 import type { WorkflowEvent } from "../../workflow/run-state.ts";
 import type { Screen } from "../screen.ts";
 import { showLines } from "./lines.ts";

@@ -1,5 +1,5 @@
 /** Progress as a live tree: tasks with their times, and the tool call that each is making. */
-import type { EndedTask } from "../../operate/describe-run.ts";
+import type { EndedTask } from "../../operate/inspect-run.ts";
 import { progressText } from "../../invoke/tool-reports.ts";
 import type { PlanOutline, TaskStatus } from "../../invoke/events.ts";
 import type { Colour, Screen } from "../screen.ts";

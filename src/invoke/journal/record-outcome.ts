@@ -13,7 +13,7 @@ import type { Result } from "../outcome.ts";
 import { storableOutput } from "../storable.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
-import { fenced, insertRow, isShort, logText } from "./rows.ts";
+import { fenced, insertRow, isShort, logText, settleRunOf, settlesRun } from "./rows.ts";
 
 /** `waitsFor` of a suspended call: it waits until the enclosing loop makes it again, not for an approval. */
 const LOOP = "loop";
@@ -41,6 +41,7 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
     throw error;
   }
   if (!isCommitted) throw fenced(call);
+  call.scope.opensRun = undefined;
   if (result.kind === "suspended") call.scope.noteRecorded(call.key);
   emit(call, {
     type: "call-finished",
@@ -82,12 +83,13 @@ function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> 
   return true;
 }
 
-function hasSettlement({ settlers, innerScope }: Call): boolean {
-  return settlers !== undefined || innerScope !== undefined;
+function hasSettlement(call: Call): boolean {
+  return call.settlers !== undefined || call.innerScope !== undefined || settlesRun(call);
 }
 
 function* settleAll(call: Call, result: Result): Transaction<void> {
   if (call.settlers !== undefined) for (const settle of call.settlers.values()) yield* settle(result);
+  if (settlesRun(call)) yield* settleRunOf(call, result);
   const hasEnded = result.kind === "success" || result.kind === "error";
   // Model responses of agents inside it are stored unredacted. This attempt does not enter the call again, so delete them.
   if (hasEnded && call.innerScope !== undefined) {

@@ -9,7 +9,7 @@ import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { replayNote } from "../call-notes.ts";
 import { storableOutput } from "../storable.ts";
-import { explainRefusal, insertRow, logText } from "./rows.ts";
+import { explainRefusal, insertRow, logText, settleRunOf, settlesRun } from "./rows.ts";
 
 export async function recordWithoutRun(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
   const result = isDecided ? answer : refusedAgain(call, answer);
@@ -26,6 +26,7 @@ export async function recordWithoutRun(call: Call, answer: Result, isDecided: bo
   // An interrupted call stays in doubt until it is resolved: a refusal or `outcome_unknown` does not end it.
   if (!(isOpen(call, result) && call.row !== undefined)) {
     await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
+    call.scope.opensRun = undefined;
   }
   emitAnswer(call, result);
   return result.kind === "recorded"
@@ -51,6 +52,7 @@ function isOpen({ mayHaveHappened, row }: Call, result: Result): boolean {
 }
 
 function* writeAnswer(call: Call, result: Result): Transaction<void> {
+  if (settlesRun(call)) yield* settleRunOf(call, result);
   const now = call.host.clock.now();
   const fields = answerFields(call, result);
   const { row } = call;

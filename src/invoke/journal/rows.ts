@@ -4,12 +4,15 @@ import { ToolwrightError } from "../../errors.ts";
 import type { CallStart, NewCall } from "../../store/tables/calls.ts";
 import { insertCall, insertStarted } from "../../store/tables/write-calls.ts";
 import { savePayload } from "../../store/tables/payloads.ts";
+import { finishRun, settleRun } from "../../store/tables/runs.ts";
 import { readScope } from "../../store/tables/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
 import { assertNotDeleted } from "../../store/tables/tombstones.ts";
 import { isPreview, truncateJson } from "../../util/truncate.ts";
 import { type Call, takeSeq } from "../call.ts";
+import { encodeError } from "../error-record.ts";
 import { modelNameOf } from "../model-names.ts";
+import type { Result } from "../outcome.ts";
 import { Contended } from "../policy.ts";
 import { staleAttempt } from "../scope.ts";
 
@@ -115,4 +118,32 @@ export function isShort(call: Call, text: string | null): boolean {
 
 function maxLogBytes(call: Call): number {
   return call.scope.root.settings.maxOutputBytes ?? call.host.settings.maxOutputBytes;
+}
+
+/**
+ * Whether the end of this call may end its run: the first bare call of a run in this process, or one that waited or was in
+ * doubt. Every later call leaves the run's row alone: readers look at calls in progress.
+ */
+export function settlesRun({ scope, row }: Call): boolean {
+  if (scope.isOwned || scope.isDetached || scope.root !== scope) return false;
+  return scope.opensRun !== undefined || row !== undefined;
+}
+
+export function settleRunOf(call: Call, result: Result): Transaction<number> {
+  const { scope, host } = call;
+  const { runId } = scope.identity;
+  const now = host.clock.now();
+  const isOver = result.kind !== "pending" && result.kind !== "suspended";
+  const errorJson = scope.kind === "tool" ? failureOf(call, result) : null;
+  if (scope.opensRun === "new" && isOver && errorJson === null && scope.waiting.size === 0)
+    return finishRun(runId, now);
+  return settleRun(runId, errorJson, now);
+}
+
+/** The run of a single tool call ends as the call does. */
+function failureOf(call: Call, result: Result): string | null {
+  if (result.kind === "error" || result.kind === "cut") return encodeError(result.error, call);
+  if (result.kind !== "denied") return null;
+  const message = `The call of "${call.spec.name}" was denied.`;
+  return encodeError(new ToolwrightError("TOOL_APPROVAL_DENIED", message, { effect: "none" }), call);
 }

@@ -13,7 +13,7 @@ import { AnswerLost, asStoreError, isLost, isOutdated, needsUnnamed } from "./er
 import { type PostgresSettings, type PostgresStoreOptions, resolvePostgresOptions } from "./options.ts";
 import { pause, runAgain } from "./retry.ts";
 import { type PreparedSchema, prepareSchema, rollback } from "./schema.ts";
-import type { Row, Statement, StatementResult } from "../statement.ts";
+import { first, type Row, type Statement, type StatementResult } from "../statement.ts";
 import type { CommitLevel, Store, Transaction } from "../store.ts";
 
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -121,6 +121,11 @@ class PostgresStore implements Store {
       );
       this.#next();
     });
+  }
+
+  /** The snapshot changes when a transaction that writes begins or ends. Reading it touches no table. */
+  version(): Promise<string> {
+    return this.read(readSnapshot);
   }
 
   async close(): Promise<void> {
@@ -272,6 +277,11 @@ class PostgresStore implements Store {
     }
     return prepared;
   }
+}
+
+function* readSnapshot(): Transaction<string> {
+  const row = yield* first("SELECT CAST(txid_current_snapshot() AS TEXT) AS version");
+  return String(row?.["version"]);
 }
 
 function toPostgres(sql: string): string {

@@ -46,6 +46,7 @@ class SqliteStore implements Store {
   #draining: Promise<void> | undefined;
   #level: CommitLevel = "normal";
   #closed = false;
+  #commits = 0;
 
   constructor(database: DatabaseSync, path: string, file: StoreFile | undefined, secret: string) {
     this.#database = database;
@@ -75,6 +76,20 @@ class SqliteStore implements Store {
     } catch (error) {
       throw this.#asStoreError(error);
     }
+  }
+
+  /** `data_version` counts the commits of other connections only. */
+  async version(): Promise<string> {
+    try {
+      const row = await whenFree(() => this.#statement("PRAGMA data_version").get());
+      return `${String(row?.["data_version"])}.${this.#commits}`;
+    } catch (error) {
+      throw this.#asStoreError(error);
+    }
+  }
+
+  assertInPlace(): void {
+    this.#file?.look();
   }
 
   async close(): Promise<void> {
@@ -133,6 +148,7 @@ class SqliteStore implements Store {
       rollBack(this.#database);
       throw error;
     }
+    this.#commits += 1;
     for (const job of jobs) job.commit(job.result as never);
   }
 

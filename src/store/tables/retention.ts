@@ -219,6 +219,8 @@ const TABLES_OF_RUN = [
   "toolwright_approvals",
   "toolwright_tasks",
   "toolwright_loops",
+  "toolwright_run_labels",
+  "toolwright_outlines",
   "toolwright_turns",
   "toolwright_snapshots",
   "toolwright_scopes",

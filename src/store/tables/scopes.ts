@@ -7,6 +7,7 @@ import { readInteger, readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { type Column, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { insertRunRow, type RunStart } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const SCOPE_KEY = columns({
@@ -27,7 +28,12 @@ const SCOPES = columns({
 });
 
 export type ScopeKey = RowOf<(typeof SCOPE_KEY)["map"]>;
-export type ScopeRow = RowOf<(typeof SCOPES)["map"]>;
+export type ScopeRow = RowOf<(typeof SCOPES)["map"]> & {
+  /** It is the first scope of a run that this transaction has listed. */
+  readonly isOfNewRun?: boolean | undefined;
+};
+
+const UNNAMED: RunStart = { kind: "program", name: "", ownerId: null };
 
 const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, ${SCOPE_KEY.list()})
 VALUES (?1, 1, ${CANONICAL_VERSION}, ${SCOPE_KEY.parameters(2)}) ON CONFLICT DO NOTHING`;
@@ -37,14 +43,24 @@ WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`;
 
 const READ = `SELECT ${SCOPES.list()} FROM toolwright_scopes WHERE id = ?1`;
 
-/** Finds or creates the scope. A later attempt becomes the current one; an earlier one changes nothing. */
-export function* ensureScope(key: ScopeKey, attempt: number, nowMs: number): Transaction<ScopeRow> {
+/**
+ * Finds or creates the scope. A later attempt becomes the current one; an earlier one changes nothing.
+ * @param run how its run is listed, if this is the first scope of it
+ */
+export function* ensureScope(
+  key: ScopeKey,
+  attempt: number,
+  nowMs: number,
+  run: RunStart = UNNAMED,
+): Transaction<ScopeRow> {
   const stored = yield* findScope(key);
   if (stored === undefined) {
-    yield* touchRun(key.runId, nowMs);
+    const isOfNewRun = yield* insertRunRow(key.runId, run, nowMs);
+    yield* assertNotDeleted(key.runId);
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
     // Another process may have inserted it first: read it again.
-    return yield* ensureScope(key, attempt, nowMs);
+    const inserted = yield* ensureScope(key, attempt, nowMs, run);
+    return isOfNewRun ? { ...inserted, isOfNewRun } : inserted;
   }
   if (attempt <= stored.attempt) return stored;
   yield* change(
@@ -75,8 +91,10 @@ export function* takeScope(id: number, ownerId: string): Transaction<number> {
   return row === undefined ? 0 : readInteger(row, "epoch");
 }
 
-export function* releaseScope(id: number, epoch: number): Transaction<void> {
-  yield* change("UPDATE toolwright_scopes SET owner_id = NULL WHERE id = ?1 AND epoch = ?2", id, epoch);
+/** `false` when another owner has taken it. */
+export function* releaseScope(id: number, epoch: number): Transaction<boolean> {
+  const sql = "UPDATE toolwright_scopes SET owner_id = NULL WHERE id = ?1 AND epoch = ?2";
+  return (yield* change(sql, id, epoch)) > 0;
 }
 
 /**
@@ -97,14 +115,4 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);
   return new Set(rows.map((row) => readText(row, "key")));
-}
-
-function* touchRun(runId: string, nowMs: number): Transaction<void> {
-  yield* change(
-    `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms) VALUES (?1, 'open', ?2, ?2)
-     ON CONFLICT DO NOTHING`,
-    runId,
-    nowMs,
-  );
-  yield* assertNotDeleted(runId);
 }

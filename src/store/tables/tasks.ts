@@ -42,6 +42,26 @@ export function* readTasks(runId: string): Transaction<TaskRow[]> {
   return (yield* all(READ, runId)).map(TASKS.parse);
 }
 
+const HEADS = TASKS.pick(
+  "nodeId",
+  "path",
+  "iteration",
+  "attempt",
+  "status",
+  "errorJson",
+  "startedAtMs",
+  "finishedAtMs",
+);
+
+export type TaskHead = RowOf<(typeof HEADS)["map"]>;
+
+const READ_HEADS = `SELECT ${HEADS.list()} FROM toolwright_tasks WHERE run_id = ?1 ORDER BY position`;
+
+/** The same without outputs and prompts. */
+export function* readTaskHeads(runId: string): Transaction<TaskHead[]> {
+  return (yield* all(READ_HEADS, runId)).map(HEADS.parse);
+}
+
 const ENDED = TASKS.pick("nodeId", "iteration", "attempt", "status", "startedAtMs", "finishedAtMs");
 
 export type EndedTask = RowOf<(typeof ENDED)["map"]>;

@@ -7,8 +7,9 @@ import type { Store } from "../../store/store.ts";
 
 export const SCOPE: ScopeKey = { runId: "run-1", nodeId: "main", iteration: 0, path: "0", parentKey: "" };
 
-export function openScope(store: Store, attempt = 1, key: ScopeKey = SCOPE): Promise<ScopeRow> {
-  return store.transaction(() => ensureScope(key, attempt, 1_000), "normal");
+export async function openScope(store: Store, attempt = 1, key: ScopeKey = SCOPE): Promise<ScopeRow> {
+  const { isOfNewRun: _, ...row } = await store.transaction(() => ensureScope(key, attempt, 1_000), "normal");
+  return row;
 }
 
 export function writerOf(scope: ScopeRow): Writer {

@@ -10,7 +10,7 @@ import { currentScope } from "../../../invoke/call-in-context.ts";
 import { invoke } from "../../../invoke/invoke.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
 import { hostOf } from "../../../runtime/create-runtime.ts";
-import type { Runtime } from "../../../runtime/runtime.ts";
+import { RUN_AS, type Runtime } from "../../../runtime/runtime.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { systemClock } from "../../../util/clock.ts";
@@ -36,7 +36,8 @@ export async function runKeyed(runtime: Runtime, request: KeyedRequest): Promise
   const runId = runIdOf(key);
   for (let ms = FIRST_DELAY_MS; ; ms = Math.min(ms * 2, MAX_DELAY_MS)) {
     try {
-      return await runtime.run({ runId }, async () => {
+      const task = { runId, [RUN_AS]: { kind: "tool", name: request.tool.name } };
+      return await runtime.run(task, async () => {
         await refuseOtherCall(runtime, runId, request);
         return callForModel(runtime, request);
       });

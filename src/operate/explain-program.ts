@@ -1,0 +1,122 @@
+/** Explains a run that is no workflow: of an agent, a program or a single call. Its own process or command resumes it. */
+import { howItEnded } from "../invoke/journal/describe-interrupted.ts";
+import type { Store } from "../store/store.ts";
+import { readCallLog } from "../store/tables/call-log.ts";
+import { toTerminalName } from "../terminal/terminal-text.ts";
+import { systemClock } from "../util/clock.ts";
+import { toDuration, toShortText } from "../terminal/readable.ts";
+import { readApprovals } from "../runtime/approvals.ts";
+import type { KnownRun } from "./describe-run.ts";
+import { errorOf } from "./described-error.ts";
+import type { ExplainedSteps } from "./explain-run.ts";
+import { denial, describeCall, pendingRequest } from "./explain-workflow.ts";
+import { listRequests } from "./list-requests.ts";
+import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
+import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
+
+const MOST_REQUESTS = 20;
+const MOST_CALLS = 20;
+const LONGEST_ERROR = 1_000;
+
+export async function explainProgram(store: Store, { row, summary }: KnownRun): Promise<ExplainedSteps> {
+  const { runId, status } = summary;
+  const name = `Run ${toTerminalName(runId)} of ${nameOf(summary)}`;
+  const calls = nextStep("calls", runId);
+  switch (status) {
+    case "finished": {
+      const took = toDuration((summary.finishedAtMs ?? summary.updatedAtMs) - summary.createdAtMs);
+      return { status, because: [`${name} finished after ${took}.`], next: [nextStep("inspect", runId)] };
+    }
+    case "waiting-approval":
+      return { status, ...(await explainWaiting(store, summary, name)) };
+    case "failed": {
+      const error = errorOf(row.errorJson);
+      const reason = toShortText(error?.message ?? "no reason was recorded", LONGEST_ERROR);
+      const hint = error === null || error.hint === "" ? [] : [toShortText(error.hint, LONGEST_ERROR)];
+      return {
+        status,
+        because: [`${name} failed: ${reason}`, ...hint, ...(await openCalls(store, runId)), againBy(summary)],
+        next: [calls],
+      };
+    }
+    case "cancelled":
+      return { status, because: [`${name} was cancelled.`, againBy(summary)], next: [calls] };
+    case "queued":
+    case "running":
+    case "waiting-timer":
+    case "waiting-signal":
+      return { status, ...(await explainRunning(store, { row, summary }, name)) };
+  }
+}
+
+type Reasons = Omit<ExplainedSteps, "status">;
+
+async function explainRunning(store: Store, { row, summary }: KnownRun, name: string): Promise<Reasons> {
+  const { runId, interrupted } = summary;
+  const owner = interrupted ? undefined : await readLivingOwner(store, row.ownerId);
+  const because = interrupted
+    ? `${name} was interrupted: its process ended before the run did.`
+    : `${name} is running${owner === undefined ? "" : ` in ${describeOwner(owner)}`}.`;
+  return {
+    because: [because, ...(await openCalls(store, runId)), ...(interrupted ? [againBy(summary)] : [])],
+    next: [nextStep("inspect", runId), ...(interrupted ? [nextStep("cancel", runId)] : [])],
+  };
+}
+
+async function explainWaiting(store: Store, summary: KnownRun["summary"], name: string): Promise<Reasons> {
+  const { runId } = summary;
+  const { requests, total } = await listRequests(store, { runId, status: "pending" }, MOST_REQUESTS);
+  if (requests.length === 0) {
+    const denied = await readApprovals({ store, clock: systemClock }, { runId, status: "denied" });
+    return {
+      because: [
+        `${name} waited for approval, and every request has been decided.`,
+        ...denied.map(denial),
+        againBy(summary),
+      ],
+      next: [nextStep("inspect", runId)],
+    };
+  }
+  const hidden = total - requests.length;
+  const steps: NextStep[] = requests.flatMap((request) => answerSteps(request));
+  return {
+    because: [
+      `${name} waits for approval.`,
+      ...requests.map(pendingRequest),
+      ...(hidden > 0 ? [`${hidden} more requests are not shown here.`] : []),
+      againBy(summary, "After the decision"),
+    ],
+    next: [...steps, ...(hidden > 0 ? [nextStep("approvals", undefined, ["--run", runId])] : [])],
+  };
+}
+
+/** Calls in progress, and those whose outcome is unknown. */
+async function openCalls(store: Store, runId: string): Promise<string[]> {
+  const isAlive = livenessIn(store);
+  const started = await readCallLog(store, { runId, status: "started", limit: MOST_CALLS }, isAlive);
+  const unknown = await readCallLog(store, { runId, status: "unknown", limit: MOST_CALLS }, isAlive);
+  return [
+    ...started.map((call) => `It is running a call of ${describeCall(call)}.`),
+    ...unknown.map(
+      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
+    ),
+  ];
+}
+
+function nameOf({ kind, name }: KnownRun["summary"]): string {
+  const what = { agent: "the agent", program: "a program", tool: "the tool", workflow: "the workflow" }[kind];
+  return name === "" || kind === "program" ? what : `${what} "${toTerminalName(name)}"`;
+}
+
+/** Only the author of a program knows how it is started. */
+function againBy({ runId, kind }: KnownRun["summary"], when = "To continue it"): string {
+  switch (kind) {
+    case "tool":
+      return `${when}, run the same command with --run-id ${toTerminalName(runId)}; an MCP client sends the same request.`;
+    case "agent":
+      return `${when}, run its program: it invokes the agent with the same run id and input.`;
+    case "program":
+    case "workflow":
+      return `${when}, run its program again with the same run id.`;
+  }
+}

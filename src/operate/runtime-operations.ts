@@ -1,0 +1,18 @@
+/** What `runtime.runs`, `runtime.describeRun` and `runtime.explainRun` do. Loaded by the first of them. */
+import type { StoreOption } from "../store/open-store.ts";
+import { type CommandSyntax } from "./commands.ts";
+import { absoluteAddress, withoutPassword } from "./store-address.ts";
+
+export { describeRun } from "./describe-run.ts";
+export { explainRun } from "./explain-run.ts";
+export { listRuns } from "./list-runs.ts";
+
+/** Commands name the store: a program does not know which one the command line uses in the folder of the reader. */
+export function syntaxFor(store: StoreOption): CommandSyntax {
+  const address = typeof store === "string" ? store : store.path;
+  const isReachable = address !== undefined && address !== ":memory:";
+  return {
+    program: "npx toolwright",
+    store: isReachable ? withoutPassword(absoluteAddress(address)) : undefined,
+  };
+}

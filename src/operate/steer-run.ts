@@ -1,0 +1,98 @@
+/** Cancels and resumes runs of every kind, as far as another process can. */
+import { ToolwrightError } from "../errors.ts";
+import type { RunStatus } from "../runtime/runs.ts";
+import type { Store } from "../store/store.ts";
+import { voidApprovalsOfRun } from "../store/tables/approvals.ts";
+import { cancelRunRow } from "../store/tables/runs.ts";
+import { readRun } from "../store/tables/workflow-runs.ts";
+import { type CancelResult, cancelRun } from "./cancel-run.ts";
+import { type CommandSyntax, toCommand } from "./commands.ts";
+import { type KnownRun, requireRun } from "./describe-run.ts";
+import { isResumable } from "./is-resumable.ts";
+import { isOver } from "./run-status.ts";
+import { describeOwner, readLivingOwner } from "./run-owner.ts";
+
+/**
+ * Workflows stop at their next step. Another run can be cancelled only without a live owner: it waits or was interrupted.
+ * @param options.waitMs how long to wait for the owner. Default: 10,000
+ * @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT
+ */
+export async function cancelAnyRun(
+  store: Store,
+  runId: string,
+  options: { readonly waitMs?: number } = {},
+): Promise<CancelResult> {
+  const known = await requireRun(store, runId);
+  const workflow = known.row.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
+  return workflow === undefined ? cancelProgram(store, known) : cancelRun(store, workflow, options);
+}
+
+async function cancelProgram(store: Store, { row, summary }: KnownRun): Promise<CancelResult> {
+  const { runId, status } = summary;
+  if (status === "cancelled") return { outcome: "already-cancelled", status, owner: undefined };
+  if (isOver(status)) return { outcome: "already-ended", status, owner: undefined };
+  const owner = await readLivingOwner(store, row.ownerId);
+  if (!summary.interrupted && status === "running") {
+    const where = owner === undefined ? "its process" : describeOwner(owner);
+    throw new ToolwrightError(
+      "TOOL_RUN_CONFLICT",
+      `Run "${runId}" is running in ${where}, and only that program can stop it.`,
+      { details: { runId, pid: owner?.pid ?? null }, hint: "Stop the process, then cancel the run." },
+    );
+  }
+  const changes = await store.transaction(function* () {
+    const cancelled = yield* cancelRunRow(row, Date.now());
+    if (cancelled > 0) yield* voidApprovalsOfRun(runId);
+    return cancelled;
+  }, "normal");
+  // The run has changed in the meantime.
+  if (changes === 0) return cancelProgram(store, await requireRun(store, runId));
+  return { outcome: "cancelled", status: "cancelled", owner: undefined };
+}
+
+export interface ResumeAnswer {
+  readonly runId: string;
+  readonly status: RunStatus;
+  /** What resumes the run: its living owner, or a worker. `null`: nothing does until an operator runs the command. */
+  readonly by: "owner" | "worker" | null;
+  readonly message: string;
+  /** The command that resumes it. `null` if only its own program can. */
+  readonly command: string | null;
+}
+
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run that has finished */
+export async function requestResume(
+  store: Store,
+  runId: string,
+  syntax: CommandSyntax,
+): Promise<ResumeAnswer> {
+  const { row, summary } = await requireRun(store, runId);
+  const { status, interrupted, kind } = summary;
+  if (status === "finished")
+    throw new ToolwrightError(
+      "TOOL_RUN_CONFLICT",
+      `Run "${runId}" has finished; there is nothing to resume.`,
+      {
+        details: { runId, status },
+      },
+    );
+  if (status === "running" && !interrupted) {
+    const owner = await readLivingOwner(store, row.ownerId);
+    const where = owner === undefined ? "its process" : describeOwner(owner);
+    return { runId, status, by: "owner", message: `It is running in ${where}.`, command: null };
+  }
+  const workflow = kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
+  if (await isResumable(store, workflow))
+    return {
+      runId,
+      status,
+      by: null,
+      message: "No worker is there to resume it. Run the command.",
+      command: toCommand(syntax, "resume", [runId]),
+    };
+  const message =
+    kind === "workflow"
+      ? "A program started it, so its file is not stored. Run the program again, or add --file <file> to resume."
+      : "Its program resumes it: run it again with the same run id.";
+  return { runId, status, by: null, message, command: null };
+}

@@ -1,0 +1,173 @@
+/**
+ * Runs of every kind, as operators see them: kind, name, state, times, labels. Rows of workflows follow
+ * `toolwright_workflow_runs` by triggers; all others are written here, in the transactions that open and close scopes.
+ */
+import { readText } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
+
+export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
+/** `tool`: a single call from the command line or an MCP client. */
+export type RunKind = (typeof RUN_KINDS)[number];
+
+export const RUN_STATES = [
+  "queued",
+  "running",
+  "waiting-approval",
+  "waiting-timer",
+  "waiting-signal",
+  "finished",
+  "failed",
+  "cancelled",
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+export type Labels = Readonly<Record<string, string>>;
+
+export const RUNS = columns({
+  runId: text("id"),
+  kind: oneOf("kind", RUN_KINDS),
+  name: text("name"),
+  state: oneOf("state", RUN_STATES),
+  ownerId: textOrNull("owner_id"),
+  parentId: textOrNull("parent_id"),
+  createdAtMs: integer("created_at_ms"),
+  updatedAtMs: integer("updated_at_ms"),
+  finishedAtMs: integerOrNull("finished_at_ms"),
+});
+
+/** Lists show short errors; a long one is read with its run. */
+export const SHORT_ERROR = "CASE WHEN octet_length(error_json) <= 4000 THEN error_json END AS error_json";
+
+export type RunRow = RowOf<(typeof RUNS)["map"]> & { readonly errorJson: string | null };
+
+const LONGEST_NAME = 200;
+
+/** As the triggers of workflow runs cut it. */
+export function listedName(name: string): string {
+  return Array.from(name.slice(0, 2 * LONGEST_NAME))
+    .slice(0, LONGEST_NAME)
+    .join("")
+    .toWellFormed();
+}
+
+/** What is known about a run when its first scope opens. */
+export interface RunStart {
+  readonly kind: RunKind;
+  readonly name: string;
+  readonly ownerId: string | null;
+  readonly labels?: Labels | undefined;
+}
+
+const INSERT = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, owner_id)
+VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'running', ?5) ON CONFLICT DO NOTHING`;
+
+/** Lists a run unless it is listed. Returns whether it is new. */
+export function* insertRunRow(runId: string, run: RunStart, nowMs: number): Transaction<boolean> {
+  const isNew = (yield* change(INSERT, runId, nowMs, run.kind, listedName(run.name), run.ownerId)) > 0;
+  if (isNew && run.labels !== undefined) yield* insertLabels(runId, run.labels, nowMs);
+  return isNew;
+}
+
+/** The labels of a run that is new. @param createdAtMs of the run */
+export function* insertLabels(runId: string, labels: Labels, createdAtMs: number): Transaction<void> {
+  for (const [key, value] of Object.entries(labels)) {
+    yield* change(
+      `INSERT INTO toolwright_run_labels (key, value, created_at_ms, run_id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`,
+      key,
+      value,
+      createdAtMs,
+      runId,
+    );
+  }
+}
+
+/** A scope of the run opens. Runs of workflows have a status of their own. */
+export function reopenRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET state = 'running', owner_id = ?2, updated_at_ms = ?3, finished_at_ms = NULL,
+       error_json = CASE WHEN state = 'running' THEN error_json END
+     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`,
+    runId,
+    ownerId,
+    nowMs,
+  );
+}
+
+const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
+const IS_OPEN = `EXISTS (SELECT 1 ${OPEN_SCOPE})`;
+const IS_WAITING =
+  "EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending')";
+
+const SETTLE = `UPDATE toolwright_runs SET updated_at_ms = ?2, error_json = COALESCE(?3, error_json),
+  owner_id = (SELECT MIN(s.owner_id) ${OPEN_SCOPE}),
+  state = CASE WHEN ${IS_OPEN} THEN 'running' WHEN ${IS_WAITING} THEN 'waiting-approval'
+    WHEN COALESCE(?3, error_json) IS NULL THEN 'finished' ELSE 'failed' END,
+  finished_at_ms = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN NULL ELSE CAST(?2 AS BIGINT) END
+WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
+
+/**
+ * A scope of the run has closed, in this transaction. The run has ended when none is open and no request is pending. It
+ * failed if one of its scopes did.
+ */
+export function settleRun(runId: string, errorJson: string | null, nowMs: number): Transaction<number> {
+  return change(SETTLE, runId, nowMs, errorJson);
+}
+
+const FINISH = `UPDATE toolwright_runs SET updated_at_ms = ?2, finished_at_ms = ?2, owner_id = NULL, state = 'finished'
+WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
+
+/** The same for a run that this process has just created for one call: it has no other scope and no request. */
+export function finishRun(runId: string, nowMs: number): Transaction<number> {
+  return change(FINISH, runId, nowMs);
+}
+
+/** For a run without a live owner, which is no workflow. 0 when it has changed since it was read. */
+export function cancelRunRow({ runId, state, ownerId }: RunRow, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET state = 'cancelled', owner_id = NULL, updated_at_ms = ?2, finished_at_ms = ?2
+     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND state = ?3 AND COALESCE(owner_id, '') = ?4`,
+    runId,
+    nowMs,
+    state,
+    ownerId ?? "",
+  );
+}
+
+/** `undefined` also for a run that retention has deleted. */
+export function* readRunRow(runId: string): Transaction<RunRow | undefined> {
+  const row = yield* first(
+    `SELECT ${RUNS.list()}, error_json FROM toolwright_runs WHERE id = ?1 AND status = 'open'`,
+    runId,
+  );
+  return row && { ...RUNS.parse(row), errorJson: row["error_json"] as string | null };
+}
+
+/** Ids of the runs that were forked from this one, oldest first. */
+export function* readForks(runId: string, limit: number): Transaction<string[]> {
+  const rows = yield* all(
+    `SELECT id FROM toolwright_runs WHERE parent_id = ?1 AND parent_id IS NOT NULL AND status = 'open'
+     ORDER BY created_at_ms LIMIT ?2`,
+    runId,
+    limit,
+  );
+  return rows.map((row) => readText(row, "id"));
+}
+
+/** The latest tree of a workflow run. 0 when the run was taken over. */
+export function saveOutline(runId: string, epoch: number, outlineJson: string): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_outlines (run_id, outline_json)
+     SELECT ?1, ?3 FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
+     ON CONFLICT (run_id) DO UPDATE SET outline_json = excluded.outline_json`,
+    runId,
+    epoch,
+    outlineJson,
+  );
+}
+
+export function* readOutline(runId: string): Transaction<string | undefined> {
+  const row = yield* first("SELECT outline_json FROM toolwright_outlines WHERE run_id = ?1", runId);
+  return row && readText(row, "outline_json");
+}

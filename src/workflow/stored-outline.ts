@@ -1,0 +1,45 @@
+/**
+ * The latest tree of a run, for other processes. It is written with the next state of a task, or with the end of the run, and
+ * only when it has changed. Bounded: it is rewritten as a whole.
+ */
+import type { PlanOutline } from "../invoke/events.ts";
+import { saveOutline } from "../store/tables/runs.ts";
+import type { Transaction } from "../store/store.ts";
+import { outlineOf, type PlanNode } from "./plan.ts";
+
+/** Later tasks appear in the tree when they start. */
+const MOST_NODES = 1_000;
+
+export class StoredOutline {
+  #rendered: PlanNode | undefined;
+  #text = "";
+  #stored = "";
+
+  note(root: PlanNode): void {
+    this.#rendered = root;
+  }
+
+  /** Part of a transaction, which may run more than once. */
+  *write(runId: string, epoch: number): Transaction<void> {
+    if (this.#rendered !== undefined) {
+      this.#text = JSON.stringify(firstNodes(outlineOf(this.#rendered), { left: MOST_NODES }));
+      this.#rendered = undefined;
+    }
+    if (this.#text !== this.#stored) yield* saveOutline(runId, epoch, this.#text);
+  }
+
+  /** Call it after the commit. */
+  committed(): void {
+    this.#stored = this.#text;
+  }
+}
+
+function firstNodes(nodes: readonly PlanOutline[], count: { left: number }): PlanOutline[] {
+  const kept: PlanOutline[] = [];
+  for (const node of nodes) {
+    if (count.left <= 0) break;
+    count.left -= 1;
+    kept.push(node.kind === "task" ? node : { ...node, children: firstNodes(node.children, count) });
+  }
+  return kept;
+}
