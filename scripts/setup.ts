@@ -21,6 +21,12 @@ const PACKAGES: readonly SystemPackage[] = [
   { command: "perl", apt: "perl", brew: null, why: "the third tier of the sandbox" },
   { command: "git", apt: "git", brew: "git", why: "snapshots of a work tree" },
   { command: "pgbouncer", apt: "pgbouncer", brew: "pgbouncer", why: "tests of a store behind a pooler" },
+  {
+    command: "chromium-headless-shell",
+    apt: "chromium-headless-shell",
+    brew: null,
+    why: "tests of the page",
+  },
   { command: "python3", apt: "python3", brew: null, why: attack },
   { command: "curl", apt: "curl", brew: null, why: attack },
   { command: "wget", apt: "wget", brew: null, why: attack },

@@ -3,10 +3,12 @@
  * each time. At the end, the shop's ledger shows each order once. Run: npm run demo
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime } from "toolwright";
+import { serve } from "toolwright/server";
 import { type CrashPoint, createCrashProgram } from "toolwright/testing";
 import { openShop } from "./shop.ts";
 
@@ -84,6 +86,13 @@ assert.deepEqual(asked, ["1", "2", "3", "4"], "the model is called once for each
 console.log(`The process was started ${starts} times; the model was called ${asked.length} times, once for each response.
 Nothing that is logged is requested, or paid for, again. Each order was placed once.`);
 shop.close();
+
+await using server = await serve({ runtime, port: 0 });
+console.log(`\nThe page of this run: ${server.signInUrl} (then open the run "party")`);
+if (process.argv.includes("--serve")) {
+  console.log("Press Ctrl-C to end.");
+  await once(process, "SIGINT");
+} else console.log("It closes now with the demo. To keep it open: npm run demo -- --serve");
 
 async function killed(crashAt: CrashPoint, occurrence: number, words: string): Promise<void> {
   const { crashed, stdout } = await program.run({ crashAt, occurrence });

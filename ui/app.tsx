@@ -1,0 +1,68 @@
+/** The page of `toolwright serve`: runs, one run, approvals. Everything that runs, tools and models produced is text here. */
+import { render } from "preact";
+import { ApprovalList } from "./approval-list.tsx";
+import { notice } from "./notice.ts";
+import { Title } from "./parts.tsx";
+import { address, onLink } from "./router.ts";
+import { RunList } from "./run-list.tsx";
+import { RunView } from "./run.tsx";
+
+function View() {
+  const { path } = address.value;
+  if (path === "" || path === "runs") return <RunList />;
+  if (path === "approvals") return <ApprovalList />;
+  const runId = /^runs\/([^/]+)$/.exec(path)?.[1];
+  const decoded = runId === undefined ? undefined : decode(runId);
+  if (decoded !== undefined) return <RunView key={decoded} runId={decoded} />;
+  return (
+    <main>
+      <Title document="Not found">This page does not exist</Title>
+      <p>
+        <a href="." onClick={onLink}>
+          All runs
+        </a>
+      </p>
+    </main>
+  );
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function App() {
+  const { path } = address.value;
+  const current = (name: string): { "aria-current"?: "page" } =>
+    path === name ? { "aria-current": "page" } : {};
+  return (
+    <>
+      <a class="skip" href="#view">
+        Skip to the content
+      </a>
+      <header>
+        <strong class="brand">Toolwright</strong>
+        <nav aria-label="Views">
+          <a href="." onClick={onLink} {...current("")}>
+            Runs
+          </a>
+          <a href="approvals" onClick={onLink} {...current("approvals")}>
+            Approvals
+          </a>
+        </nav>
+      </header>
+      <p class="notice" aria-live="polite">
+        {notice.value}
+      </p>
+      <div id="view">
+        <View />
+      </div>
+    </>
+  );
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

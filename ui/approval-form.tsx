@@ -1,0 +1,286 @@
+/** One approval request: what would run, and the answers. The arguments can be edited before they are approved. */
+import { useState } from "preact/hooks";
+import { asProblem, post, type Problem } from "./api.ts";
+import { checkJson } from "./check-json.ts";
+import { asJson, duration, moment } from "./format.ts";
+import { diffLines } from "./line-diff.ts";
+import { notice } from "./notice.ts";
+import { Badge, ProblemBox, RunLink } from "./parts.tsx";
+import type { Approval } from "./types.ts";
+
+export function ApprovalForm({
+  approval,
+  now,
+  showRun,
+}: {
+  approval: Approval;
+  now: number;
+  showRun: boolean;
+}) {
+  return (
+    <article class="approval" aria-label={`Approval of ${approval.toolName || approval.nodeId}`}>
+      <div class="line">
+        <strong>{approval.toolName || approval.nodeId}</strong>
+        <Badge status={approval.status} />
+        {showRun ? <RunLink runId={approval.runId} /> : null}
+        <span class="muted small">requested {moment(approval.requestedAtMs)}</span>
+        <Expiry approval={approval} now={now} />
+      </div>
+      {approval.prompt === "" ? null : <p>{approval.prompt}</p>}
+      {approval.status === "pending" ? (
+        approval.kind === "replay" ? (
+          <InterruptedAnswers approval={approval} />
+        ) : (
+          <Answers approval={approval} />
+        )
+      ) : (
+        <Settled approval={approval} />
+      )}
+    </article>
+  );
+}
+
+function Expiry({ approval, now }: { approval: Approval; now: number }) {
+  const { expiresAtMs, status } = approval;
+  if (expiresAtMs === null || status !== "pending") return null;
+  const left = expiresAtMs - now;
+  return <span class="muted small">{left <= 0 ? "expired" : `expires in ${duration(left)}`}</span>;
+}
+
+function Settled({ approval }: { approval: Approval }) {
+  return (
+    <>
+      {approval.decidedAtMs === null ? null : (
+        <p>
+          {approval.status} by {approval.decidedBy ?? "an unnamed approver"}, {moment(approval.decidedAtMs)}
+        </p>
+      )}
+      {approval.comment === null ? null : <p>Comment: {approval.comment}</p>}
+      <details>
+        <summary>Arguments</summary>
+        <pre tabIndex={0}>{asJson(approval.args)}</pre>
+      </details>
+    </>
+  );
+}
+
+/** Sends a decision, and shows its result: the event stream may be slower than the answer. */
+function useDecision(approval: Approval) {
+  const [isBusy, setBusy] = useState(false);
+  const [settled, setSettled] = useState<Approval>();
+  const [problem, setProblem] = useState<Problem>();
+  const decide = async (decision: object): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const path = `approvals/${encodeURIComponent(approval.id)}/decision`;
+      const row = await post<Approval>(path, { argsHash: approval.argsHash, ...decision });
+      setSettled(row);
+      notice.value = `${row.toolName || row.nodeId} in ${row.runId}: ${row.status} by ${row.decidedBy ?? "an unnamed approver"}`;
+    } catch (error) {
+      setProblem(asProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, settled, problem, decide };
+}
+
+function Refused({ problem }: { problem: Problem }) {
+  return (
+    <ProblemBox
+      problem={problem}
+      title={
+        problem.status === 409 ? "This request was settled or changed meanwhile" : "The decision was refused"
+      }
+    />
+  );
+}
+
+function Comment({ text, onText }: { text: string; onText: (text: string) => void }) {
+  return (
+    <label class="block">
+      <span>Comment (optional)</span>
+      <input
+        type="text"
+        value={text}
+        maxLength={10_000}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function Answers({ approval }: { approval: Approval }) {
+  const original = asJson(approval.args);
+  const [text, setText] = useState(original);
+  const [isEditing, setEditing] = useState(false);
+  const [comment, setComment] = useState("");
+  const { isBusy, settled, problem, decide } = useDecision(approval);
+  if (settled !== undefined) return <Settled approval={settled} />;
+  const { value, problems } = readJson(text, approval.schema);
+  const isChanged = text !== original;
+  const note = comment === "" ? {} : { comment };
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      {isEditing ? (
+        <label class="block">
+          <span>Arguments</span>
+          <textarea
+            rows={Math.min(24, Math.max(4, text.split("\n").length + 1))}
+            spellcheck={false}
+            value={text}
+            aria-invalid={problems.length > 0}
+            aria-describedby={`problems-${approval.id}`}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+      ) : (
+        <pre tabIndex={0} aria-label="Arguments">
+          {original}
+        </pre>
+      )}
+      <div id={`problems-${approval.id}`} aria-live="polite">
+        {problems.map((one) => (
+          <p class="error" key={one}>
+            {one}
+          </p>
+        ))}
+      </div>
+      {isEditing && isChanged && problems.length === 0 ? <Diff before={original} after={text} /> : null}
+      <Comment text={comment} onText={setComment} />
+      {problem === undefined ? null : <Refused problem={problem} />}
+      <div class="actions">
+        <button
+          type="button"
+          class="good"
+          disabled={isBusy || problems.length > 0}
+          onClick={() =>
+            void decide({ approved: true, ...(isChanged ? { approvedArgs: value } : {}), ...note })
+          }
+        >
+          Approve
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy}
+          onClick={() => void decide({ approved: false, ...note })}
+        >
+          Deny
+        </button>
+        {approval.kind === "call" ? (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              setText(original);
+              setEditing(!isEditing);
+            }}
+          >
+            {isEditing ? "Discard edit" : "Edit arguments"}
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+/** An interrupted effect: only a person can know what happened outside. */
+function InterruptedAnswers({ approval }: { approval: Approval }) {
+  const [output, setOutput] = useState("");
+  const [comment, setComment] = useState("");
+  const { isBusy, settled, problem, decide } = useDecision(approval);
+  if (settled !== undefined) return <Settled approval={settled} />;
+  const { value, problems } =
+    output.trim() === "" ? { value: undefined, problems: [] } : readJson(output, null);
+  const note = comment === "" ? {} : { comment };
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <p>
+        This call was interrupted, and its outcome is unknown. Check outside whether it happened, then answer.
+        Running it again repeats the effect if it did happen.
+      </p>
+      <pre tabIndex={0} aria-label="Arguments">
+        {asJson(approval.args)}
+      </pre>
+      <label class="block">
+        <span>Result as JSON, if it happened (optional)</span>
+        <input
+          type="text"
+          value={output}
+          spellcheck={false}
+          aria-invalid={problems.length > 0}
+          onInput={(event) => setOutput(event.currentTarget.value)}
+        />
+      </label>
+      <div aria-live="polite">
+        {problems.map((one) => (
+          <p class="error" key={one}>
+            {one}
+          </p>
+        ))}
+      </div>
+      <Comment text={comment} onText={setComment} />
+      {problem === undefined ? null : <Refused problem={problem} />}
+      <div class="actions">
+        <button
+          type="button"
+          class="good"
+          disabled={isBusy || problems.length > 0}
+          onClick={() =>
+            void decide({
+              resolution: "happened",
+              ...(value === undefined ? {} : { output: value }),
+              ...note,
+            })
+          }
+        >
+          It happened
+        </button>
+        <button
+          type="button"
+          disabled={isBusy}
+          onClick={() => void decide({ resolution: "run-again", ...note })}
+        >
+          Run it again
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy}
+          onClick={() => void decide({ resolution: "give-up", ...note })}
+        >
+          Give up
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function readJson(text: string, schema: object | null): { value: unknown; problems: string[] } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value, problems: schema === null ? [] : checkJson(value, schema) };
+  } catch (error) {
+    return { value: undefined, problems: [`This is not valid JSON: ${(error as Error).message}`] };
+  }
+}
+
+const SIGNS = { same: " ", added: "+", removed: "-" } as const;
+
+function Diff({ before, after }: { before: string; after: string }) {
+  return (
+    <div>
+      <h4>Your change</h4>
+      <pre class="diff" tabIndex={0} aria-label="Your change">
+        {diffLines(before, after).map(({ change, text }, index) => (
+          <span key={index} class={change}>
+            {SIGNS[change]} {text}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+    </div>
+  );
+}

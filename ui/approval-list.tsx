@@ -1,0 +1,74 @@
+/** All approval requests. Pending ones first, since these wait for someone. */
+import { useEffect, useState } from "preact/hooks";
+import { asProblem, get, type Problem } from "./api.ts";
+import { ApprovalForm } from "./approval-form.tsx";
+import { count } from "./format.ts";
+import { useLive } from "./live.ts";
+import { LiveState, ProblemBox, Title, useNow } from "./parts.tsx";
+import { address, go, withQuery } from "./router.ts";
+import type { Approval, RunPage } from "./types.ts";
+
+/** Expiry is not a commit, so no event announces it. */
+const READ_EVERY_MS = 2_000;
+const STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
+
+export function ApprovalList() {
+  const status = address.value.query.get("status") ?? "pending";
+  // The list of runs changes with every request and decision: its events say when to read the requests again.
+  const live = useLive<RunPage>({ limit: "1" }, (list, patch) => ({ ...list, ...patch }));
+  const [approvals, setApprovals] = useState<readonly Approval[]>();
+  const [problem, setProblem] = useState<Problem>();
+  const now = useNow();
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async (): Promise<void> => {
+      try {
+        const page = await get<{ approvals: readonly Approval[] }>("approvals", { status }, abort.signal);
+        setApprovals(page.approvals);
+        setProblem(undefined);
+      } catch (error) {
+        if (!abort.signal.aborted) setProblem(asProblem(error));
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), READ_EVERY_MS);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [status, live.data]);
+  return (
+    <main>
+      <Title document="Approvals">Approvals</Title>
+      <form class="filters" aria-label="Filter approvals" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          <span>Status</span>
+          <select
+            value={status}
+            onChange={(event) => go("approvals", withQuery({ status: event.currentTarget.value }), "replace")}
+          >
+            {STATUSES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      </form>
+      <div class="bar">
+        <LiveState live={live} />
+        {approvals === undefined ? null : <span>{count(approvals.length, "request")}</span>}
+      </div>
+      {problem === undefined ? null : <ProblemBox problem={problem} title="The requests cannot be read" />}
+      {approvals === undefined ? (
+        problem === undefined ? (
+          <p>Loading…</p>
+        ) : null
+      ) : approvals.length === 0 ? (
+        <p class="empty">
+          {status === "pending" ? "Nothing waits for approval." : `There are no ${status} requests.`}
+        </p>
+      ) : (
+        approvals.map((approval) => <ApprovalForm key={approval.id} approval={approval} now={now} showRun />)
+      )}
+    </main>
+  );
+}

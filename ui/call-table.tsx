@@ -1,0 +1,190 @@
+/** The calls of a run, newest first. Only the rows in view are in the document, so that 10,000 calls scroll. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { asProblem, get, type Problem } from "./api.ts";
+import { CallPanel } from "./call-panel.tsx";
+import { count, duration } from "./format.ts";
+import { Badge, ProblemBox } from "./parts.tsx";
+import { address, go, withQuery } from "./router.ts";
+import type { CallPage, CallRow, LiveRun } from "./types.ts";
+
+/** As in the style sheet. */
+const ROW_PX = 34;
+const EXTRA_ROWS = 12;
+const PAGE = 200;
+
+function idOf({ key, attempt }: Pick<CallRow, "key" | "attempt">): string {
+  return `${attempt} ${key}`;
+}
+
+/** The live newest calls, and the older pages that were loaded below them. */
+function useCalls(run: LiveRun) {
+  const [older, setOlder] = useState<readonly CallRow[]>([]);
+  const [next, setNext] = useState<string | null>();
+  const [problem, setProblem] = useState<Problem>();
+  const isLoading = useRef(false);
+  const { calls: recent, next: afterRecent } = run.recentCalls;
+  // Calls that leave the live part stay in the table.
+  const seen = useRef(new Map<string, CallRow>());
+  for (const call of [...older, ...recent]) seen.current.set(idOf(call), call);
+  const calls = [...seen.current.values()].toSorted(
+    (one, other) => other.startedAtMs - one.startedAtMs || other.seq - one.seq,
+  );
+  const cursor = next === undefined ? afterRecent : next;
+  const loadMore = async (): Promise<void> => {
+    if (isLoading.current || cursor === null) return;
+    isLoading.current = true;
+    try {
+      const page = await get<CallPage>(`runs/${encodeURIComponent(run.runId)}/calls`, {
+        before: cursor,
+        limit: String(PAGE),
+      });
+      setOlder((before) => [...before, ...page.calls]);
+      setNext(page.next);
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(asProblem(error));
+    } finally {
+      isLoading.current = false;
+    }
+  };
+  return { calls, hasMore: cursor !== null, loadMore, problem };
+}
+
+export function CallTable({ run, now }: { run: LiveRun; now: number }) {
+  const { calls, hasMore, loadMore, problem } = useCalls(run);
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(400);
+  const selected = address.value.query.get("call");
+  const open = calls.find((call) => idOf(call) === selected);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const first = Math.max(0, Math.floor(top / ROW_PX) - EXTRA_ROWS);
+  const last = Math.min(calls.length, Math.ceil((top + height) / ROW_PX) + EXTRA_ROWS);
+  const isNearEnd = hasMore && last >= calls.length - EXTRA_ROWS;
+  useEffect(() => {
+    if (isNearEnd && problem === undefined) void loadMore();
+  });
+  if (calls.length === 0) return <p class="empty">This run has made no calls.</p>;
+  const span = { from: run.createdAtMs, to: Math.max(run.finishedAtMs ?? now, run.createdAtMs + 1) };
+  return (
+    <>
+      <p class="muted small">
+        {count(calls.length, "call")} shown{hasMore ? " of " : ""}
+        {hasMore ? run.calls.toLocaleString("en") : ""}, newest first
+      </p>
+      <div
+        class="scroll"
+        ref={box}
+        tabIndex={0}
+        role="region"
+        aria-label="Calls, scrollable"
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      >
+        <table aria-label="Calls" aria-rowcount={hasMore ? -1 : calls.length + 1}>
+          <thead>
+            <tr>
+              <th scope="col">Tool</th>
+              <th scope="col">Status</th>
+              <th scope="col" class="wide">
+                Input
+              </th>
+              <th scope="col" class="wide">
+                Output
+              </th>
+              <th scope="col" class="time">
+                Time
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {first > 0 ? <Spacer rows={first} /> : null}
+            {calls.slice(first, last).map((call, index) => (
+              <Row
+                key={idOf(call)}
+                call={call}
+                index={first + index + 2}
+                span={span}
+                now={now}
+                isOpen={call === open}
+              />
+            ))}
+            {last < calls.length ? <Spacer rows={calls.length - last} /> : null}
+          </tbody>
+        </table>
+      </div>
+      {problem === undefined ? null : <ProblemBox problem={problem} title="Older calls cannot be read" />}
+      {open === undefined ? null : (
+        <CallPanel key={idOf(open)} call={open} onClose={() => select(undefined)} />
+      )}
+    </>
+  );
+}
+
+function select(call: CallRow | undefined): void {
+  go(address.value.path, withQuery({ call: call === undefined ? "" : idOf(call) }), "replace");
+}
+
+function Spacer({ rows }: { rows: number }) {
+  return (
+    <tr aria-hidden="true" style={{ height: `${rows * ROW_PX}px` }}>
+      <td colSpan={5} />
+    </tr>
+  );
+}
+
+interface RowProps {
+  readonly call: CallRow;
+  readonly index: number;
+  readonly span: { readonly from: number; readonly to: number };
+  readonly now: number;
+  readonly isOpen: boolean;
+}
+
+function Row({ call, index, span, now, isOpen }: RowProps) {
+  const ms = call.durationMs ?? (call.status === "started" ? Math.max(0, now - call.startedAtMs) : undefined);
+  return (
+    <tr aria-rowindex={index} class={isOpen ? "open" : ""}>
+      <td>
+        <button
+          type="button"
+          class="link"
+          aria-expanded={isOpen}
+          onClick={() => select(isOpen ? undefined : call)}
+        >
+          {call.toolName}
+        </button>
+      </td>
+      <td>
+        <Badge status={call.status} />
+        {call.tries > 1 ? <Badge status="note">{call.tries} tries</Badge> : null}
+        {call.replayed ? <Badge status="note">replayed</Badge> : null}
+        {call.fromCache ? <Badge status="note">cached</Badge> : null}
+        {call.approvalId === null ? null : <Badge status="note">approval</Badge>}
+      </td>
+      <td class="wide preview">{call.inputPreview}</td>
+      <td class="wide preview">{call.outputPreview}</td>
+      <td class="time">
+        <Bar call={call} ms={ms ?? 0} span={span} />
+        <span>{ms === undefined ? "" : duration(ms)}</span>
+      </td>
+    </tr>
+  );
+}
+
+/** Where the call lies in the time of the run. */
+function Bar({ call, ms, span }: { call: CallRow; ms: number; span: RowProps["span"] }) {
+  const whole = span.to - span.from;
+  const left = Math.min(99, Math.max(0, ((call.startedAtMs - span.from) / whole) * 100));
+  const width = Math.max(1, Math.min(100 - left, (ms / whole) * 100));
+  return (
+    <span class="timeline" aria-hidden="true">
+      <span class={`span ${call.status}`} style={{ left: `${left}%`, width: `${width}%` }} />
+    </span>
+  );
+}

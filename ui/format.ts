@@ -1,0 +1,30 @@
+/** Times, durations and counts as short texts. */
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
+  return `${Math.floor(ms / 86_400_000)} d ${Math.round((ms % 86_400_000) / 3_600_000)} h`;
+}
+
+export function ago(ms: number, now: number): string {
+  return now - ms < 5_000 ? "just now" : `${duration(now - ms)} ago`;
+}
+
+export function moment(ms: number): string {
+  return new Date(ms).toLocaleString();
+}
+
+export function count(number: number, what: string): string {
+  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+}
+
+export function asJson(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+/** A run without a name of its own is called by its kind. */
+export function kindAndName({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return name === "" || name === kind ? kind : `${kind} ${name}`;
+}

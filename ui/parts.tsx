@@ -1,0 +1,92 @@
+/** Small parts that several views share. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "./api.ts";
+import { ago, moment } from "./format.ts";
+import type { Live } from "./live.ts";
+import { onLink, runPath } from "./router.ts";
+
+/** The page's clock: ages and deadlines advance without an event. */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+export function Title({ children, document: name }: { children: ComponentChildren; document: string }) {
+  useEffect(() => {
+    document.title = `${name} · Toolwright`;
+  }, [name]);
+  return <h1 tabIndex={-1}>{children}</h1>;
+}
+
+export function RunLink({ runId }: { runId: string }) {
+  return (
+    <a href={runPath(runId)} onClick={onLink} class="id">
+      {runId}
+    </a>
+  );
+}
+
+/** Status is never shown by color alone. */
+export function Badge({ status, children }: { status: string; children?: ComponentChildren }) {
+  return <span class={`badge ${status}`}>{children ?? status}</span>;
+}
+
+export function Ago({ at, now }: { at: number; now: number }) {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={moment(at)}>
+      {ago(at, now)}
+    </time>
+  );
+}
+
+export function ProblemBox({ problem, title }: { problem: Problem; title?: string }) {
+  const isSignedOut = problem.status === 401;
+  return (
+    <div class="problem" role="alert">
+      <strong>{isSignedOut ? "You are signed out" : (title ?? "Something went wrong")}</strong>
+      <p>
+        {isSignedOut
+          ? "Open the link that toolwright serve printed, or start it again for a new one."
+          : problem.message}
+      </p>
+      {!isSignedOut && problem.hint !== "" ? <p class="hint">{problem.hint}</p> : null}
+    </div>
+  );
+}
+
+const STATES = {
+  connecting: "Connecting…",
+  live: "Live",
+  reconnecting: "Reconnecting…",
+  ended: "Not live",
+} as const;
+
+export function LiveState({ live }: { live: Pick<Live<unknown>, "state"> }) {
+  return (
+    <span role="status" class={`live-state ${live.state}`}>
+      {STATES[live.state]}
+    </span>
+  );
+}
+
+export function Command({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <span class="command">
+      <code>{text}</code>
+      <button type="button" class="quiet" onClick={() => void copy()}>
+        {isCopied ? "Copied" : "Copy"}
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,112 @@
+/** What the server sends: the shapes of the contract, as far as the page reads them. */
+
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "waiting-approval",
+  "waiting-timer",
+  "waiting-signal",
+  "finished",
+  "failed",
+  "cancelled",
+] as const;
+export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly kind: (typeof RUN_KINDS)[number];
+  readonly name: string;
+  readonly status: (typeof RUN_STATUSES)[number];
+  readonly interrupted: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly tasks: number;
+  readonly calls: number;
+  readonly pendingApprovals: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly why: string;
+}
+
+export interface RunPage {
+  readonly runs: readonly RunSummary[];
+  readonly next: string | null;
+}
+
+export interface RunNode {
+  readonly nodeId: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly attempt: number | null;
+  readonly iteration: number;
+  readonly path: string;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  readonly error: { readonly message?: string } | null;
+  readonly children: readonly RunNode[];
+}
+
+export interface NextStep {
+  readonly action: string;
+  readonly label: string;
+  readonly command: string;
+}
+
+export interface CallRow {
+  readonly key: string;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly nodeId?: string;
+  readonly toolName: string;
+  readonly status: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number | null;
+  readonly tries: number;
+  readonly replayed: boolean;
+  readonly fromCache: boolean;
+  readonly isolation: string | null;
+  readonly approvalId: string | null;
+  readonly inputPreview: string | null;
+  readonly outputPreview: string | null;
+}
+
+export interface CallPage {
+  readonly calls: readonly CallRow[];
+  readonly next: string | null;
+}
+
+export interface Approval {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: "pending" | "approved" | "denied" | "expired" | "void";
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly toolName: string;
+  readonly args: unknown;
+  readonly argsHash: string;
+  readonly prompt: string;
+  readonly schema: object | null;
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly decidedAtMs: number | null;
+  readonly decidedBy: string | null;
+  readonly comment: string | null;
+}
+
+/** What the event stream of a run sends. */
+export interface LiveRun extends RunSummary {
+  readonly error: { readonly message?: string; readonly hint?: string } | null;
+  readonly tree: readonly RunNode[];
+  readonly lineage: { readonly parent: string | null; readonly forks: readonly string[] };
+  readonly because: readonly string[];
+  readonly nextSteps: readonly NextStep[];
+  readonly recentCalls: CallPage;
+  readonly approvals: readonly Approval[];
+}
+
+export interface CallPart {
+  readonly text: string;
+  readonly offset: number;
+  readonly nextOffset: number | null;
+  readonly totalChars: number;
+}
