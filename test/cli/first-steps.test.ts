@@ -22,7 +22,7 @@ it.each([
   [["up", "w.tsx", "--input", "name=Bo"], /not valid JSON[^]*JSON in single quotes, @file/],
   [["up", "w.tsx", "--input", '{"nam":"Bo"}'], /does not match the workflow's input schema[^]*name/],
   [["up", "w.tsx", "--inputs", "{}"], /Did you mean --input\?/],
-  [["up", "missing.tsx"], /There is no file .*missing\.tsx[^]*init creates an example/],
+  [["up", "missing.tsx"], /There is no file .*missing\.tsx[^]*Create an example: .* init example$/],
   [["up", "tool.ts"], /does not export a workflow by default[^]*export default workflow\(/],
   [["resume", "r"], /There is no store|There is no run "r"/],
   [["mcp"], /There is no toolwright\.config\.ts[^]*export default \{ tools: \[/],

@@ -38,8 +38,7 @@ export function addInitCommand(program: Command): void {
       `\nTemplates:\n${templates.join("\n")}\n${examples(
         "toolwright init",
         "toolwright init orders --template agent --agents",
-        "npm create toolwright orders -- --template agent",
-      )}`,
+      )}\n\nWithout an installation: npm create toolwright orders -- --template agent`,
     )
     .action(
       acting(async ({ screen, options }: Acting<InitOptions>, folder: string) => {
