@@ -1,13 +1,13 @@
 /** One run: why it has its status, what can be done next, its tasks, its calls and its approvals, live. */
-import { useState } from "preact/hooks";
-import { asProblem, post, type Problem } from "./api.ts";
+import { useEffect, useState } from "preact/hooks";
+import { asProblem, get, post, type Problem } from "./api.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { CallTable } from "./call-table.tsx";
 import { count, duration, kindAndName } from "./format.ts";
 import { useLive } from "./live.ts";
 import { Ago, Badge, Command, LiveState, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
 import { RunTree } from "./run-tree.tsx";
-import type { LiveRun } from "./types.ts";
+import type { Explanation, LiveRun, NextStep } from "./types.ts";
 
 export function RunView({ runId }: { runId: string }) {
   const live = useLive<LiveRun>({ run: runId }, (run, patch) => ({ ...run, ...patch }));
@@ -37,6 +37,7 @@ export function RunView({ runId }: { runId: string }) {
 
 function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const now = useNow();
+  const { because, next } = useExplanation(run);
   const end = run.finishedAtMs ?? now;
   return (
     <>
@@ -61,14 +62,14 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
       </div>
       <section aria-labelledby="why">
         <h2 id="why">Why</h2>
-        {run.because.map((sentence) => (
+        {because.map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
         {run.error?.message === undefined ||
-        run.because.some((one) => one.includes(run.error?.message ?? "")) ? null : (
+        because.some((one) => one.includes(run.error?.message ?? "")) ? null : (
           <pre class="error">{run.error.message}</pre>
         )}
-        {isGone ? null : <Steps run={run} />}
+        {isGone ? null : <Steps run={run} next={next} />}
       </section>
       {run.approvals.length === 0 ? null : (
         <section aria-labelledby="approvals">
@@ -104,6 +105,23 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   );
 }
 
+/** Read again with every change of the run. Until then the summary of the list explains it. */
+function useExplanation(run: LiveRun): Explanation {
+  const [explanation, setExplanation] = useState<Explanation>({ because: [run.why], next: [] });
+  useEffect(() => {
+    const abort = new AbortController();
+    get<Explanation>(`runs/${encodeURIComponent(run.runId)}/why`, {}, abort.signal).then(
+      setExplanation,
+      () => {
+        // The event stream reports a run or a store that is gone.
+        if (!abort.signal.aborted) setExplanation({ because: [run.why], next: [] });
+      },
+    );
+    return () => abort.abort();
+  }, [run.runId, run.status, run.interrupted, run.updatedAtMs, run.pendingApprovals, run.calls]);
+  return explanation;
+}
+
 interface Answer {
   readonly message: string;
   readonly command?: string | null;
@@ -113,7 +131,7 @@ const OVER = new Set(["finished", "failed", "cancelled"]);
 /** These have buttons of their own on this page. */
 const WITH_BUTTON = new Set(["cancel", "resume"]);
 
-function Steps({ run }: { run: LiveRun }) {
+function Steps({ run, next }: { run: LiveRun; next: readonly NextStep[] }) {
   const [isBusy, setBusy] = useState(false);
   const [isSure, setSure] = useState(false);
   const [answer, setAnswer] = useState<Answer>();
@@ -132,8 +150,8 @@ function Steps({ run }: { run: LiveRun }) {
     }
   };
   const canCancel = !OVER.has(run.status);
-  const canResume = run.nextSteps.some(({ action }) => action === "resume") || run.interrupted;
-  const others = run.nextSteps.filter(({ action }) => !WITH_BUTTON.has(action));
+  const canResume = next.some(({ action }) => action === "resume") || run.interrupted;
+  const others = next.filter(({ action }) => !WITH_BUTTON.has(action));
   return (
     <>
       <div class="actions">

@@ -93,13 +93,16 @@ export interface Approval {
   readonly comment: string | null;
 }
 
+export interface Explanation {
+  readonly because: readonly string[];
+  readonly next: readonly NextStep[];
+}
+
 /** What the event stream of a run sends. */
 export interface LiveRun extends RunSummary {
   readonly error: { readonly message?: string; readonly hint?: string } | null;
   readonly tree: readonly RunNode[];
   readonly lineage: { readonly parent: string | null; readonly forks: readonly string[] };
-  readonly because: readonly string[];
-  readonly nextSteps: readonly NextStep[];
   readonly recentCalls: CallPage;
   readonly approvals: readonly Approval[];
 }
