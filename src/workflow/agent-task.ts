@@ -2,7 +2,7 @@
  * Runs a task with an agent. Each resume drives the agent's loop from the start: logged responses and calls are
  * replayed in order, and the first one that is not logged is live.
  */
-import { refusePlanted } from "../sandbox/files/code-folders.ts";
+import { refusePlanted } from "../load/code-paths.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";

@@ -1,5 +1,5 @@
 /** Loads the tokenizer of OpenAI models from an optional peer. It is slow and large, so only those models load it. */
-import { mayBePlanted } from "../../sandbox/files/code-folders.ts";
+import { mayBePlanted } from "../../load/code-paths.ts";
 import type { CountTokens } from "./count-tokens.ts";
 
 const OPENAI = /^(?:openai\/)?(?:gpt-|chatgpt-|o\d)/;

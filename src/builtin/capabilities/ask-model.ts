@@ -1,5 +1,5 @@
 /** Sends one prompt to a model and returns its text: an AI SDK language model, or any object with `invoke(messages)`. */
-import { refusePlanted } from "../../sandbox/files/code-folders.ts";
+import { refusePlanted } from "../../load/code-paths.ts";
 import type { generateText } from "ai";
 import { ToolwrightError } from "../../errors.ts";
 

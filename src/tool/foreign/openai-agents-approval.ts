@@ -4,7 +4,7 @@
  * thrown, and then the call needs approval (fail closed).
  */
 import type { FunctionTool } from "@openai/agents";
-import { refusePlanted } from "../../sandbox/files/code-folders.ts";
+import { refusePlanted } from "../../load/code-paths.ts";
 import type { ForeignContext } from "./foreign-tool.ts";
 
 export async function asksForApproval(

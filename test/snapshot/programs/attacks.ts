@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
 import { ToolwrightError } from "../../../src/errors.ts";
-import type { IsolationMode } from "../../../src/sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../../../src/sandbox/tiers/isolation-tier.ts";
 import { listGitSnapshots } from "../../../src/snapshot/list-git-snapshots.ts";
 import { restoreGitSnapshot } from "../../../src/snapshot/restore-git-snapshot.ts";
 import { takeGitSnapshot } from "../../../src/snapshot/take-git-snapshot.ts";

@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { basename, dirname } from "node:path";
-import { formatGitConfig, parseGitConfig, type ConfigEntry } from "../files/git-config.ts";
+import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
 
 /**

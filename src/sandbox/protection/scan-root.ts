@@ -4,10 +4,10 @@
  */
 import { lstatSync, readdirSync, realpathSync, type BigIntStats, type Dirent } from "node:fs";
 import { join } from "node:path";
-import { commonFolderOf, targetOfGitFile } from "../files/git-folder.ts";
-import { foldName, isOwnName, isStoreName, maybeProtected } from "../files/protected-names.ts";
-import { hasDatabaseName, isStoreFile } from "../files/store-file.ts";
-import { isInside } from "./is-inside.ts";
+import { commonFolderOf, targetOfGitFile } from "./git-folder.ts";
+import { foldName, isOwnName, isStoreName, maybeProtected } from "./protected-names.ts";
+import { hasDatabaseName, isStoreFile } from "./store-file.ts";
+import { isInside } from "../is-inside.ts";
 
 export interface RootFinds {
   /** `.toolwright` and `toolwright.config.*`, including links. */

@@ -2,7 +2,7 @@
  * The profile for macOS's `/usr/bin/sandbox-exec`. Generated and tested as text only, because no macOS machine was
  * available. Later rules win, so the order is: allow, deny, allow the root again, deny the protected paths in it.
  */
-import type { Protection } from "./protection-plan.ts";
+import type { Protection } from "../protection/protection-plan.ts";
 
 export interface SeatbeltRequest {
   readonly root: string;

@@ -8,9 +8,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanPath } from "./clean-environment.ts";
-import { holdProtections } from "./protection-plan.ts";
+import { holdProtections } from "../protection/protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
-import type { Programs, Tier } from "../tiers/tier.ts";
+import type { Programs, Tier } from "./tier.ts";
 
 /** Returns what went wrong, or undefined if the tier works and enforces what it claims. */
 export async function probeTier(

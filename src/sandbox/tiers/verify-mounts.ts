@@ -4,8 +4,13 @@
  * read.
  */
 import { lstatSync, readFileSync } from "node:fs";
-import { isInside } from "./is-inside.ts";
-import { isSame, type Identity, type Protection, type ProtectionPlan } from "./protection-plan.ts";
+import { isInside } from "../is-inside.ts";
+import {
+  isSame,
+  type Identity,
+  type Protection,
+  type ProtectionPlan,
+} from "../protection/protection-plan.ts";
 
 export interface Mount {
   readonly point: string;

@@ -5,7 +5,7 @@
  */
 import { lstatSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { isInside } from "./is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 /** `shown` holds the folders that the command will see. Names without a leading slash are tried below `root`. */
 export function findHostSockets(shown: readonly string[], root: string): string[] {

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isInside } from "./is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 export function findExecutable(name: string, path: string): string | undefined {
   for (const folder of path.split(":")) {

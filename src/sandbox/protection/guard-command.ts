@@ -6,13 +6,13 @@
 import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
-import { commonFolderOf } from "../files/git-folder.ts";
+import { commonFolderOf } from "./git-folder.ts";
 import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
 import { defuseObscure, findObscure } from "./obscure-repositories.ts";
 import { commandsOfRebase, removeCommandsOfRebase, REBASE_LIST } from "./rebase-commands.ts";
 import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
-import type { IsolationTier } from "./tier.ts";
+import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { distrustFile } from "./untrusted-files.ts";
 
 export interface CommandGuard {

@@ -1,16 +1,16 @@
 /**
  * Which files inside the root a tool may not change: what git or Toolwright would run or obey, stores, and the code
- * of the running process. The same rules apply to commands (`isolation/protected-paths.ts`). It must never judge by
+ * of the running process. The same rules apply to commands (`plan-protections.ts`). It must never judge by
  * the spelling of the request, only by the resolved path.
  */
 import { fstatSync, lstatSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { codePathsIn } from "./code-folders.ts";
-import { fileError, showPath } from "./file-error.ts";
-import type { FileLocation } from "./follow-path.ts";
+import { codePathsIn } from "../../load/code-paths.ts";
+import { fileError, showPath } from "../files/file-error.ts";
+import type { FileLocation } from "../files/follow-path.ts";
 import { readGitGuards } from "./git-guards.ts";
 import { completesRepository, settingsFoldersOf } from "./git-folder.ts";
-import type { Directory } from "./path-strategy.ts";
+import type { Directory } from "../files/path-strategy.ts";
 import {
   foldName,
   isGitObeyedName,

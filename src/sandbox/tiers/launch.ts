@@ -2,7 +2,7 @@
  * One command, ready to be spawned, as a tier prepared it. Defines only the shape: the tiers fill it and
  * `run-process` runs it.
  */
-import type { IsolationTier } from "./tier.ts";
+import type { IsolationTier } from "./isolation-tier.ts";
 import type { ExpectedMounts } from "./verify-mounts.ts";
 
 /** The descriptors beyond the standard three. Every tier uses the same numbers. */

@@ -5,7 +5,7 @@
  */
 import { realpathSync } from "node:fs";
 import { ToolwrightError } from "../../errors.ts";
-import { isInside } from "./is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 // Every call checks the root, and most use the same one.
 let accepted: string | undefined;

@@ -2,9 +2,9 @@
  * Builds the bubblewrap options for one command: the complete profile. Each line closes a hole that was found. Do not
  * remove one to make a program work. The root is mounted last, followed by the protected paths inside it.
  */
-import { isInside } from "./is-inside.ts";
-import type { HostView } from "./host-view.ts";
-import type { Protection, ProtectionPlan } from "./protection-plan.ts";
+import { isInside } from "../is-inside.ts";
+import type { HostView } from "../view/host-view.ts";
+import type { Protection, ProtectionPlan } from "../protection/protection-plan.ts";
 
 export interface BwrapRequest {
   readonly rootReadOnly: boolean;

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { findHostSockets } from "./host-sockets.ts";
 import { hostView, type HostView } from "./host-view.ts";
-import { isInside } from "./is-inside.ts";
+import { isInside } from "../is-inside.ts";
 import { findToolchains } from "./toolchains.ts";
 
 export interface CommandView {

@@ -17,8 +17,8 @@ import {
   isFullIsolation,
   type IsolationDescription,
   type IsolationMode,
-} from "./tier.ts";
-import type { Tier } from "../tiers/tier.ts";
+} from "./isolation-tier.ts";
+import type { Tier } from "./tier.ts";
 
 export interface Isolation {
   describe(): Promise<IsolationDescription>;

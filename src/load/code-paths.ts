@@ -5,7 +5,6 @@
  */
 import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isInside } from "../isolation/is-inside.ts";
 
 /** Files and folders. All tools treat those inside a root as read-only. */
 export function codePaths(): readonly string[] {
@@ -19,7 +18,7 @@ export function addCodePath(file: string): void {
 
 /** The code paths inside a root. A folder that is or contains the root cannot be closed. */
 export function codePathsIn(realRoot: string): string[] {
-  return codePaths().filter((path) => path !== realRoot && isInside(path, realRoot));
+  return codePaths().filter((path) => path.startsWith(`${realRoot}/`));
 }
 
 /**

@@ -5,11 +5,11 @@
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { codePathsIn } from "../files/code-folders.ts";
-import { settingsFoldersOf } from "../files/git-folder.ts";
-import { readGitGuards } from "../files/git-guards.ts";
-import { foldName, GIT_OBEYED, OWN_FOLDER, STORE_SUFFIXES } from "../files/protected-names.ts";
-import { isInside } from "./is-inside.ts";
+import { codePathsIn } from "../../load/code-paths.ts";
+import { settingsFoldersOf } from "./git-folder.ts";
+import { readGitGuards } from "./git-guards.ts";
+import { foldName, GIT_OBEYED, OWN_FOLDER, STORE_SUFFIXES } from "./protected-names.ts";
+import { isInside } from "../is-inside.ts";
 import { holdProtections, makeMissing, type ProtectionKind, type ProtectionPlan } from "./protection-plan.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 

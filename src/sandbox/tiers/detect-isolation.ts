@@ -5,9 +5,9 @@
 import type { Launch } from "./launch.ts";
 import { probeTier } from "./probe-tier.ts";
 import { findTrustedExecutable } from "./find-executable.ts";
-import type { IsolationDescription } from "./tier.ts";
-import { none, tiersFor } from "../tiers/tiers.ts";
-import type { PlanRequest, Programs, Tier } from "../tiers/tier.ts";
+import type { IsolationDescription } from "./isolation-tier.ts";
+import { none, tiersFor } from "./tiers.ts";
+import type { PlanRequest, Programs, Tier } from "./tier.ts";
 
 export interface Detected {
   readonly description: IsolationDescription;

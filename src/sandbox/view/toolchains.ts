@@ -13,8 +13,8 @@ import {
   type Stats,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { findExecutable } from "./find-executable.ts";
-import { isInside } from "./is-inside.ts";
+import { findExecutable } from "../tiers/find-executable.ts";
+import { isInside } from "../is-inside.ts";
 import { createPrivateFiles, TICK_MS } from "./private-files.ts";
 import { BESIDE_ITS_PROGRAMS, PROGRAM_FOLDERS, SHARED_PARENTS, TOOLCHAIN_KINDS } from "./toolchain-parts.ts";
 
