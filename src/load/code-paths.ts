@@ -3,7 +3,7 @@
  * program, and Node. A tool that could change it would run code in the agent's own process. It must never be computed
  * after a tool ran that could have changed where a package is found.
  */
-import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** Files and folders. All tools treat those inside a root as read-only. */
@@ -22,23 +22,38 @@ export function codePathsIn(realRoot: string): string[] {
 }
 
 /**
- * Whether a package that Toolwright may import was not installed when the first tool ran. A package that appears
- * under its name later may come from a tool, and must not be loaded into this process.
+ * Throws if importing a package could load files other than those found before the first tool ran. A tool can create
+ * a missing package, one in a `node_modules` nearer to its importer, or replace the link to it, and it would run in
+ * this process. Checks the package and everything that it depends on. `importPeer` calls it.
  */
-export function mayBePlanted(name: string): boolean {
-  return found !== undefined && missing.has(name);
+export function refusePlanted(name: string): void {
+  if (found === undefined || ownFolder === undefined) return; // No tool has run yet.
+  const seen = new Set<string>();
+  const pending = [{ from: ownFolder, name }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { from, name: wanted } = next;
+    const known = resolutions.get(from)?.get(wanted);
+    // A missing package is refused even if it is still missing: it could be created during the import.
+    if ((known === undefined && from === ownFolder) || findPackage(from, wanted) !== known)
+      throw new PlantedPackage(wanted);
+    if (known === undefined || seen.has(known)) continue;
+    seen.add(known);
+    for (const each of resolutions.get(known)?.keys() ?? []) pending.push({ from: known, name: each });
+  }
 }
 
-/** Call it before importing a package that may be missing. */
-export function refusePlanted(name: string): void {
-  if (!mayBePlanted(name)) return;
-  throw new Error(
-    `The package "${name}" was installed after the first tool had run. Restart the process to use it.`,
-  );
+export class PlantedPackage extends Error {
+  constructor(name: string) {
+    super(
+      `The package "${name}" was not installed there when the first tool ran. Install it, then restart the process.`,
+    );
+  }
 }
 
 let found: readonly string[] | undefined;
-const missing = new Set<string>();
+/** For each package folder, where its dependencies were found. Missing ones are `undefined`. */
+const resolutions = new Map<string, ReadonlyMap<string, string | undefined>>();
+let ownFolder: string | undefined;
 const added: string[] = [];
 
 function findCodePaths(): string[] {
@@ -50,8 +65,8 @@ function findCodePaths(): string[] {
     for (const name of [top, "package.json", "dist", "sql", "templates"]) {
       if (name !== undefined && existsSync(join(own, name))) paths.add(real(join(own, name)));
     }
-    for (const name of dependenciesOf(own)) if (findPackage(own, name) === undefined) missing.add(name);
-    for (const folder of dependencyFolders(own)) paths.add(folder);
+    ownFolder = own;
+    for (const folder of dependencyFolders(own)) paths.add(folder).add(linkFolderOf(folder) ?? folder);
     for (const folder of programFolders(own)) paths.add(folder);
   }
   const [, entry] = process.argv;
@@ -77,14 +92,21 @@ function dependencyFolders(own: string): Set<string> {
   const folders = new Set<string>([own]);
   const pending = [own];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const name of dependenciesOf(folder)) {
-      const place = findPackage(folder, name);
+    const from = folder;
+    const places = new Map(dependenciesOf(from).map((name) => [name, findPackage(from, name)]));
+    resolutions.set(from, places);
+    for (const place of places.values()) {
       if (place === undefined || folders.has(place)) continue;
       folders.add(place);
       pending.push(place);
     }
   }
   return folders;
+}
+
+/** pnpm keeps each package in a folder of its own, next to links to the dependencies of that package. */
+function linkFolderOf(packageFolder: string): string | undefined {
+  return /^.*\/\.pnpm\/[^/]+\/node_modules(?=\/)/.exec(packageFolder)?.[0];
 }
 
 function dependenciesOf(folder: string): string[] {
@@ -102,13 +124,23 @@ function dependenciesOf(folder: string): string[] {
   }
 }
 
-/** Resolves like Node: searches `node_modules` in every parent. */
+/**
+ * Resolves like `import` in Node: searches `node_modules` in every parent, including parents that are themselves named
+ * `node_modules`. A folder without a package.json counts.
+ */
 function findPackage(from: string, name: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
-    if (basename(folder) !== "node_modules" && existsSync(join(candidate, "package.json")))
-      return real(candidate);
+    if (isFolder(candidate)) return real(candidate);
     if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false; // A parent is not a folder.
   }
 }
 
