@@ -50,10 +50,9 @@ export function foldName(name: string): string {
   return folded === "git~1" ? ".git" : folded;
 }
 
-/** Whether a path below the root, given as its names, is protected by its names alone. */
-export function isProtectedByName(path: readonly string[]): boolean {
+/** Whether a path below the root, given as its names, is one that git obeys. */
+export function isGitPath(path: readonly string[]): boolean {
   const names = path.map(foldName);
-  if (names.some((name) => isOwnName(name) || isStoreName(name))) return true;
   const git = names.indexOf(".git");
   if (git === -1) return false;
   // A `.git` file points git to any folder that its writer chooses.

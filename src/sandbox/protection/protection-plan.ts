@@ -6,7 +6,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { isInside } from "../is-inside.ts";
-import type { ProtectedPath } from "./plan-protections.ts";
+import type { ProtectedPath } from "./rules/rule.ts";
 
 /**
  * `pin`: cannot be moved, but the command may change its content. `readOnly`: can be read. `hide…`: appears empty.

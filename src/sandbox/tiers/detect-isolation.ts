@@ -53,7 +53,7 @@ function detectedAs(tier: Tier, programs: Programs, reasons: readonly string[]):
   };
 }
 
-function describe({ name, enforces }: Tier, reasons: readonly string[]): IsolationDescription {
+function describe({ name, enforces, limits }: Tier, reasons: readonly string[]): IsolationDescription {
   const isFull = Object.values(enforces).every(Boolean);
   if (isFull || name === "seatbelt") return { tier: name, enforces };
   if (process.platform !== "linux") {
@@ -61,13 +61,10 @@ function describe({ name, enforces }: Tier, reasons: readonly string[]): Isolati
       reasons.length === 0 ? `There is no sandbox for ${process.platform}.` : `${reasons.join("; ")}.`;
     return { tier: name, enforces, reason, remedy: "Run Toolwright on Linux with bubblewrap, or on macOS." };
   }
-  const limits = name === "landlock" ? LANDLOCK_LIMITS : "";
-  return { tier: name, enforces, reason: `${reasons.join("; ")}.${limits}`, remedy: REMEDY };
+  const reason = [`${reasons.join("; ")}.`, ...(limits === undefined ? [] : [limits])].join(" ");
+  return { tier: name, enforces, reason, remedy: REMEDY };
 }
 
-const LANDLOCK_LIMITS =
-  " Under Landlock, nothing can be added to a folder that holds protected files (choose a rootDir that holds none), " +
-  "and chmod fails.";
 const REMEDY =
   "Install bubblewrap (apt-get install bubblewrap; dnf, apk and pacman have it under the same name) or Perl, and let " +
   "user namespaces be made: sysctl user.max_user_namespaces=15000 and, where they exist, " +

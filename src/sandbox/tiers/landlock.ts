@@ -20,6 +20,8 @@ export const landlock: Tier = {
   // Names and arguments of other processes stay visible in /proc, and so does their shared memory.
   enforces: { network: true, filesystem: true, processes: false, environment: true },
   showsHost: true,
+  limits:
+    "Under Landlock, nothing can be added to a folder that holds protected files (choose a rootDir that holds none), and chmod fails.",
   find: findPerl,
   plan: planLandlock,
 };
