@@ -2,6 +2,7 @@
  * An agent whose root is its own project tries to change the code that runs it: Toolwright, what Toolwright loads later, the
  * program itself and Node. As root and as an ordinary user.
  */
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -228,6 +229,32 @@ describe.each(USERS)("as %s", (user) => {
     expect(ended?.text).toContain("done");
     expect(place.person(`ls ${links}; readlink ${links}/dep`)).toBe("ai\ndep\n../../dep\n");
     place.person(`rm -r node_modules/.pnpm node_modules/ai`);
+  });
+
+  test("code that a store of packages shares cannot be changed under its other names", SLOW, async () => {
+    const files = ["node_modules/zod/index.js", "node_modules/zod/package.json"];
+    const before = files.map((path) => readFileSync(join(place.root, path), "utf8"));
+    const stored = ".pnpm-store/v10/files/ab/0123456789abcdef-1";
+    // Another project's copy, the package manager's store, and a name of no special kind.
+    const links = `mkdir -p other/node_modules/zod .pnpm-store/v10/files/ab free
+      for f in index.js package.json; do ln node_modules/zod/$f other/node_modules/zod/$f; done
+      ln node_modules/zod/index.js ${stored}; ln node_modules/zod/index.js free/name.js; git init -q repo
+      ln repo/.git/config free/config; ln vendor/toolwright/package.json free/manifest`;
+    execFileSync("/bin/sh", ["-c", links], { cwd: place.root });
+    const [, , ended] = await place.run(
+      { write: "other/node_modules/zod/index.js", content: "own copy" },
+      {
+        bash: `for f in other/node_modules/zod/* ${stored} free/*; do chmod u+w $f; echo evil >> $f; done; true`,
+      },
+      {
+        bash: `echo works > free/new && mv .pnpm-store x; mv other/node_modules y; cp free/new free/name.js; echo done`,
+      },
+    );
+    expect(ended).toMatchObject({ ok: true, text: expect.stringContaining("done") });
+    expect(files.map((path) => readFileSync(join(place.root, path), "utf8"))).toEqual(before);
+    expect(place.person(`cat repo/.git/config vendor/toolwright/package.json`)).not.toContain("evil");
+    expect(place.person(`cat other/node_modules/zod/index.js free/new`)).toContain("works");
+    place.person(`rm -rf other .pnpm-store free repo x y`);
   });
 
   test("a client of MCP servers that a tool creates is not loaded by the first call", SLOW, async () => {

@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import { isInside } from "../is-inside.ts";
+import { otherNames } from "./hard-links.ts";
 import { PROTECTED } from "./protected.ts";
 import { holdProtections, makeMissing, type ProtectionPlan } from "./protection-plan.ts";
 import { isDirectory, lstatOf, type ProtectedPath } from "./rules/rule.ts";
@@ -26,10 +27,9 @@ export function planProtections(request: ProtectionRequest): ProtectionPlan & { 
   const found = rules.flatMap((rule) => rule.find({ root, finds }));
   const named = request.readOnly.map((path) => resolve(root, path)).filter((path) => isInside(path, root));
   if (!rootReadOnly) found.push(...named.map((path) => ({ kind: "readOnly", path }) as const));
-  return {
-    ...holdProtections(root, [...found, ...hiddenPaths(request, found)], rootReadOnly ? [] : linksOf(finds)),
-    finds,
-  };
+  found.push(...hiddenPaths(request, found));
+  found.push(...otherNames(root, found, !rootReadOnly));
+  return { ...holdProtections(root, found, rootReadOnly ? [] : linksOf(finds)), finds };
 }
 
 /** What no tool may see in a root, regardless of the paths that the caller names. */
