@@ -12,15 +12,18 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { targetOfGitFile } from "./git-folder.ts";
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
+import { isBelow } from "./rules/rule.ts";
 
 /**
  * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
@@ -29,17 +32,22 @@ export function defuseRepository(root: string, gitDir: string, mode: "look" | "c
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
   try {
-    return defuseFolder(`/proc/self/fd/${folder}`, mode);
+    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir });
   } finally {
     closeSync(folder);
   }
 }
 
-/** `base` is a git folder that is held by a descriptor. */
-export function defuseFolder(base: string, mode: "look" | "change"): string[] {
+interface Place {
+  readonly root: string;
+  readonly gitDir: string;
+}
+
+/** `base` is a git folder that is held by a descriptor. `place` is undefined if its path has no text form. */
+export function defuseFolder(base: string, mode: "look" | "change", place?: Place): string[] {
   if (mode === "change") openToOwner(base);
   return [
-    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode)),
+    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode, place)),
     ...defuseHooks(base, mode),
   ];
 }
@@ -57,7 +65,7 @@ export function openToOwner(base: string): void {
 /** Settings that `git init`, `git clone`, `git remote add` and a user's name leave. None of them names a program. */
 const HARMLESS = [
   /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks|precomposeunicode)$/,
-  /^core\.(?:autocrlf|eol|safecrlf|quotepath|compression|abbrev|sparsecheckout|sparsecheckoutcone|worktree|longpaths)$/,
+  /^core\.(?:autocrlf|eol|safecrlf|quotepath|compression|abbrev|sparsecheckout|sparsecheckoutcone|longpaths)$/,
   /^extensions\.(?:objectformat|refstorage|worktreeconfig|partialclone|compatobjectformat|preciousobjects)$/,
   /^user\.(?:name|email|useconfigonly)$/,
   /^remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt|prune|promisor|partialclonefilter)$/s,
@@ -70,15 +78,36 @@ const HARMLESS = [
 /** Names in the groups above that do refer to a program. */
 const HARMFUL = /command|program|pager|helper|editor|hook|driver|textconv/;
 
-function isHarmless({ name }: ConfigEntry): boolean {
+function isHarmless({ name, value = "" }: ConfigEntry, place: Place | undefined): boolean {
+  // Submodules have it. A work tree outside the root would make `git checkout` write there, and `git add` read there.
+  if (name === "core.worktree") return place !== undefined && isOwnTree(value, place);
   return HARMLESS.some((known) => known.test(name)) && !HARMFUL.test(name.slice(name.lastIndexOf(".") + 1));
 }
 
-function defuseConfig(base: string, name: string, mode: "look" | "change"): string[] {
+/**
+ * Whether the work tree is in the root and its `.git` leads back to the repository, as git itself arranges it. That
+ * `.git` is protected from then on, so the folder cannot be replaced by a link.
+ */
+function isOwnTree(value: string, { root, gitDir }: Place): boolean {
+  try {
+    const tree = realpathSync(resolve(gitDir, value));
+    const pointer = join(tree, ".git");
+    return isBelow(tree, root) && realpathSync(targetOfGitFile(pointer) ?? pointer) === realpathSync(gitDir);
+  } catch {
+    return false; // Whatever appears there later would be the work tree.
+  }
+}
+
+function defuseConfig(
+  base: string,
+  name: string,
+  mode: "look" | "change",
+  place: Place | undefined,
+): string[] {
   const content = readPlain(`${base}/${name}`);
   if (content === undefined) return [];
   const entries = parseGitConfig(content.text);
-  const taken = entries.filter((entry) => !isHarmless(entry));
+  const taken = entries.filter((entry) => !isHarmless(entry, place));
   const names = [
     ...taken.map((entry) => entry.name),
     ...(content.why === undefined ? [] : [`${name} (${content.why})`]),
@@ -86,7 +115,7 @@ function defuseConfig(base: string, name: string, mode: "look" | "change"): stri
   if (names.length === 0 || mode === "look") return names;
   const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
   const note = `# Toolwright turned off these settings, which a command made and git would obey:\n${notes.join("")}`;
-  const kept = formatGitConfig(entries.filter(isHarmless));
+  const kept = formatGitConfig(entries.filter((entry) => isHarmless(entry, place)));
   replacePlain(base, name, taken.length === 0 ? kept : kept + note);
   return names;
 }
