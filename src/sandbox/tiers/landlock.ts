@@ -32,7 +32,11 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "landlock",
     env: { ...request.env, HOME: scratch, TMPDIR: scratch },
-    filter: { sockets: request.allowNetwork ? "internet" : "none", noChangesByPath: true },
+    filter: {
+      sockets: request.allowNetwork ? "internet" : "none",
+      noChangesByPath: true,
+      noOtherProcesses: true,
+    },
     cwd: relative(request.root, request.cwd) || ".",
     steps: [...systemSteps(view, request), ["allow", "rw", scratch], ...rootSteps(request)],
   });

@@ -85,6 +85,25 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(ask(table.ioctl, 0, 0x5401)).toBe(ALLOW);
   });
 
+  test("lets a command change its own limits and priority, and no other process", () => {
+    const strict = buildSeccompFilter(name, { sockets: "none", noOtherProcesses: true });
+    const strictly = (number: number, ...args: number[]): number =>
+      answerOf(strict, { arch: table.audit, number, args });
+    for (const number of table.changesOfProcess) {
+      expect(ask(number, 77)).toBe(ALLOW);
+      expect([strictly(number, 0), strictly(number, 77)]).toEqual([ALLOW, errno(1)]);
+    }
+    for (const number of table.changesOfOthers) expect(strictly(number)).toBe(errno(1));
+    // One process, the group of a process, and all processes of a user.
+    const kinds = (number: number): number[] =>
+      [0, 1, 2, 3].filter((kind) => strictly(number, kind, 0) === ALLOW);
+    expect([kinds(table.setpriority), kinds(table.ioprioSet)]).toEqual([[0], [1]]);
+    expect([strictly(table.setpriority, 0, 77), strictly(table.ioprioSet, 1, 77)]).toEqual([
+      errno(1),
+      errno(1),
+    ]);
+  });
+
   test("fits into what the kernel takes", () => expect(filter.length / 8).toBeLessThan(4_096));
 });
 

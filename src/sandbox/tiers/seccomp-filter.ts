@@ -13,6 +13,11 @@ export interface SeccompOptions {
   readonly sockets: "families" | "internet" | "none";
   /** Denies changes of a file's mode, owner, times or attributes by path, which Landlock does not check. */
   readonly noChangesByPath?: boolean;
+  /**
+   * Denies changes of the limits and priorities of other processes, for tiers without a process namespace. A thread
+   * that is named by its id counts as another process.
+   */
+  readonly noOtherProcesses?: boolean;
 }
 
 /** The architecture of this process, if a filter can be built for it. */
@@ -54,6 +59,12 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));
   }
+  if (options.noOtherProcesses === true) {
+    for (const number of table.changesOfOthers) program.push(...onCall(number, [answer(errno(EPERM))]));
+    for (const number of table.changesOfProcess) program.push(...onCall(number, allowOnlyZero(0)));
+    program.push(...onCall(table.setpriority, [...unless(0, PRIO_PROCESS), ...allowOnlyZero(1)]));
+    program.push(...onCall(table.ioprioSet, [...unless(0, IOPRIO_WHO_PROCESS), ...allowOnlyZero(1)]));
+  }
   program.push(answer(ALLOW));
   return assemble(program);
 }
@@ -81,6 +92,8 @@ const FAMILIES = {
 } as const;
 /** Set in SOCK_DGRAM and SOCK_RAW, not in SOCK_STREAM and SOCK_SEQPACKET. */
 const DATAGRAM_BIT = 2;
+const PRIO_PROCESS = 0;
+const IOPRIO_WHO_PROCESS = 1;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -116,6 +129,21 @@ const allowOnly = (values: readonly number[]): Instruction[] => {
 const allowAllBut = (values: readonly number[]): Instruction[] => {
   return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
 };
+
+/** For ids, which are 32-bit integers. */
+const allowOnlyZero = (index: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(0, 0, 1),
+  answer(ALLOW),
+  answer(errno(EPERM)),
+];
+
+/** Denies the call unless the argument has this value. */
+const unless = (index: number, value: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(value, 1, 0),
+  answer(errno(EPERM)),
+];
 
 /** Both halves of the pointer have to be zero. */
 const allowOnlyNull = (index: number): Instruction[] => [

@@ -87,6 +87,20 @@ const CHANGES_BY_PATH_ON_X64 = {
   futimesat: 261,
 } as const;
 
+/** Calls that change the process with the id in their first argument, 0 being the caller. */
+const CHANGES_OF_PROCESS = {
+  prlimit64: [302, 261],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+} as const satisfies Record<string, readonly [number, number]>;
+
+/** Calls that change other processes only. */
+const CHANGES_OF_OTHERS = { process_madvise: 440, process_mrelease: 448 } as const;
+
 /** These exist only on x86. */
 const DENIED_ON_X64 = { iopl: 172, ioperm: 173, modify_ldt: 154, uselib: 134, create_module: 174 } as const;
 
@@ -97,6 +111,11 @@ export interface SyscallTable {
   readonly changesByPath: readonly number[];
   /** Changes by path unless the path is null. */
   readonly utimensat: number;
+  readonly changesOfProcess: readonly number[];
+  readonly changesOfOthers: readonly number[];
+  /** Their arguments are a kind of id, and the id. */
+  readonly setpriority: number;
+  readonly ioprioSet: number;
   readonly clone: number;
   readonly clone3: number;
   readonly socket: number;
@@ -121,6 +140,10 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
       ...Object.values(CHANGES_BY_PATH_ON_X64),
     ],
     utimensat: 280,
+    changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([x64]) => x64),
+    changesOfOthers: Object.values(CHANGES_OF_OTHERS),
+    setpriority: 141,
+    ioprioSet: 251,
     clone: 56,
     clone3: 435,
     socket: 41,
@@ -140,6 +163,10 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     denied: Object.values(DENIED).map(([, arm64]) => arm64),
     changesByPath: Object.values(CHANGES_BY_PATH).map(([, arm64]) => arm64),
     utimensat: 88,
+    changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([, arm64]) => arm64),
+    changesOfOthers: Object.values(CHANGES_OF_OTHERS),
+    setpriority: 140,
+    ioprioSet: 30,
     clone: 220,
     clone3: 435,
     socket: 198,

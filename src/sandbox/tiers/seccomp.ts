@@ -19,7 +19,7 @@ function planSeccomp({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "filter",
     env: request.env,
-    filter: { sockets: request.allowNetwork ? "internet" : "none" },
+    filter: { sockets: request.allowNetwork ? "internet" : "none", noOtherProcesses: true },
     cwd: ".",
     steps: [],
   });
