@@ -3,8 +3,10 @@
  * names resemble `.git`, behind pointers, links, hard links and permissions, and in syntax that only git reads. Each was a
  * hole. They run as root and as an ordinary user. The tests check whether the user's git runs the attacker's program.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
+import { createAttackPlace, isConfinedOnly, USERS, type AttackPlace } from "./attack-harness.ts";
 import { requireBubblewrap } from "./process-harness.ts";
 
 beforeAll(requireBubblewrap);
@@ -180,7 +182,51 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
   ],
 ];
 
-describe.each(USERS)("as %s", (user) => {
+const IDENTITY = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a`;
+const FIRST_COMMIT = `git init -q . && echo x > tracked && git add tracked && git commit -qm first`;
+const makeEvil = (mark: string): string =>
+  `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
+/** The user's git, in a repository whose new repositories are in `folder`. */
+const useGit = (folder: string): string =>
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x); true`;
+
+/**
+ * Under Landlock nothing can be added next to a `.git`, so new repositories are made one folder below, by a program that
+ * the user has made executable. All cases share one agent, each in a repository of its own.
+ */
+describe.runIf(isConfinedOnly()).each(USERS)("in one root, as %s", (user) => {
+  let place: AttackPlace;
+  const folders = CASES.map(([, prepare], index) => [
+    `case${index}`,
+    prepare === "true" ? `case${index}/work` : `case${index}`,
+  ]);
+  const markOf = (index: number): string => join(place.base, `PWNED-${index}`);
+
+  beforeAll(async () => {
+    place = createAttackPlace(user);
+    for (const [index, [, prepare]] of CASES.entries()) {
+      const [repository = "", folder = ""] = folders[index] ?? [];
+      place.person(
+        `mkdir -p ${folder}; (cd ${repository}; ${FIRST_COMMIT}; ${prepare}); cd ${folder}; ${makeEvil(markOf(index))}; rm -f ${markOf(index)}`,
+      );
+    }
+    const steps = CASES.flatMap(([, , commands], index) =>
+      commands.map((text) => ({ bash: `cd ${folders[index]?.[1]}; ${IDENTITY}; ${text}; true` })),
+    );
+    const ended = await place.run(...steps);
+    // A command that was refused before it started would have attacked nothing.
+    expect(ended.filter(({ code }) => code !== undefined && code !== "TOOL_PATH_PROTECTED")).toEqual([]);
+    for (const [repository = "", folder = ""] of folders)
+      place.person(`cd ${repository}; git add -A; ${useGit(folder === repository ? "." : "work")}`);
+    return () => place.remove();
+  }, 300_000);
+
+  test.each(CASES.map(([name], index) => [name, index] as const))("%s cannot be planted", (_, index) => {
+    expect(existsSync(markOf(index))).toBe(false);
+  });
+});
+
+describe.runIf(!isConfinedOnly()).each(USERS)("as %s", (user) => {
   let place: AttackPlace;
   beforeEach(() => {
     place = createAttackPlace(user);
@@ -188,14 +234,10 @@ describe.each(USERS)("as %s", (user) => {
   });
 
   test.each(CASES)("%s cannot be planted", SLOW, async (_, prepare, commands) => {
-    place.person(
-      `git init -q . && echo x > tracked && git add tracked && git commit -qm first; ${prepare}; rm -f ../PWNED`,
-    );
-    const evil = `printf '#!/bin/sh\\ntouch ${place.base}/PWNED\\ncat 2>/dev/null\\n' > evil; chmod +x evil; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; `;
-    await place.run(...commands.map((text) => ({ bash: `${evil}${text}; true` })));
-    place.person(
-      `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd sub && git status && git commit --allow-empty -qm x); true`,
-    );
+    place.person(`${FIRST_COMMIT}; ${prepare}; rm -f ../PWNED`);
+    const start = `${makeEvil(join(place.base, "PWNED"))}; ${IDENTITY}; `;
+    await place.run(...commands.map((text) => ({ bash: `${start}${text}; true` })));
+    place.person(useGit("."));
     expect(place.isPwned()).toBe(false);
   });
 
