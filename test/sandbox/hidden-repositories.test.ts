@@ -190,6 +190,19 @@ const makeEvil = (mark: string): string =>
 const useGit = (folder: string): string =>
   `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x); true`;
 
+/** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
+const GIT_WITHOUT_CHMOD = `git() {
+  d=.; [ "$1" = -C ] && { d=$2; shift 2; }
+  case "$1" in
+    init) shift; g=; for a; do case $a in -q) ;; --separate-git-dir=*) g=\${a#*=};; *) t=$a;; esac; done
+      mkdir -p "$t"; if [ -n "$g" ]; then echo "gitdir: $g" > "$t/.git"; else g=$t/.git; fi
+      mkdir -p "$g/objects" "$g/refs/heads" "$g/hooks"; echo "ref: refs/heads/master" > "$g/HEAD"
+      printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n' > "$g/config";;
+    config) g=$(cd "$d" && command git rev-parse --absolute-git-dir)
+      printf '[%s]\\n\\t%s = %s\\n' "\${2%.*}" "\${2##*.}" "$3" >> "$g/config";;
+    *) command git -C "$d" "$@";;
+  esac; }`;
+
 /**
  * Under Landlock nothing can be added next to a `.git`, so new repositories are made one folder below, by a program that
  * the user has made executable. All cases share one agent, each in a repository of its own.
@@ -211,7 +224,9 @@ describe.runIf(isConfinedOnly()).each(USERS)("in one root, as %s", (user) => {
       );
     }
     const steps = CASES.flatMap(([, , commands], index) =>
-      commands.map((text) => ({ bash: `cd ${folders[index]?.[1]}; ${IDENTITY}; ${text}; true` })),
+      commands.map((text) => ({
+        bash: `cd ${folders[index]?.[1]}; ${IDENTITY}; ${GIT_WITHOUT_CHMOD}\n${text}; true`,
+      })),
     );
     const ended = await place.run(...steps);
     // A command that was refused before it started would have attacked nothing.
