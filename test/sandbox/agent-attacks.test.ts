@@ -243,6 +243,16 @@ describe.each(USERS)("as %s", (user) => {
       ).toBe(".ssh/authorized_keys\n../../../mod\n");
     });
 
+    test("settings that a command planted cannot be changed through another name later", async () => {
+      const [planted, later] = await place.run(
+        { bash: `echo first > copy; ln copy toolwright.config.ts` },
+        { bash: `echo evil >> copy; cat copy` },
+      );
+      expect(planted).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+      expect(later).toMatchObject({ ok: true, text: "first\nevil\n" });
+      expect(readFileSync(join(place.root, "toolwright.config.ts"), "utf8")).toBe("first\n");
+    });
+
     test("git init, add and commit stay allowed, in the root and below it", async () => {
       const [first, second] = await place.run(
         {

@@ -176,6 +176,23 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     [`cp evil tools/clean.sh`],
   ],
   [
+    "the program that a remote is asked with",
+    `printf '#!/bin/sh\\nexec git-upload-pack "$@"\\n' > up.sh; chmod +x up.sh; git config remote.origin.url .; git config remote.origin.uploadpack "$PWD/up.sh"`,
+    [`cp evil up.sh`],
+  ],
+  [
+    "a missing program that a remote is asked with",
+    `git config remote.origin.url .; git config remote.origin.uploadpack ./tools/up.sh`,
+    [`mkdir tools; cp evil tools/up.sh`],
+  ],
+  [
+    "the program that a remote of a new repository is asked with",
+    `true`,
+    [
+      `${INIT}; git -C sub config remote.origin.url $PWD; git -C sub config remote.origin.uploadpack $PWD/evil`,
+    ],
+  ],
+  [
     "a command in the list of a rebase",
     `git branch b2; git checkout -q b2; echo y > y; git add y; git commit -qm y; git config advice.x y; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1 || true`,
     [`printf 'exec %s/evil\\n' $PWD >> .git/rebase-merge/git-rebase-todo`],
@@ -188,7 +205,7 @@ const makeEvil = (mark: string): string =>
   `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
 /** The user's git, in a repository whose new repositories are in `folder`. */
 const useGit = (folder: string): string =>
-  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x); true`;
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
 
 /** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
 const GIT_WITHOUT_CHMOD = `git() {
