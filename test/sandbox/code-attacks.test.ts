@@ -72,15 +72,10 @@ const LATE_IMPORTS: Readonly<Record<string, string>> = {
 };
 
 /** The names that a planted package has to export, or its import fails before it runs. */
-const NAMES = [
-  "Effect",
-  ...["AIMessage", "BaseMessage", "ToolMessage", "RemoveMessage", "DynamicStructuredTool", "patchConfig"],
-  ...["mapStoredMessagesToChatMessages", "isDirectToolOutput", "pickRunnableConfigKeys"],
-  ...["AsyncLocalStorageProviderSingleton", "McpServer", "StdioServerTransport", "serveStdio"],
-  ...["WebStandardStreamableHTTPServerTransport", "createMcpHandler", "fromJsonSchema", "isSpecType"],
-  ...["localhostAllowedHostnames", "localhostAllowedOrigins", "inputRequired", "inputResponse"],
-  ...["validateHostHeader", "validateOriginHeader", "CLIENT_CAPABILITIES_META_KEY", "CLIENT_INFO_META_KEY"],
-];
+const NAMES =
+  "Effect AIMessage BaseMessage ToolMessage RemoveMessage DynamicStructuredTool patchConfig mapStoredMessagesToChatMessages isDirectToolOutput pickRunnableConfigKeys AsyncLocalStorageProviderSingleton McpServer StdioServerTransport serveStdio WebStandardStreamableHTTPServerTransport createMcpHandler fromJsonSchema isSpecType localhostAllowedHostnames localhostAllowedOrigins inputRequired inputResponse validateHostHeader validateOriginHeader CLIENT_CAPABILITIES_META_KEY CLIENT_INFO_META_KEY".split(
+    " ",
+  );
 
 /** Connects on its first call, which is after other tools. */
 const LATE_CLIENT = {

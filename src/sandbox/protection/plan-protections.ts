@@ -35,7 +35,7 @@ export function planProtections(request: ProtectionRequest): ProtectionPlan & { 
 /** What no tool may see in a root, regardless of the paths that the caller names. */
 export function hiddenInRoot(root: string): string[] {
   const finds = scanRoot(root);
-  return PROTECTED.filter(({ hides }) => hides !== undefined).flatMap((rule) =>
+  return PROTECTED.filter((rule) => "hides" in rule).flatMap((rule) =>
     rule.find({ root, finds }).map(({ path }) => path),
   );
 }
