@@ -7,7 +7,8 @@ import { lstatSync, readdirSync, realpathSync, type BigIntStats, type Dirent } f
 import { dirname, join } from "node:path";
 import { codePaths } from "../../load/code-paths.ts";
 import { isInside } from "../is-inside.ts";
-import { isBelow, type ProtectedPath } from "./rules/rule.ts";
+import type { ProtectedPath } from "./protection-plan.ts";
+import { isBelow } from "./rules/rule.ts";
 
 type Kind = ProtectedPath["kind"];
 

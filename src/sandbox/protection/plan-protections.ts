@@ -7,7 +7,8 @@ import { isInside } from "../is-inside.ts";
 import { otherNames } from "./hard-links.ts";
 import { PROTECTED } from "./protected.ts";
 import { holdProtections, makeMissing, type ProtectionPlan } from "./protection-plan.ts";
-import { isDirectory, lstatOf, type ProtectedPath } from "./rules/rule.ts";
+import type { ProtectedPath } from "./protection-plan.ts";
+import { isDirectory, lstatOf } from "./rules/rule.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 
 export interface ProtectionRequest {

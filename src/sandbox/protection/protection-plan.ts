@@ -6,12 +6,19 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { isInside } from "../is-inside.ts";
-import type { ProtectedPath } from "./rules/rule.ts";
 
 /**
  * `pin`: cannot be moved, but the command may change its content. `readOnly`: can be read. `hide…`: appears empty.
  */
 export type ProtectionKind = "pin" | "readOnly" | "hideFolder" | "hideFile";
+
+/** A path that a rule found. This file must need no types of Node: public types reach it. */
+export interface ProtectedPath {
+  readonly kind: ProtectionKind;
+  readonly path: string;
+  /** Defaults to everything but a pin. */
+  readonly watched?: boolean;
+}
 
 export interface Identity {
   readonly dev: bigint;

@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { holdProtections, type ProtectionPlan } from "../protection/protection-plan.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import type { ProtectedPath } from "../protection/rules/rule.ts";
+import type { ProtectedPath } from "../protection/protection-plan.ts";
+
 import { unshare } from "./unshare.ts";
 
 let base: string;

@@ -1,7 +1,8 @@
 /** Toolwright's own folder and settings: an agent must not approve its own calls or write its own instructions. */
 import { basename } from "node:path";
 import { foldName, isOwnName, maybeProtected, OWN_FOLDER } from "../protected-names.ts";
-import { isDirectory, namesOf, realPlace, type ProtectedPath, type Rule, wentThrough } from "./rule.ts";
+import type { ProtectedPath } from "../protection-plan.ts";
+import { isDirectory, namesOf, realPlace, type Rule, wentThrough } from "./rule.ts";
 
 /** `.toolwright/`, which contains stores and instructions. */
 export const ownFolder: Rule = {

@@ -5,7 +5,7 @@ import type { FileLocation } from "../../files/follow-path.ts";
 import type { Directory } from "../../files/path-strategy.ts";
 import { isInside } from "../../is-inside.ts";
 import { foldName } from "../protected-names.ts";
-import type { ProtectionKind } from "../protection-plan.ts";
+import type { ProtectedPath } from "../protection-plan.ts";
 import type { RootFinds } from "../scan-root.ts";
 
 export interface Rule {
@@ -23,13 +23,6 @@ export interface RootSearch {
   /** The real root. */
   readonly root: string;
   readonly finds: RootFinds;
-}
-
-export interface ProtectedPath {
-  readonly kind: ProtectionKind;
-  readonly path: string;
-  /** Defaults to everything but a pin. */
-  readonly watched?: boolean;
 }
 
 /** The names below the root. */
