@@ -1,6 +1,6 @@
 /** A sandboxed `true` in each tier that works here, against a plain spawn. */
 import { spawn } from "node:child_process";
-import { createIsolation, type Isolation } from "../src/sandbox/isolation/isolation.ts";
+import { createIsolation, type Isolation } from "../src/sandbox/tiers/isolation.ts";
 import { runCommand } from "../src/sandbox/process/run-command.ts";
 import { bwrap } from "../src/sandbox/tiers/bwrap.ts";
 import { landlock } from "../src/sandbox/tiers/landlock.ts";

@@ -1,4 +1,5 @@
 /** `runWorkflow` as an Effect. If the workflow cannot be run, the Effect fails with a ToolwrightError. */
+import "./load/peers/effect.ts";
 import { Effect } from "effect";
 import { ToolwrightError } from "./errors.ts";
 import { messageOf } from "./invoke/error-record.ts";

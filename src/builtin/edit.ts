@@ -6,7 +6,7 @@ import { readFileTool } from "./read.ts";
 
 const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/edit-text-file.ts")),
-  ...(await import("../sandbox/files/protected-paths.ts")),
+  ...(await import("../sandbox/protection/refuse-protected.ts")),
   ...(await import("../sandbox/patch/is-patch-applied.ts")),
   ...(await import("./settings.ts")),
 }));

@@ -20,8 +20,8 @@ export {
   BASH_TOOL_MAX_OUTPUT_BYTES,
   BASH_TOOL_MAX_TIMEOUT_MS,
 } from "../sandbox/process/command-limits.ts";
-export { describeIsolation } from "../sandbox/isolation/isolation.ts";
-export type { IsolationDescription, IsolationTier } from "../sandbox/isolation/tier.ts";
+export { describeIsolation } from "../sandbox/tiers/isolation.ts";
+export type { IsolationDescription, IsolationTier } from "../sandbox/tiers/isolation-tier.ts";
 
 export { listGitSnapshots } from "../snapshot/list-git-snapshots.ts";
 export type { GitSnapshot } from "../snapshot/list-git-snapshots.ts";

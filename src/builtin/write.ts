@@ -5,7 +5,7 @@ import { defineBuiltInTool } from "../tool/define-tool.ts";
 
 const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/write-text-file.ts")),
-  ...(await import("../sandbox/files/protected-paths.ts")),
+  ...(await import("../sandbox/protection/refuse-protected.ts")),
   ...(await import("./settings.ts")),
 }));
 

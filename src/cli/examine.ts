@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeIsolation } from "../sandbox/isolation/isolation.ts";
-import { isFullIsolation } from "../sandbox/isolation/tier.ts";
+import { describeIsolation } from "../sandbox/tiers/isolation.ts";
+import { isFullIsolation } from "../sandbox/tiers/isolation-tier.ts";
 import { toErrorReport } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";

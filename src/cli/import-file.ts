@@ -2,7 +2,7 @@
 import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../invoke/error-record.ts";
-import { addCodePath } from "../sandbox/files/code-folders.ts";
+import { addCodePath } from "../load/code-paths.ts";
 import { isReactJsxError, REACT_JSX_HINT } from "../workflow/react-jsx-error.ts";
 import { CliError } from "./cli-error.ts";
 import { ENTRY } from "../load/hooks.ts";

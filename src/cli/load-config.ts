@@ -17,7 +17,7 @@ import { checkAgainst, optionTable, type OptionTable } from "../definition/optio
 import { ToolwrightError } from "../errors.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
-import { findDistrust } from "../sandbox/isolation/untrusted-files.ts";
+import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";

@@ -4,6 +4,7 @@ import type { McpImportPolicy } from "../adapters/mcp/client/import-tools.ts";
 import type { McpClient } from "../adapters/mcp/client/mcp-client.ts";
 import { aFullText, anObject, Problem } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
+import { importPeer, peerHint } from "../load/import-peer.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -25,7 +26,10 @@ export async function toolsOfServers(
   folder: string,
 ): Promise<Tool[]> {
   const entries = Object.entries(servers).map(([name, given]) => [name, checkEntry(name, given)] as const);
-  const { mcpTools } = await import("../adapters/mcp/client/meta-tools.ts");
+  const { mcpTools } = await importPeer(
+    "@modelcontextprotocol/server",
+    () => import("../adapters/mcp/client/meta-tools.ts"),
+  );
   const clients = entries.map(([name, entry]) => [
     name,
     isClient(entry) ? entry : connectLater(name, entry, folder),
@@ -79,9 +83,14 @@ function connectLater(name: string, entry: ServerEntry, folder: string): McpClie
   };
 }
 
+const CLIENT = "@modelcontextprotocol/client";
+
 async function connect(entry: ServerEntry, folder: string, onLost: () => void): Promise<McpClient> {
-  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client").catch(() => {
-    throw new Error("it needs a package. Run: npm install @modelcontextprotocol/client");
+  const { Client, StreamableHTTPClientTransport } = await importPeer(
+    CLIENT,
+    () => import("@modelcontextprotocol/client"),
+  ).catch((cause: unknown) => {
+    throw new Error(`it needs a package. ${peerHint(CLIENT, cause)}`, { cause });
   });
   const client = Object.assign(new Client({ name: "toolwright", version: "1" }), { onclose: onLost });
   if (entry.command === undefined) {
@@ -89,7 +98,10 @@ async function connect(entry: ServerEntry, folder: string, onLost: () => void): 
     await client.connect(new StreamableHTTPClientTransport(new URL(entry.url ?? ""), headers));
     return client;
   }
-  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const { StdioClientTransport } = await importPeer(
+    CLIENT,
+    () => import("@modelcontextprotocol/client/stdio"),
+  );
   await client.connect(
     new StdioClientTransport({
       command: entry.command,

@@ -20,7 +20,7 @@ const files = lazyModule(async () => ({
   ...(await import("../sandbox/files/replace-file.ts")),
   ...(await import("../sandbox/files/file-queue.ts")),
   ...(await import("../sandbox/files/walk.ts")),
-  ...(await import("../sandbox/isolation/untrusted-files.ts")),
+  ...(await import("../sandbox/protection/untrusted-files.ts")),
 }));
 
 /** The inventory without its front matter. `undefined` if there is none. @throws if it cannot be read */

@@ -3,7 +3,7 @@
  * agent can read every object of the repository.
  */
 import { basename } from "node:path";
-import { hasDatabaseName, isStoreFile } from "../sandbox/files/store-file.ts";
+import { hasDatabaseName, isStoreFile } from "../sandbox/protection/store-file.ts";
 import { toRealPaths } from "../sandbox/process/real-paths.ts";
 import type { Repository } from "./find-repository.ts";
 

@@ -6,7 +6,7 @@ import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { unusableRoot } from "../sandbox/files/check-root.ts";
-import { isInside } from "../sandbox/isolation/is-inside.ts";
+import { isInside } from "../sandbox/is-inside.ts";
 import { findGit, type GitProgram } from "./git-program.ts";
 
 export interface Repository {

@@ -4,8 +4,8 @@
  */
 import { homedir } from "node:os";
 import { ToolwrightError } from "../errors.ts";
-import { cleanPath } from "../sandbox/isolation/clean-environment.ts";
-import { findTrustedExecutable } from "../sandbox/isolation/find-executable.ts";
+import { cleanPath } from "../sandbox/tiers/clean-environment.ts";
+import { findTrustedExecutable } from "../sandbox/tiers/find-executable.ts";
 
 export interface GitProgram {
   readonly file: string;

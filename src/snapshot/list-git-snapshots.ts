@@ -1,5 +1,5 @@
 /** Lists the snapshots in a repository: the refs whose commits the store has. Reads only. */
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { listSnapshots } from "../store/tables/snapshots.ts";
 import { checkOptions } from "../definition/option-table.ts";

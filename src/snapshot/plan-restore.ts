@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
-import { refuseProtected } from "../sandbox/files/protected-paths.ts";
+import { refuseProtected } from "../sandbox/protection/refuse-protected.ts";
 import type { Repository } from "./find-repository.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { joinNul, splitNul } from "./run-git.ts";

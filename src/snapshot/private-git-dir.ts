@@ -10,8 +10,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
-import { isInside } from "../sandbox/isolation/is-inside.ts";
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import { isInside } from "../sandbox/is-inside.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import { pathsOutside, type Repository } from "./find-repository.ts";
 import { readRepository, type RepositoryFacts } from "./read-repository.ts";
 import { createGit, createShell, type Git, type GitSetup, type Shell } from "./run-git.ts";

@@ -1,5 +1,5 @@
 /** Removes the snapshots of one run. Their objects stay until the user's own `git gc` finds them unused. */
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { deleteSnapshots } from "../store/tables/snapshots.ts";
 import { checkOptions } from "../definition/option-table.ts";

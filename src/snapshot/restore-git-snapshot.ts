@@ -4,7 +4,7 @@
  */
 import { join, relative, resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import type { StoreOption } from "../store/open-store.ts";
 import { readIndexHash, readSnapshot } from "../store/tables/snapshots.ts";
 import { sha256Hex } from "../util/hash.ts";

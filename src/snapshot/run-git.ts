@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError, type ErrorCode } from "../errors.ts";
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import { refuseUnstarted } from "../sandbox/process/command-outcome.ts";
 import { runConfined } from "../sandbox/process/run-command.ts";
 import type { ProcessResult } from "../sandbox/process/run-process.ts";

@@ -3,7 +3,7 @@
  * never touch the user's index, HEAD, branches, reflogs, hooks or config, nor run a program that the repository
  * names.
  */
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import { listSnapshots, readIndexHash, saveSnapshot } from "../store/tables/snapshots.ts";
 import type { Store } from "../store/store.ts";
 import { sha256Hex } from "../util/hash.ts";

@@ -2,7 +2,7 @@
  * Wraps every snapshot operation: finds the repository, waits in its queue, and opens a private git folder for the
  * duration. It enters the queue before the first await, so that operations run in the order of their calls.
  */
-import type { IsolationMode } from "../sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import { KeyedQueue } from "../util/keyed-queue.ts";
 import { findRepository, type Repository } from "./find-repository.ts";
 import { openPrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";

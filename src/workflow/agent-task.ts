@@ -2,7 +2,7 @@
  * Runs a task with an agent. Each resume drives the agent's loop from the start: logged responses and calls are
  * replayed in order, and the first one that is not logged is live.
  */
-import { refusePlanted } from "../sandbox/files/code-folders.ts";
+import { importPeer, peerHint } from "../load/import-peer.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
@@ -108,8 +108,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
     );
   }
   try {
-    refusePlanted("ai");
-    const { ToolLoopAgent } = await import("ai");
+    const { ToolLoopAgent } = await importPeer("ai", () => import("ai"));
     return new ToolLoopAgent({
       model: model as never,
       ...(props.instructions === undefined ? {} : { instructions: props.instructions }),
@@ -119,7 +118,7 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
       "WORKFLOW_INVALID",
       `Workflow: task "${props.id}" has a model, which requires the package "ai".`,
       {
-        hint: "Run: npm install ai",
+        hint: peerHint("ai", cause),
         cause,
       },
     );

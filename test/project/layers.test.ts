@@ -88,3 +88,28 @@ test("no import cycles", () => {
   for (const file of files) visit(file, []);
   expect(circles).toEqual([]);
 });
+
+test("an optional package is loaded through importPeer, or after its guard", () => {
+  const manifest = JSON.parse(readFileSync(resolve(SOURCE, "../package.json"), "utf8")) as {
+    peerDependenciesMeta: Record<string, unknown>;
+  };
+  const peers = Object.keys(manifest.peerDependenciesMeta).join("|");
+  /** The entry points that import a guard first, by the folder that they open. */
+  const guarded = ["adapters/langchain", "adapters/mcp", "adapters/openai-agents", "effect.ts"];
+  const wrong = files.flatMap((file) => {
+    const text = readFileSync(file, "utf8");
+    const name = relative(SOURCE, file);
+    const late = [...text.matchAll(new RegExp(`(.{0,80})\\bimport\\(\\s*"(?:${peers})[/"]`, "gs"))];
+    const early = new RegExp(`^import (?!type)[^;]*?from "(?:${peers})[/"]`, "ms").exec(text)?.[0] ?? "";
+    const isValue = early !== "" && !/^import \{(?:\s*type [^,}]+,?)*\s*\}/.test(early);
+    return [
+      ...late.filter(([, before = ""]) => !before.includes("importPeer(")).map(() => `${name} imports late`),
+      ...(isValue && !guarded.some((each) => name.startsWith(each)) ? [`${name} imports early`] : []),
+    ];
+  });
+  expect(wrong).toEqual([]);
+  for (const each of guarded) {
+    const entry = readFileSync(resolve(SOURCE, each.endsWith(".ts") ? each : `${each}/index.ts`), "utf8");
+    expect(/^(?:import|export) [^;]*;/m.exec(entry)?.[0]).toMatch(/load\/peers\//);
+  }
+});

@@ -211,6 +211,48 @@ describe.each(USERS)("as %s", (user) => {
       }
     });
 
+    test("a new repository cannot have its work tree elsewhere, and submodules keep theirs", async () => {
+      place.person(`git init -q . && git commit -q --allow-empty -m first; mkdir lib; git init -q ../lib`);
+      place.person(`cd ../lib; echo x > x; git add x; git commit -qm x; cp -r .git ../root/lib/.git`);
+      const identity = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a;`;
+      // The commit contains a file that a checkout would write to the home.
+      const make = (name: string, tree: string): string =>
+        `git init -q ${name}; mkdir ${name}/.ssh; echo evil > ${name}/.ssh/authorized_keys; git -C ${name} add -A; git -C ${name} commit -qm x; git -C ${name} config core.worktree ${tree}`;
+      const [outside, link, submodule] = await place.run(
+        { bash: `${identity} ${make("sub", place.home)}` },
+        { bash: `${identity} mkdir tree; ${make("linked", "$PWD/tree")}` },
+        {
+          bash: `${identity} git -c protocol.file.allow=always submodule add -q ./lib mod >/dev/null 2>&1; git -C mod rev-parse --show-toplevel`,
+        },
+        { bash: `rmdir tree; ln -s ${place.home} tree; true` },
+      );
+      expect(outside).toMatchObject({
+        code: "TOOL_PATH_PROTECTED",
+        text: expect.stringContaining("core.worktree"),
+      });
+      expect(link).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+      expect(submodule).toMatchObject({ ok: true, text: `${place.root}/mod\n` });
+      place.person(
+        `for r in sub linked; do git -C $r checkout -qf; git -C $r add -A; git -C $r reset -q --hard; done; true`,
+      );
+      expect(place.keys()).toBe("ssh-ed25519 mine\n");
+      expect(
+        place.person(
+          `git -C sub ls-files; git -C mod status --porcelain; git config -f .git/modules/mod/config core.worktree`,
+        ),
+      ).toBe(".ssh/authorized_keys\n../../../mod\n");
+    });
+
+    test("settings that a command planted cannot be changed through another name later", async () => {
+      const [planted, later] = await place.run(
+        { bash: `echo first > copy; ln copy toolwright.config.ts` },
+        { bash: `echo evil >> copy; cat copy` },
+      );
+      expect(planted).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
+      expect(later).toMatchObject({ ok: true, text: "first\nevil\n" });
+      expect(readFileSync(join(place.root, "toolwright.config.ts"), "utf8")).toBe("first\n");
+    });
+
     test("git init, add and commit stay allowed, in the root and below it", async () => {
       const [first, second] = await place.run(
         {

@@ -2,12 +2,15 @@
  * An agent whose root is its own project tries to change the code that runs it: Toolwright, what Toolwright loads later, the
  * program itself and Node. As root and as an ordinary user.
  */
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -49,6 +52,49 @@ function makeProject(root: string): void {
   );
 }
 
+/** How each optional package is first used. `source` is the folder of Toolwright's own code. */
+const LATE_IMPORTS: Readonly<Record<string, string>> = {
+  pg: `const { openStore } = await import(source + "store/open-store.ts");
+    await (await openStore("postgres://localhost:1/x")).close?.();`,
+  ai: `const { askModel } = await import(source + "builtin/capabilities/ask-model.ts");
+    await askModel({ specificationVersion: "v4", doGenerate() {} } as never, {} as never);`,
+  "gpt-tokenizer": `const { loadTokenizer } = await import(source + "agent/context/load-tokenizer.ts");
+    await loadTokenizer("gpt-5");`,
+  "@openai/agents": `const { asksForApproval } = await import(source + "tool/foreign/openai-agents-approval.ts");
+    await asksForApproval({}, {}, {});`,
+  "@langchain/core": `await import(source + "adapters/langchain/index.ts");`,
+  "@modelcontextprotocol/server": `await import(source + "adapters/mcp/index.ts");`,
+  "@anthropic-ai/sdk": `const { defineTool } = await import(source + "index.ts");
+    const { toAnthropicRunnableTool } = await import(source + "adapters/anthropic/to-runnable-tool.ts");
+    const fail = defineTool({ name: "fail", schema: z.object({}), execute: () => { throw new Error("x"); } });
+    await toAnthropicRunnableTool(fail).run({});`,
+  effect: `await import(source + "effect.ts");`,
+};
+
+/** The names that a planted package has to export, or its import fails before it runs. */
+const NAMES =
+  "Effect AIMessage BaseMessage ToolMessage RemoveMessage DynamicStructuredTool patchConfig mapStoredMessagesToChatMessages isDirectToolOutput pickRunnableConfigKeys AsyncLocalStorageProviderSingleton McpServer StdioServerTransport serveStdio WebStandardStreamableHTTPServerTransport createMcpHandler fromJsonSchema isSpecType localhostAllowedHostnames localhostAllowedOrigins inputRequired inputResponse validateHostHeader validateOriginHeader CLIENT_CAPABILITIES_META_KEY CLIENT_INFO_META_KEY".split(
+    " ",
+  );
+
+/** Connects on its first call, which is after other tools. */
+const LATE_CLIENT = {
+  "@modelcontextprotocol/client": `const { toolsOfServers } = await import(source + "cli/mcp-servers.ts");
+    const [tool] = await toolsOfServers({ s: { url: "http://localhost:1" } }, ".");
+    await tool.call({});`,
+};
+
+/** A package that runs \`text\`, with optional peers. */
+function makePackage(folder: string, text: string, optional: Readonly<Record<string, string>> = {}): void {
+  mkdirSync(folder, { recursive: true });
+  const exported = { ".": "./index.js", "./*": "./index.js" };
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ exports: exported, peerDependencies: optional }),
+  );
+  writeFileSync(join(folder, "index.js"), text);
+}
+
 describe.each(USERS)("as %s", (user) => {
   let place: AttackPlace;
   // Shared by all tests: a test that changes it fails.
@@ -57,6 +103,38 @@ describe.each(USERS)("as %s", (user) => {
     makeProject(place.root);
     return () => place.remove();
   });
+
+  /** An agent that imports each package after its steps, and writes the errors to a file. */
+  const agentWith = (name: string, imports: Readonly<Record<string, string>>): AttackPlace => {
+    const tries = Object.entries(imports).map(
+      ([peer, text]) =>
+        `await (async () => { ${text} })().catch((e) => (errors[${JSON.stringify(peer)}] = told(e)));`,
+    );
+    writeFileSync(
+      join(place.root, `app/${name}.ts`),
+      `import { writeFileSync } from "node:fs";
+       import "../vendor/toolwright/test/sandbox/attack-process.ts";
+       import { z } from "zod";
+       const errors: Record<string, string> = {};
+       const told = (e: any): string => [e.message, e.hint, e.cause?.message].join(" ");
+       const source = new URL("../vendor/toolwright/src/", import.meta.url).href;
+       ${tries.join("\n")}
+       writeFileSync(new URL("../errors.json", import.meta.url), JSON.stringify(errors));\n`,
+    );
+    return createAttackPlace(user, (root) => join(root, `app/${name}.ts`), undefined, place);
+  };
+  /** A script that creates a package. It exports whatever Toolwright imports by name. */
+  const plant = (folder: string, name: string): string => {
+    const mark = JSON.stringify(`${place.base}/LOADED-${name.replaceAll("/", "-")}`);
+    const text = `require("node:fs").writeFileSync(${mark}, ""); ${NAMES.map((each) => `exports.${each} = class {};`).join(" ")}`;
+    const manifest = `{"name":"${name}","exports":{".":"./index.js","./*":"./index.js"}}`;
+    return `mkdir -p ${folder}; echo '${manifest}' > ${folder}/package.json; echo '${text}' > ${folder}/index.js`;
+  };
+  const loadedIn = ({ base }: AttackPlace): string[] => {
+    const marks = readdirSync(base).filter((name) => name.startsWith("LOADED"));
+    for (const name of marks) rmSync(join(base, name));
+    return marks;
+  };
 
   const TARGETS = [
     "node_modules/@vscode/ripgrep/lib/index.js",
@@ -108,22 +186,91 @@ describe.each(USERS)("as %s", (user) => {
     expect(readFileSync(node).equals(readFileSync(realpathSync(process.execPath)))).toBe(true);
   });
 
-  test("a missing package is not loaded after a tool has created it", SLOW, async () => {
-    const payload = `require("node:fs").writeFileSync(${JSON.stringify(`${place.base}/PWNED`)}, "");`;
-    const other = createAttackPlace(user, (root) => join(root, "app/tokens.ts"), undefined, place);
-    writeFileSync(
-      join(place.root, "app/tokens.ts"),
-      `import "../vendor/toolwright/test/sandbox/attack-process.ts";
-       import { loadTokenizer } from "../vendor/toolwright/src/agent/context/load-tokenizer.ts";
-       await loadTokenizer("gpt-5");\n`,
+  test("an optional package that a tool creates is not loaded, whichever it is", SLOW, async () => {
+    const agent = agentWith("late", LATE_IMPORTS);
+    const planted = Object.keys(LATE_IMPORTS);
+    const ended = await agent.run(...planted.map((name) => ({ bash: plant(`node_modules/${name}`, name) })));
+    expect(ended.filter(({ ok }) => !ok)).toEqual([]);
+    expect(planted.filter((name) => !existsSync(join(place.root, "node_modules", name, "index.js")))).toEqual(
+      [],
     );
-    const folder = "node_modules/gpt-tokenizer";
-    await other.run(
-      { write: `${folder}/package.json`, content: `{"name":"gpt-tokenizer","exports":{"./*":"./index.js"}}` },
-      { write: `${folder}/index.js`, content: payload },
+    expect(loadedIn(agent)).toEqual([]);
+    expect(readFileSync(join(place.root, "errors.json"), "utf8")).toContain("restart the process");
+    place.person(`rm -r ${planted.map((name) => `node_modules/${name}`).join(" ")}`);
+  });
+
+  test("an installed package that a tool covers by a nearer one is not loaded", SLOW, async () => {
+    for (const name of ["ai", "gpt-tokenizer"]) makePackage(join(place.root, "store", name), "");
+    place.person(`ln -s ../store/ai ../store/gpt-tokenizer node_modules/`);
+    const agent = agentWith("covered", LATE_IMPORTS);
+    await agent.run({
+      // Node looks there before it looks in the root: vendor/toolwright, vendor, the root.
+      bash: `${plant("vendor/node_modules/ai", "ai")}
+        rm node_modules/gpt-tokenizer; ${plant("node_modules/gpt-tokenizer", "gpt-tokenizer")}`,
+    });
+    expect(existsSync(join(place.root, "vendor/node_modules/ai/index.js"))).toBe(true);
+    expect(loadedIn(agent)).toEqual([]);
+    place.person(`rm -r vendor/node_modules node_modules/ai node_modules/gpt-tokenizer store`);
+  });
+
+  test("the links of pnpm to the dependencies of a package cannot be changed", SLOW, async () => {
+    const links = "node_modules/.pnpm/ai@7.0.0/node_modules";
+    makePackage(join(place.root, links, "ai"), "");
+    symlinkSync(".pnpm/ai@7.0.0/node_modules/ai", join(place.root, "node_modules/ai"));
+    symlinkSync("../../dep", join(place.root, links, "dep"));
+    const [ended] = await place.run({
+      bash: `ln -sfn /tmp ${links}/dep; ln -s /tmp ${links}/new; mv ${links} away; echo done`,
+    });
+    expect(ended?.text).toContain("done");
+    expect(place.person(`ls ${links}; readlink ${links}/dep`)).toBe("ai\ndep\n../../dep\n");
+    place.person(`rm -r node_modules/.pnpm node_modules/ai`);
+  });
+
+  test("code that a store of packages shares cannot be changed under its other names", SLOW, async () => {
+    const files = ["node_modules/zod/index.js", "node_modules/zod/package.json"];
+    const before = files.map((path) => readFileSync(join(place.root, path), "utf8"));
+    const stored = ".pnpm-store/v10/files/ab/0123456789abcdef-1";
+    // Another project's copy, the package manager's store, and a name of no special kind.
+    const links = `mkdir -p other/node_modules/zod .pnpm-store/v10/files/ab free
+      for f in index.js package.json; do ln node_modules/zod/$f other/node_modules/zod/$f; done
+      ln node_modules/zod/index.js ${stored}; ln node_modules/zod/index.js free/name.js; git init -q repo
+      ln repo/.git/config free/config; ln vendor/toolwright/package.json free/manifest`;
+    execFileSync("/bin/sh", ["-c", links], { cwd: place.root });
+    const [, , ended] = await place.run(
+      { write: "other/node_modules/zod/index.js", content: "own copy" },
+      {
+        bash: `for f in other/node_modules/zod/* ${stored} free/*; do chmod u+w $f; echo evil >> $f; done; true`,
+      },
+      {
+        bash: `echo works > free/new && mv .pnpm-store x; mv other/node_modules y; cp free/new free/name.js; echo done`,
+      },
     );
-    expect(existsSync(join(place.root, folder, "index.js"))).toBe(true);
-    expect(place.isPwned()).toBe(false);
+    expect(ended).toMatchObject({ ok: true, text: expect.stringContaining("done") });
+    expect(files.map((path) => readFileSync(join(place.root, path), "utf8"))).toEqual(before);
+    expect(place.person(`cat repo/.git/config vendor/toolwright/package.json`)).not.toContain("evil");
+    expect(place.person(`cat other/node_modules/zod/index.js free/new`)).toContain("works");
+    place.person(`rm -rf other .pnpm-store free repo x y`);
+  });
+
+  test("a client of MCP servers that a tool creates is not loaded by the first call", SLOW, async () => {
+    for (const name of ["@modelcontextprotocol/server", "@modelcontextprotocol/core"]) {
+      const from = realpathSync(join(inject("publicRoot"), "node_modules", name));
+      cpSync(from, join(place.root, "node_modules", name), { recursive: true });
+    }
+    const agent = agentWith("client", LATE_CLIENT);
+    await agent.run({ bash: plant("node_modules/@modelcontextprotocol/client", "client") });
+    expect(existsSync(join(place.root, "node_modules/@modelcontextprotocol/client/index.js"))).toBe(true);
+    expect(loadedIn(agent)).toEqual([]);
+    place.person(`rm -r node_modules/@modelcontextprotocol`);
+  });
+
+  test("a package whose optional dependency a tool creates is not loaded", SLOW, async () => {
+    makePackage(join(place.root, "node_modules/pg"), `require("pg-native");`, { "pg-native": "*" });
+    const agent = agentWith("nested", LATE_IMPORTS);
+    await agent.run({ bash: plant("node_modules/pg-native", "pg-native") });
+    expect(existsSync(join(place.root, "node_modules/pg-native/index.js"))).toBe(true);
+    expect(loadedIn(agent)).toEqual([]);
+    place.person(`rm -r node_modules/pg node_modules/pg-native`);
   });
 
   test("the rest of the project can be changed", SLOW, async () => {

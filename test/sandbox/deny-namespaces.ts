@@ -3,8 +3,8 @@
  * kernel appears to have no Landlock either. Works for root and for an ordinary user.
  */
 import { writeFileSync } from "node:fs";
-import { buildSeccompFilter, seccompArchitecture } from "../../src/sandbox/isolation/seccomp-filter.ts";
-import { SYSCALLS } from "../../src/sandbox/isolation/seccomp-syscalls.ts";
+import { buildSeccompFilter, seccompArchitecture } from "../../src/sandbox/tiers/seccomp-filter.ts";
+import { SYSCALLS } from "../../src/sandbox/tiers/seccomp-syscalls.ts";
 
 export function denyNamespaces(file: string, also: "nothing else" | "landlock" = "nothing else"): string[] {
   const arch = seccompArchitecture();

@@ -3,8 +3,10 @@
  * names resemble `.git`, behind pointers, links, hard links and permissions, and in syntax that only git reads. Each was a
  * hole. They run as root and as an ordinary user. The tests check whether the user's git runs the attacker's program.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
+import { createAttackPlace, isConfinedOnly, USERS, type AttackPlace } from "./attack-harness.ts";
 import { requireBubblewrap } from "./process-harness.ts";
 
 beforeAll(requireBubblewrap);
@@ -174,13 +176,89 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     [`cp evil tools/clean.sh`],
   ],
   [
+    "the program that a remote is asked with",
+    `printf '#!/bin/sh\\nexec git-upload-pack "$@"\\n' > up.sh; chmod +x up.sh; git config remote.origin.url .; git config remote.origin.uploadpack "$PWD/up.sh"`,
+    [`cp evil up.sh`],
+  ],
+  [
+    "a missing program that a remote is asked with",
+    `git config remote.origin.url .; git config remote.origin.uploadpack ./tools/up.sh`,
+    [`mkdir tools; cp evil tools/up.sh`],
+  ],
+  [
+    "the program that a remote of a new repository is asked with",
+    `true`,
+    [
+      `${INIT}; git -C sub config remote.origin.url $PWD; git -C sub config remote.origin.uploadpack $PWD/evil`,
+    ],
+  ],
+  [
     "a command in the list of a rebase",
     `git branch b2; git checkout -q b2; echo y > y; git add y; git commit -qm y; git config advice.x y; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1 || true`,
     [`printf 'exec %s/evil\\n' $PWD >> .git/rebase-merge/git-rebase-todo`],
   ],
 ];
 
-describe.each(USERS)("as %s", (user) => {
+const IDENTITY = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a`;
+const FIRST_COMMIT = `git init -q . && echo x > tracked && git add tracked && git commit -qm first`;
+const makeEvil = (mark: string): string =>
+  `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
+/** The user's git, in a repository whose new repositories are in `folder`. */
+const useGit = (folder: string): string =>
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
+
+/** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
+const GIT_WITHOUT_CHMOD = `git() {
+  d=.; [ "$1" = -C ] && { d=$2; shift 2; }
+  case "$1" in
+    init) shift; g=; for a; do case $a in -q) ;; --separate-git-dir=*) g=\${a#*=};; *) t=$a;; esac; done
+      mkdir -p "$t"; if [ -n "$g" ]; then echo "gitdir: $g" > "$t/.git"; else g=$t/.git; fi
+      mkdir -p "$g/objects" "$g/refs/heads" "$g/hooks"; echo "ref: refs/heads/master" > "$g/HEAD"
+      printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n' > "$g/config";;
+    config) g=$(cd "$d" && command git rev-parse --absolute-git-dir)
+      printf '[%s]\\n\\t%s = %s\\n' "\${2%.*}" "\${2##*.}" "$3" >> "$g/config";;
+    *) command git -C "$d" "$@";;
+  esac; }`;
+
+/**
+ * Under Landlock nothing can be added next to a `.git`, so new repositories are made one folder below, by a program that
+ * the user has made executable. All cases share one agent, each in a repository of its own.
+ */
+describe.runIf(isConfinedOnly()).each(USERS)("in one root, as %s", (user) => {
+  let place: AttackPlace;
+  const folders = CASES.map(([, prepare], index) => [
+    `case${index}`,
+    prepare === "true" ? `case${index}/work` : `case${index}`,
+  ]);
+  const markOf = (index: number): string => join(place.base, `PWNED-${index}`);
+
+  beforeAll(async () => {
+    place = createAttackPlace(user);
+    for (const [index, [, prepare]] of CASES.entries()) {
+      const [repository = "", folder = ""] = folders[index] ?? [];
+      place.person(
+        `mkdir -p ${folder}; (cd ${repository}; ${FIRST_COMMIT}; ${prepare}); cd ${folder}; ${makeEvil(markOf(index))}; rm -f ${markOf(index)}`,
+      );
+    }
+    const steps = CASES.flatMap(([, , commands], index) =>
+      commands.map((text) => ({
+        bash: `cd ${folders[index]?.[1]}; ${IDENTITY}; ${GIT_WITHOUT_CHMOD}\n${text}; true`,
+      })),
+    );
+    const ended = await place.run(...steps);
+    // A command that was refused before it started would have attacked nothing.
+    expect(ended.filter(({ code }) => code !== undefined && code !== "TOOL_PATH_PROTECTED")).toEqual([]);
+    for (const [repository = "", folder = ""] of folders)
+      place.person(`cd ${repository}; git add -A; ${useGit(folder === repository ? "." : "work")}`);
+    return () => place.remove();
+  }, 300_000);
+
+  test.each(CASES.map(([name], index) => [name, index] as const))("%s cannot be planted", (_, index) => {
+    expect(existsSync(markOf(index))).toBe(false);
+  });
+});
+
+describe.runIf(!isConfinedOnly()).each(USERS)("as %s", (user) => {
   let place: AttackPlace;
   beforeEach(() => {
     place = createAttackPlace(user);
@@ -188,14 +266,10 @@ describe.each(USERS)("as %s", (user) => {
   });
 
   test.each(CASES)("%s cannot be planted", SLOW, async (_, prepare, commands) => {
-    place.person(
-      `git init -q . && echo x > tracked && git add tracked && git commit -qm first; ${prepare}; rm -f ../PWNED`,
-    );
-    const evil = `printf '#!/bin/sh\\ntouch ${place.base}/PWNED\\ncat 2>/dev/null\\n' > evil; chmod +x evil; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; `;
-    await place.run(...commands.map((text) => ({ bash: `${evil}${text}; true` })));
-    place.person(
-      `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; GIT_EDITOR=true git rebase --continue; (cd sub && git status && git commit --allow-empty -qm x); true`,
-    );
+    place.person(`${FIRST_COMMIT}; ${prepare}; rm -f ../PWNED`);
+    const start = `${makeEvil(join(place.base, "PWNED"))}; ${IDENTITY}; `;
+    await place.run(...commands.map((text) => ({ bash: `${start}${text}; true` })));
+    place.person(useGit("."));
     expect(place.isPwned()).toBe(false);
   });
 

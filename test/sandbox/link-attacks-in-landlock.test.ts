@@ -1,4 +1,4 @@
-/** Repeats the attacks with planted links where namespaces are not available. */
+/** Repeats the attacks with planted links and hidden repositories where namespaces are not available. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,4 +11,7 @@ chmodSync(base, 0o755);
 attackUnder(denyNamespaces(join(base, "filter")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-describe("under Landlock", async () => void (await import("./link-attacks.test.ts")));
+describe("under Landlock", async () => {
+  await import("./link-attacks.test.ts");
+  await import("./hidden-repositories.test.ts");
+});

@@ -13,8 +13,8 @@ import {
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/isolation/command-group.ts";
-import { findDistrust } from "../../src/sandbox/isolation/untrusted-files.ts";
+import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/tiers/command-group.ts";
+import { findDistrust } from "../../src/sandbox/protection/untrusted-files.ts";
 import { attempt, createPlace, requireBubblewrap, script, shell, type Place } from "./process-harness.ts";
 
 /** For expensive tests, which take seconds even on an idle machine. */

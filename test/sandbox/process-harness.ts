@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { ToolwrightError } from "../../src/errors.ts";
-import { createIsolation, describeIsolation, type Isolation } from "../../src/sandbox/isolation/isolation.ts";
+import { createIsolation, describeIsolation, type Isolation } from "../../src/sandbox/tiers/isolation.ts";
 import {
   runCommand,
   type CommandRequest,

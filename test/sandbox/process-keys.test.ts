@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Isolation, processIsolation } from "../../src/sandbox/isolation/isolation.ts";
+import { type Isolation, processIsolation } from "../../src/sandbox/tiers/isolation.ts";
 import { runCommand } from "../../src/sandbox/process/run-command.ts";
 import { createPlace, requireBubblewrap, script, type Place } from "./process-harness.ts";
 import { isRoot } from "./tier-agent.ts";

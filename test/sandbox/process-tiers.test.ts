@@ -6,7 +6,7 @@ import { execFileSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync, chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createIsolation } from "../../src/sandbox/isolation/isolation.ts";
+import { createIsolation } from "../../src/sandbox/tiers/isolation.ts";
 import { runCommand } from "../../src/sandbox/process/run-command.ts";
 import { searchFiles } from "../../src/sandbox/search/search-files.ts";
 import { none } from "../../src/sandbox/tiers/none.ts";

@@ -51,7 +51,7 @@ export const isRoot = process.getuid?.() === 0;
 /** In each script, AGENT stands for the id of the agent process. */
 export async function runAgent({ place, situation, scripts, env, onStart }: AgentRequest): Promise<Told> {
   const program = `
-    const { describeIsolation } = await import(${JSON.stringify(source("isolation/isolation.ts"))});
+    const { describeIsolation } = await import(${JSON.stringify(source("tiers/isolation.ts"))});
     const { runCommand } = await import(${JSON.stringify(source("process/run-command.ts"))});
     const results = [];
     for (const { text, timeoutMs = 60000 } of ${JSON.stringify(scripts)}) {

@@ -63,6 +63,15 @@ const OTHERS: readonly [string, string][] = [
   ["every environment", `cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep AGENT_SECRET && echo OPEN`],
   ["writing the agent's memory", perl(`open(my $m, "+<", "/proc/AGENT/mem") and print "OPEN"`)],
   ["tracing the agent", perl(`syscall(PTRACE, 16, AGENT, 0, 0) == 0 and print "OPEN"`)],
+  ["the limits of the agent", `prlimit --pid AGENT --nofile=64:64 && echo OPEN`],
+  ["the processors of the agent", `taskset -p 1 AGENT && echo OPEN`],
+  ["the priority of the agent", `renice -n 7 -p AGENT && echo OPEN`],
+  [
+    "the priority of all processes of the user",
+    `renice -n 7 -u $(id -u); [ "$(cut -d' ' -f19 /proc/AGENT/stat)" = 7 ] && echo OPEN`,
+  ],
+  ["the disk priority of the agent", `ionice -c 3 -p AGENT && echo OPEN`],
+  ["the scheduling of the agent", `chrt -b -p 0 AGENT && echo OPEN`],
   ["a new user namespace", `unshare -Ur true && echo OPEN`],
   ["core_pattern", `echo "|/x" > /proc/sys/kernel/core_pattern && echo OPEN`],
 ];
@@ -86,6 +95,14 @@ const NETWORK: readonly [string, string][] = [
   ["a socket in the root", connect(1, 1, `pack_sockaddr_un("r.sock")`)],
   ["a virtual machine's socket", perl(`socket(my $s, 40, 1, 0) and print "OPEN"`)],
   ["io_uring", perl(`my $z = "\\0" x 128; syscall(425, 1, $z) >= 0 and print "OPEN"`)],
+];
+
+/** What only namespaces confine. Each script prints SEEN under Landlock, as docs/sandbox.md says. `SHM` is a segment. */
+export const LIMITS: readonly [string, string][] = [
+  ["the list of processes", `[ -d /proc/AGENT ] && echo SEEN`],
+  ["the arguments of the agent", `grep -qa node /proc/AGENT/cmdline && echo SEEN`],
+  ["the size of a file outside", `[ "$(stat -c %s $OUT/secret.txt)" = 15 ] && echo SEEN`],
+  ["shared memory of the user", perl(`shmread(SHM, my $bytes, 0, 1) and print "SEEN"`)],
 ];
 
 export const ATTACKS: readonly [string, string][] = [...FILES, ...GUARDED, ...OTHERS, ...NETWORK];

@@ -1,11 +1,12 @@
 /** Every attack in every tier, as root and as an ordinary user, in a situation that really selects the tier. */
+import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OTHER_USER } from "../compile-cache.ts";
 import { createPlace, openListeners, shell, type Listeners, type Place } from "./process-harness.ts";
 import { isRoot, runAgent, type Situation, type Told } from "./tier-agent.ts";
-import { ATTACKS } from "./tier-attack-cases.ts";
+import { ATTACKS, LIMITS } from "./tier-attack-cases.ts";
 
 const TIERS: readonly [string, Situation][] = [
   ["bwrap", {}],
@@ -37,6 +38,7 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
   let listeners: Listeners;
   let told: Told;
   let reached = 0;
+  let memory = "";
 
   beforeAll(async () => {
     place = createPlace();
@@ -53,7 +55,11 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     writeFileSync(join(place.base, "filter"), "");
     if (user === "other") chownSync(join(place.base, "filter"), 0, 0);
     const before = listeners.hits();
-    const scripts = [...ATTACKS, ...WORK].map(([, text]) => ({ text: fill(text, place, listeners) }));
+    const made = execFileSync("/usr/bin/ipcmk", ["-M", "64", "-p", "0666"], { encoding: "utf8" });
+    memory = /\d+/.exec(made)?.[0] ?? "";
+    const scripts = [...ATTACKS, ...WORK, ...LIMITS].map(([, text]) => ({
+      text: fill(text, place, listeners).replaceAll("SHM", memory),
+    }));
     told = await runAgent({
       place,
       situation: { ...situation, ...(user && { user }) },
@@ -63,6 +69,7 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     reached = listeners.hits() - before;
   }, 240_000);
   afterAll(() => {
+    if (memory !== "") shell(`ipcrm -m ${memory}`);
     listeners?.close();
     place?.remove();
   });
@@ -92,6 +99,14 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     expect(readFileSync(join(place.root, ".git", "config"), "utf8")).not.toContain("evil");
     expect(readdirSync(join(place.root, ".git", "hooks"))).not.toContain("pre-commit");
   });
+
+  test.each(LIMITS.map(([name], index) => [name, ATTACKS.length + WORK.length + index] as const))(
+    `%s ${tier === "landlock" ? "is visible, as documented" : "is not visible"}`,
+    (_name, index) => {
+      const { ok = "", message = "" } = told.results[index] ?? {};
+      expect((ok + message).includes("SEEN")).toBe(tier === "landlock");
+    },
+  );
 
   test.each(WORK.map(([name, , output], index) => [name, output, ATTACKS.length + index] as const))(
     "a command can %s",

@@ -58,6 +58,16 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
     });
   });
 
+  it("follows no work tree that settings place outside", () => {
+    expect(after("a repository in the root whose work tree is outside")).toEqual({
+      taken: "done",
+      restored: "done",
+      leaked: false,
+      isSame: true,
+    });
+    expect(after("the repository's own work tree outside")).toMatchObject({ leaked: false, isSame: true });
+  });
+
   it("restores only snapshots in the store, and lists nothing else", () => {
     expect(after("a forged ref")).toEqual({
       listed: 0,

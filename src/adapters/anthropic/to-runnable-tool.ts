@@ -15,7 +15,10 @@ import { lazyModule } from "../../util/lazy.ts";
 import { toResultBlocks } from "./content-blocks.ts";
 import { toAnthropicTool } from "./to-anthropic-tool.ts";
 
-const errors = lazyModule(() => import("@anthropic-ai/sdk/lib/tools/ToolError"));
+const errors = lazyModule(async () => {
+  const { importPeer } = await import("../../load/import-peer.ts");
+  return importPeer("@anthropic-ai/sdk", () => import("@anthropic-ai/sdk/lib/tools/ToolError"));
+});
 
 /**
  * @example

@@ -11,10 +11,11 @@ import {
 import type * as graphModule from "@langchain/langgraph";
 import { isDirectToolOutput } from "@langchain/core/messages/tool";
 import { ToolwrightError } from "../../errors.ts";
+import { importPeer } from "../../load/import-peer.ts";
 import { HostValue } from "../../util/encode.ts";
 import { lazyModule } from "../../util/lazy.ts";
 
-const graphs = lazyModule(() => import("@langchain/langgraph"));
+const graphs = lazyModule(() => importPeer("@langchain/langgraph", () => import("@langchain/langgraph")));
 
 /** Call it only inside a graph: the package is an optional peer. */
 export const loadGraphs = (): Promise<Graphs> => graphs.get();

@@ -3,6 +3,8 @@
  * `@modelcontextprotocol/server`.
  */
 
+import "../../load/peers/mcp.ts";
+
 export { createMcpServer } from "./server/create-server.ts";
 export type { McpServerOptions } from "./server/create-server.ts";
 export { serveMcpHttp } from "./server/serve-http.ts";

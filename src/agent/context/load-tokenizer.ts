@@ -1,5 +1,5 @@
 /** Loads the tokenizer of OpenAI models from an optional peer. It is slow and large, so only those models load it. */
-import { mayBePlanted } from "../../sandbox/files/code-folders.ts";
+import { importPeer } from "../../load/import-peer.ts";
 import type { CountTokens } from "./count-tokens.ts";
 
 const OPENAI = /^(?:openai\/)?(?:gpt-|chatgpt-|o\d)/;
@@ -9,9 +9,12 @@ const PIECE = 500;
 
 /** `undefined` for other models, and when it is not installed. */
 export async function loadTokenizer(modelId: string): Promise<CountTokens | undefined> {
-  if (!OPENAI.test(modelId) || mayBePlanted("gpt-tokenizer")) return undefined;
+  if (!OPENAI.test(modelId)) return undefined;
   try {
-    const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+    const { countTokens } = await importPeer(
+      "gpt-tokenizer",
+      () => import("gpt-tokenizer/encoding/o200k_base"),
+    );
     // In tool results, words such as <|endoftext|> are plain text.
     const options = { disallowedSpecial: new Set<string>() };
     return (text) => {

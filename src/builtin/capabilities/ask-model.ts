@@ -1,5 +1,5 @@
 /** Sends one prompt to a model and returns its text: an AI SDK language model, or any object with `invoke(messages)`. */
-import { refusePlanted } from "../../sandbox/files/code-folders.ts";
+import { importPeer, peerHint } from "../../load/import-peer.ts";
 import type { generateText } from "ai";
 import { ToolwrightError } from "../../errors.ts";
 
@@ -30,11 +30,10 @@ export async function askModel(model: unknown, question: Question): Promise<stri
 
 async function loadSdk(): Promise<{ generateText: typeof generateText }> {
   try {
-    refusePlanted("ai");
-    return await import("ai");
+    return await importPeer("ai", () => import("ai"));
   } catch (cause) {
     throw new ToolwrightError("TOOL_EXECUTION_FAILED", 'A model of the AI SDK needs the package "ai".', {
-      hint: "Run: npm install ai",
+      hint: peerHint("ai", cause),
       effect: "none",
       cause,
     });

@@ -7,7 +7,7 @@ import { LARGEST_ITEM_BYTES } from "./put-item.ts";
 
 const files = lazyModule(async () => ({
   ...(await import("../../sandbox/files/read-text-file.ts")),
-  ...(await import("../../sandbox/files/protected-paths.ts")),
+  ...(await import("../../sandbox/protection/refuse-protected.ts")),
 }));
 
 /** @throws TOOL_PATH_INVALID */

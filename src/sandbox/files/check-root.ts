@@ -6,7 +6,7 @@ import { realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
-import { refuseSystemRoot } from "../isolation/system-root.ts";
+import { refuseSystemRoot } from "../view/system-root.ts";
 
 /** Returns the real path of a valid root, or throws `TOOL_OPTION_INVALID`. */
 export function checkRoot(rootDir: string): string {

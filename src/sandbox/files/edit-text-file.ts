@@ -11,7 +11,7 @@ import { inTurn } from "./file-queue.ts";
 import { openLeaf, readWhole, withRegularFile } from "./open-file.ts";
 import { LINK } from "./open-folder.ts";
 import type { PathStrategy } from "./path-strategy.ts";
-import { refuseProtected, type IsProtected } from "./protected-paths.ts";
+import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
 import { replaceFile } from "./replace-file.ts";
 import { walk, type Walked } from "./walk.ts";
 import { checkReplaceable, contentTooLarge, statLeaf } from "./write-text-file.ts";

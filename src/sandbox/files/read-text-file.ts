@@ -4,9 +4,9 @@ import { decodeText } from "./decode-text.ts";
 import { toFileError } from "./file-error.ts";
 import { openLeaf, readWhole, withRegularFile } from "./open-file.ts";
 import type { PathStrategy } from "./path-strategy.ts";
-import { hiddenPath, refuseHidden, type IsProtected } from "./protected-paths.ts";
+import { hiddenPath, refuseHidden, type IsProtected } from "../protection/refuse-protected.ts";
 import { readLines, toLineRange } from "./read-lines.ts";
-import { isStoreContent } from "./store-file.ts";
+import { isStoreContent } from "../protection/store-file.ts";
 import { walk } from "./walk.ts";
 
 export interface ReadTextFileOptions {

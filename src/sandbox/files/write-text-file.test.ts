@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { protectPaths } from "./protected-paths.ts";
+import { protectPaths } from "../protection/refuse-protected.ts";
 import { asOrdinaryUser } from "../../../test/sandbox/files-as-ordinary-user.ts";
 import { writeTextFile } from "./write-text-file.ts";
 

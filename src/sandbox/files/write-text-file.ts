@@ -9,7 +9,7 @@ import { inTurn } from "./file-queue.ts";
 import { notAFile } from "./open-file.ts";
 import { LINK } from "./open-folder.ts";
 import type { Directory, PathStrategy } from "./path-strategy.ts";
-import { refuseProtected, type IsProtected } from "./protected-paths.ts";
+import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
 import { replaceFile } from "./replace-file.ts";
 import { removeCreated, walk, type Walked } from "./walk.ts";
 

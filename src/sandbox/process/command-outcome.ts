@@ -6,8 +6,8 @@ import { constants } from "node:os";
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { ERROR_CODES, ToolwrightError } from "../../errors.ts";
-import { findExecutable, isExecutable } from "../isolation/find-executable.ts";
-import type { IsolationTier } from "../isolation/tier.ts";
+import { findExecutable, isExecutable } from "../tiers/find-executable.ts";
+import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import type { ProcessResult } from "./run-process.ts";
 import type { CommandRequest, CommandResult } from "./run-command.ts";
 

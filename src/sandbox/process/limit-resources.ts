@@ -4,7 +4,7 @@
  * sandbox, and most commands end sooner. It must never delay or fail a command.
  */
 import { writeFile } from "node:fs/promises";
-import { commandGroups, type CommandGroup } from "../isolation/command-group.ts";
+import { commandGroups, type CommandGroup } from "../tiers/command-group.ts";
 import { descendantsOf, readParents } from "./process-table.ts";
 
 export interface ResourceLimit {

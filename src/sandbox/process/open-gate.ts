@@ -10,7 +10,7 @@ import {
   readMounts,
   type ExpectedMounts,
   type Mount,
-} from "../isolation/verify-mounts.ts";
+} from "../tiers/verify-mounts.ts";
 
 export interface Gate {
   /** Call it with everything that the status descriptor delivered so far. */

@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { DEFAULT_PATH } from "../isolation/clean-environment.ts";
+import { DEFAULT_PATH } from "../tiers/clean-environment.ts";
 
 export interface OutputPipe {
   /** Close it once the child has it: the pipe ends when no writer is left. */

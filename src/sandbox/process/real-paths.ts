@@ -4,7 +4,7 @@
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { isInside } from "../isolation/is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 /** `roots` holds the root as given and the real root. Relative paths are resolved against the real root. */
 export function toRealPaths(paths: readonly string[], [given, real]: readonly [string, string]): string[] {

@@ -10,7 +10,7 @@ import { LINK } from "../files/open-folder.ts";
 import { parsePath } from "../files/parse-path.ts";
 import { strategyFor, type Directory } from "../files/path-strategy.ts";
 import { walk } from "../files/walk.ts";
-import { isInside } from "../isolation/is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 export interface ResolvedPlace {
   /** Both spellings of the root: as given and real. */

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../../errors.ts";
-import { codePaths } from "../files/code-folders.ts";
-import { cleanEnvironment } from "../isolation/clean-environment.ts";
-import { processIsolation, type Isolation, type Use } from "../isolation/isolation.ts";
-import type { Detected } from "../isolation/detect-isolation.ts";
-import { guardCommand } from "../isolation/guard-command.ts";
-import { planProtections } from "../isolation/protected-paths.ts";
-import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { codePaths } from "../../load/code-paths.ts";
+import { cleanEnvironment } from "../tiers/clean-environment.ts";
+import { processIsolation, type Isolation, type Use } from "../tiers/isolation.ts";
+import type { Detected } from "../tiers/detect-isolation.ts";
+import { guardCommand } from "../protection/guard-command.ts";
+import { planProtections } from "../protection/plan-protections.ts";
+import type { IsolationMode, IsolationTier } from "../tiers/isolation-tier.ts";
 import { planPlain } from "../tiers/none.ts";
 import type { PlanRequest } from "../tiers/tier.ts";
 import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./command-limits.ts";

@@ -5,7 +5,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { FILTER_DESCRIPTOR, GATE_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "../isolation/launch.ts";
+import { FILTER_DESCRIPTOR, GATE_DESCRIPTOR, STATUS_DESCRIPTOR, type Launch } from "../tiers/launch.ts";
 import { killDescendants } from "./kill-descendants.ts";
 import { limitResources } from "./limit-resources.ts";
 import { openGateWhenVerified } from "./open-gate.ts";

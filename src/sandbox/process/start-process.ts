@@ -12,7 +12,7 @@ import {
   OPTIONS_DESCRIPTOR,
   STATUS_DESCRIPTOR,
   type Launch,
-} from "../isolation/launch.ts";
+} from "../tiers/launch.ts";
 import { byteFiles } from "./byte-files.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { pipePool } from "./pipe-pool.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ToolwrightError } from "../../errors.ts";
-import { describeIsolation } from "../isolation/isolation.ts";
+import { describeIsolation } from "../tiers/isolation.ts";
 import { searchFiles, type SearchRequest } from "./search-files.ts";
 
 let base: string;

@@ -4,10 +4,10 @@
  */
 import { relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
-import { isInside } from "../isolation/is-inside.ts";
-import type { Isolation } from "../isolation/isolation.ts";
-import { hiddenInRoot } from "../isolation/protected-paths.ts";
-import type { IsolationMode, IsolationTier } from "../isolation/tier.ts";
+import { isInside } from "../is-inside.ts";
+import type { Isolation } from "../tiers/isolation.ts";
+import { hiddenInRoot } from "../protection/plan-protections.ts";
+import type { IsolationMode, IsolationTier } from "../tiers/isolation-tier.ts";
 import { checkProcessLimits, checkText } from "../process/command-limits.ts";
 import { refuseUnstarted } from "../process/command-outcome.ts";
 import { toRealPaths } from "../process/real-paths.ts";

@@ -1,6 +1,6 @@
 /** Bubblewrap with the seccomp filter: the first choice if it is installed and may create namespaces. */
-import { boundDescriptors, bwrapOptions, type BwrapFeatures } from "../isolation/bwrap-options.ts";
-import { viewFor } from "../isolation/command-view.ts";
+import { boundDescriptors, bwrapOptions, type BwrapFeatures } from "./bwrap-options.ts";
+import { viewFor } from "../view/command-view.ts";
 import {
   FILTER_DESCRIPTOR,
   FIRST_HELD_DESCRIPTOR,
@@ -8,8 +8,8 @@ import {
   OPTIONS_DESCRIPTOR,
   STATUS_DESCRIPTOR,
   type Launch,
-} from "../isolation/launch.ts";
-import { buildSeccompFilter, seccompArchitecture } from "../isolation/seccomp-filter.ts";
+} from "./launch.ts";
+import { buildSeccompFilter, seccompArchitecture } from "./seccomp-filter.ts";
 import { runProcess } from "../process/run-process.ts";
 import { LAUNCH, need, type PlanRequest, type Programs, type Tier } from "./tier.ts";
 

@@ -4,7 +4,7 @@
  * paths.
  */
 import { basename, dirname } from "node:path";
-import { isInside } from "../isolation/is-inside.ts";
+import { isInside } from "../is-inside.ts";
 
 export interface Exception {
   readonly path: string;

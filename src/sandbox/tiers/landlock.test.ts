@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { holdProtections, type ProtectionPlan } from "../isolation/protection-plan.ts";
+import { holdProtections, type ProtectionPlan } from "../protection/protection-plan.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
 import { landlock } from "./landlock.ts";
 

@@ -8,9 +8,9 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { viewFor, type CommandView } from "../isolation/command-view.ts";
-import type { Launch } from "../isolation/launch.ts";
-import type { Identity } from "../isolation/protection-plan.ts";
+import { viewFor, type CommandView } from "../view/command-view.ts";
+import type { Launch } from "./launch.ts";
+import type { Identity } from "../protection/protection-plan.ts";
 import { carveOut, type Carving } from "./carve-out.ts";
 import { perlLauncher, type Step } from "./launcher/perl-launcher.ts";
 import { findPerl, LAUNCH, need, pinnedRoot, type PlanRequest, type Programs, type Tier } from "./tier.ts";
@@ -20,6 +20,8 @@ export const landlock: Tier = {
   // Names and arguments of other processes stay visible in /proc, and so does their shared memory.
   enforces: { network: true, filesystem: true, processes: false, environment: true },
   showsHost: true,
+  limits:
+    "Under Landlock, nothing can be added to a folder that holds protected files (choose a rootDir that holds none), and chmod fails.",
   find: findPerl,
   plan: planLandlock,
 };
@@ -30,7 +32,11 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "landlock",
     env: { ...request.env, HOME: scratch, TMPDIR: scratch },
-    filter: { sockets: request.allowNetwork ? "internet" : "none", noChangesByPath: true },
+    filter: {
+      sockets: request.allowNetwork ? "internet" : "none",
+      noChangesByPath: true,
+      noOtherProcesses: true,
+    },
     cwd: relative(request.root, request.cwd) || ".",
     steps: [...systemSteps(view, request), ["allow", "rw", scratch], ...rootSteps(request)],
   });

@@ -1,5 +1,5 @@
 /** No confinement: a command with access to the host's files and processes, but still with a clean environment. */
-import type { Launch } from "../isolation/launch.ts";
+import type { Launch } from "./launch.ts";
 import { LAUNCH, type PlanRequest, type Tier } from "./tier.ts";
 
 export const none: Tier = {

@@ -1,10 +1,10 @@
 /** macOS and its `sandbox-exec`. Never run, because no macOS machine was available. */
 import { isAbsolute } from "node:path";
-import { findTrustedExecutable } from "../isolation/find-executable.ts";
-import { isInside } from "../isolation/is-inside.ts";
-import type { Launch } from "../isolation/launch.ts";
-import { seatbeltProfile } from "../isolation/seatbelt-profile.ts";
-import { findToolchains } from "../isolation/toolchains.ts";
+import { findTrustedExecutable } from "./find-executable.ts";
+import { isInside } from "../is-inside.ts";
+import type { Launch } from "./launch.ts";
+import { seatbeltProfile } from "./seatbelt-profile.ts";
+import { findToolchains } from "../view/toolchains.ts";
 import { LAUNCH, need, type PlanRequest, type Programs, type Tier } from "./tier.ts";
 
 export const seatbelt: Tier = {

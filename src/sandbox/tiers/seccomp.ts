@@ -3,7 +3,7 @@
  * process of the user (`/proc/PID/mem`, a start-up file), and that process has the network. `bash` refuses to run in
  * this tier. `grep`, which runs our own program, uses it as better than nothing.
  */
-import type { Launch } from "../isolation/launch.ts";
+import type { Launch } from "./launch.ts";
 import { perlLauncher } from "./launcher/perl-launcher.ts";
 import { findPerl, LAUNCH, need, type PlanRequest, type Programs, type Tier } from "./tier.ts";
 
@@ -19,7 +19,7 @@ function planSeccomp({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "filter",
     env: request.env,
-    filter: { sockets: request.allowNetwork ? "internet" : "none" },
+    filter: { sockets: request.allowNetwork ? "internet" : "none", noOtherProcesses: true },
     cwd: ".",
     steps: [],
   });

@@ -2,11 +2,11 @@
  * Defines a tier: how its programs are found, what it claims, and how it launches a command. Each tier has its own
  * file, and `tiers.ts` defines the order in which they are tried.
  */
-import type { BwrapFeatures } from "../isolation/bwrap-options.ts";
-import type { Launch } from "../isolation/launch.ts";
-import type { ProtectionPlan } from "../isolation/protection-plan.ts";
-import { seccompArchitecture } from "../isolation/seccomp-filter.ts";
-import type { IsolationDescription, IsolationTier } from "../isolation/tier.ts";
+import type { BwrapFeatures } from "./bwrap-options.ts";
+import type { Launch } from "./launch.ts";
+import type { ProtectionPlan } from "../protection/protection-plan.ts";
+import { seccompArchitecture } from "./seccomp-filter.ts";
+import type { IsolationDescription, IsolationTier } from "./isolation-tier.ts";
 
 export interface PlanRequest {
   readonly cmd: string;
@@ -44,6 +44,8 @@ export interface Tier {
    * Whether a command sees the host's files under their own paths, so that a missing program is detected up front.
    */
   readonly showsHost: boolean;
+  /** What users of this tier have to know, besides what it does not enforce. */
+  readonly limits?: string;
   /** The programs that it needs, or a message that says why it cannot be used here. */
   find(find: FindProgram): Promise<Programs | string>;
   plan(programs: Programs, request: PlanRequest): Launch;

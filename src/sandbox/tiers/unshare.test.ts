@@ -12,9 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { holdProtections, type ProtectionPlan } from "../isolation/protection-plan.ts";
+import { holdProtections, type ProtectionPlan } from "../protection/protection-plan.ts";
 import { runProcess, type ProcessResult } from "../process/run-process.ts";
-import type { ProtectedPath } from "../isolation/protected-paths.ts";
+import type { ProtectedPath } from "../protection/protection-plan.ts";
+
 import { unshare } from "./unshare.ts";
 
 let base: string;

@@ -3,10 +3,10 @@
  * view of the machine with its own system calls. Needs Linux 5.12, user namespaces, and no program but Perl.
  */
 import { relative } from "node:path";
-import { viewFor, type CommandView } from "../isolation/command-view.ts";
-import { isInside } from "../isolation/is-inside.ts";
-import type { Launch } from "../isolation/launch.ts";
-import type { Protection } from "../isolation/protection-plan.ts";
+import { viewFor, type CommandView } from "../view/command-view.ts";
+import { isInside } from "../is-inside.ts";
+import type { Launch } from "./launch.ts";
+import type { Protection } from "../protection/protection-plan.ts";
 import { perlLauncher, type Step } from "./launcher/perl-launcher.ts";
 import { findPerl, LAUNCH, need, pinnedRoot, type PlanRequest, type Programs, type Tier } from "./tier.ts";
 

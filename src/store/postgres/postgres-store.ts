@@ -6,6 +6,7 @@
  */
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { ToolwrightError } from "../../errors.ts";
+import { importPeer, peerHint } from "../../load/import-peer.ts";
 import { sha256 } from "../../util/hash.ts";
 import { LEASE_MS } from "../tables/owners.ts";
 import { examineConnection, historyOf, isPooled, statusOfCommit } from "./connection.ts";
@@ -294,11 +295,11 @@ function toPostgres(sql: string): string {
 
 async function loadPg(): Promise<{ Pool: typeof Pool }> {
   try {
-    const { default: pg } = await import("pg");
+    const { default: pg } = await importPeer("pg", () => import("pg"));
     return pg;
   } catch (error) {
     throw new ToolwrightError("TOOL_STORE_FAILED", 'A PostgreSQL store needs the package "pg".', {
-      hint: "Run: npm install pg",
+      hint: peerHint("pg", error),
       cause: error,
     });
   }

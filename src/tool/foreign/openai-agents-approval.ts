@@ -4,7 +4,7 @@
  * thrown, and then the call needs approval (fail closed).
  */
 import type { FunctionTool } from "@openai/agents";
-import { refusePlanted } from "../../sandbox/files/code-folders.ts";
+import { importPeer } from "../../load/import-peer.ts";
 import type { ForeignContext } from "./foreign-tool.ts";
 
 export async function asksForApproval(
@@ -12,8 +12,10 @@ export async function asksForApproval(
   args: unknown,
   { runContext, toolCallId = "call" }: ForeignContext,
 ): Promise<boolean> {
-  refusePlanted("@openai/agents");
-  const { Agent, RunContext, Runner, Usage } = await import("@openai/agents");
+  const { Agent, RunContext, Runner, Usage } = await importPeer(
+    "@openai/agents",
+    () => import("@openai/agents"),
+  );
   const tool = value as FunctionTool;
   let wouldRun = false;
   const stopped: FunctionTool = {

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
 import { ToolwrightError } from "../../../src/errors.ts";
-import type { IsolationMode } from "../../../src/sandbox/isolation/tier.ts";
+import type { IsolationMode } from "../../../src/sandbox/tiers/isolation-tier.ts";
 import { listGitSnapshots } from "../../../src/snapshot/list-git-snapshots.ts";
 import { restoreGitSnapshot } from "../../../src/snapshot/restore-git-snapshot.ts";
 import { takeGitSnapshot } from "../../../src/snapshot/take-git-snapshot.ts";
@@ -132,6 +132,24 @@ export const ATTACKS: Readonly<Record<string, (place: Attacked) => Promise<unkno
     const taken = await place.take(1);
     rmSync(join(place.root, ".git/objects/info/alternates"));
     return { taken, leaked: place.holds(SECRET) };
+  },
+  "a repository in the root whose work tree is outside": async (place) => {
+    place.git(["init", "-q", "sub"]);
+    place.write("sub/own.txt", "own\n");
+    place.git(["-C", "sub", "add", "own.txt"]);
+    place.git(["-C", "sub", "commit", "-qm", "own"]);
+    place.git(["-C", "sub", "config", "core.worktree", place.out]);
+    const before = listed(place.out);
+    const taken = await place.take(1);
+    place.write("a.txt", "later\n");
+    const restored = await place.restore(1);
+    return { taken, restored, leaked: place.holds(SECRET), isSame: listed(place.out) === before };
+  },
+  "the repository's own work tree outside": async (place) => {
+    place.git(["config", "core.worktree", place.out]);
+    const before = listed(place.out);
+    const taken = await place.take(1);
+    return { taken, leaked: place.holds(SECRET), isSame: listed(place.out) === before };
   },
   "a forged ref": async (place) => {
     await place.take(1);

@@ -5,7 +5,7 @@
  *
  * Descriptors: 3 stays open as long as the agent lives, 4 receives the status, 5 delivers the plan.
  */
-import { SYSCALLS, type SeccompArchitecture } from "../../isolation/seccomp-syscalls.ts";
+import { SYSCALLS, type SeccompArchitecture } from "../seccomp-syscalls.ts";
 
 /** Numbers that differ between architectures. The newer calls (from 424 on) have the same number everywhere. */
 export function numbersPart(arch: SeccompArchitecture): string {

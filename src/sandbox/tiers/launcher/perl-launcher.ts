@@ -2,12 +2,8 @@
  * The Perl launcher for the tiers below bubblewrap. It makes the system calls that neither a shell nor Node can make,
  * and stays as the parent of the command. It must never run the command if a step of its plan failed.
  */
-import {
-  buildSeccompFilter,
-  seccompArchitecture,
-  type SeccompOptions,
-} from "../../isolation/seccomp-filter.ts";
-import type { SeccompArchitecture } from "../../isolation/seccomp-syscalls.ts";
+import { buildSeccompFilter, seccompArchitecture, type SeccompOptions } from "../seccomp-filter.ts";
+import type { SeccompArchitecture } from "../seccomp-syscalls.ts";
 import { COMMON_PART, numbersPart } from "./common-part.ts";
 import { LANDLOCK_PART } from "./landlock-part.ts";
 import { NAMESPACES_PART } from "./namespaces-part.ts";

@@ -1,0 +1,175 @@
+/**
+ * The code that this process runs or may load later, by real path: Toolwright with its dependencies, the started
+ * program, and Node. A tool that could change it would run code in the agent's own process. It must never be computed
+ * after a tool ran that could have changed where a package is found.
+ */
+import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Files and folders. All tools treat those inside a root as read-only. */
+export function codePaths(): readonly string[] {
+  return [...(found ??= findCodePaths()), ...added];
+}
+
+/** Adds a file that this process runs, such as the workflow that the command line was asked to run. */
+export function addCodePath(file: string): void {
+  added.push(real(file));
+}
+
+/** The code paths inside a root. A folder that is or contains the root cannot be closed. */
+export function codePathsIn(realRoot: string): string[] {
+  return codePaths().filter((path) => path.startsWith(`${realRoot}/`));
+}
+
+/**
+ * Throws if importing a package could load files other than those found before the first tool ran. A tool can create
+ * a missing package, one in a `node_modules` nearer to its importer, or replace the link to it, and it would run in
+ * this process. Checks the package and everything that it depends on. `importPeer` calls it.
+ */
+export function refusePlanted(name: string): void {
+  if (found === undefined || ownFolder === undefined) return; // No tool has run yet.
+  const seen = new Set<string>();
+  const pending = [{ from: ownFolder, name }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { from, name: wanted } = next;
+    const known = resolutions.get(from)?.get(wanted);
+    // A missing package is refused even if it is still missing: it could be created during the import.
+    if ((known === undefined && from === ownFolder) || findPackage(from, wanted) !== known)
+      throw new PlantedPackage(wanted);
+    if (known === undefined || seen.has(known)) continue;
+    seen.add(known);
+    for (const each of resolutions.get(known)?.keys() ?? []) pending.push({ from: known, name: each });
+  }
+}
+
+export class PlantedPackage extends Error {
+  constructor(name: string) {
+    super(
+      `The package "${name}" was not installed there when the first tool ran. Install it, then restart the process.`,
+    );
+  }
+}
+
+let found: readonly string[] | undefined;
+/** For each package folder, where its dependencies were found. Missing ones are `undefined`. */
+const resolutions = new Map<string, ReadonlyMap<string, string | undefined>>();
+let ownFolder: string | undefined;
+const added: string[] = [];
+
+function findCodePaths(): string[] {
+  const paths = new Set<string>();
+  const own = packageFolder(import.meta.dirname);
+  // The folder that contains this file, `dist` or `src`: the package itself may be the root.
+  if (own !== undefined) {
+    const top = import.meta.dirname.slice(own.length + 1).split("/")[0];
+    for (const name of [top, "package.json", "dist", "sql", "templates"]) {
+      if (name !== undefined && existsSync(join(own, name))) paths.add(real(join(own, name)));
+    }
+    ownFolder = own;
+    for (const folder of dependencyFolders(own)) paths.add(folder).add(linkFolderOf(folder) ?? folder);
+    for (const folder of programFolders(own)) paths.add(folder);
+  }
+  const [, entry] = process.argv;
+  if (entry !== undefined && existsSync(entry)) {
+    const file = realpathSync(entry);
+    paths.add(file).add(dirname(file));
+  }
+  const node = real(process.execPath);
+  paths.add(node).add(dirname(node));
+  return [...paths];
+}
+
+/** The real path of the nearest parent with a package.json. */
+function packageFolder(from: string): string | undefined {
+  for (let folder = real(from); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "package.json"))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** The package and all its direct and indirect dependencies. */
+function dependencyFolders(own: string): Set<string> {
+  const folders = new Set<string>([own]);
+  const pending = [own];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    const from = folder;
+    const places = new Map(dependenciesOf(from).map((name) => [name, findPackage(from, name)]));
+    resolutions.set(from, places);
+    for (const place of places.values()) {
+      if (place === undefined || folders.has(place)) continue;
+      folders.add(place);
+      pending.push(place);
+    }
+  }
+  return folders;
+}
+
+/** pnpm keeps each package in a folder of its own, next to links to the dependencies of that package. */
+function linkFolderOf(packageFolder: string): string | undefined {
+  return /^.*\/\.pnpm\/[^/]+\/node_modules(?=\/)/.exec(packageFolder)?.[0];
+}
+
+function dependenciesOf(folder: string): string[] {
+  try {
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+    return ["dependencies", "optionalDependencies", "peerDependencies"].flatMap((field) => {
+      const names = manifest[field];
+      return typeof names === "object" && names !== null ? Object.keys(names) : [];
+    });
+  } catch {
+    return []; // Without a manifest it has no dependencies.
+  }
+}
+
+/**
+ * Resolves like `import` in Node: searches `node_modules` in every parent, including parents that are themselves named
+ * `node_modules`. A folder without a package.json counts.
+ */
+function findPackage(from: string, name: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, "node_modules", name);
+    if (isFolder(candidate)) return real(candidate);
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false; // A parent is not a folder.
+  }
+}
+
+/** `node_modules/.bin` folders with a `toolwright` program: a user's `npx toolwright` starts from there. */
+function programFolders(own: string): string[] {
+  const places = [own, process.cwd()];
+  const folders: string[] = [];
+  for (const place of places) {
+    for (let folder = place; ; folder = dirname(folder)) {
+      const bin = join(folder, basename(folder) === "node_modules" ? ".bin" : join("node_modules", ".bin"));
+      if (hasProgram(bin)) folders.push(real(bin));
+      if (dirname(folder) === folder) break;
+    }
+  }
+  return folders;
+}
+
+function hasProgram(bin: string): boolean {
+  try {
+    return readdirSync(bin).includes("toolwright");
+  } catch {
+    return false; // The folder does not exist.
+  }
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // Deleted since the process started: there is nothing to protect.
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Defuses a repository that a command created: `git init` is allowed, but the `git status` of an outer repository
+ * looks into an inner one. Settings known to be harmless stay, the others become comments, and hooks lose their
+ * execute permission. Only links are deleted, and nothing is renamed. It must never write through a link.
+ */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { randomUUID } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { targetOfGitFile } from "./git-folder.ts";
+import { O_PATH, openFolderBelow } from "./protection-plan.ts";
+import { isBelow } from "./rules/rule.ts";
+
+/**
+ * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
+ */
+export function defuseRepository(root: string, gitDir: string, mode: "look" | "change"): string[] {
+  const folder = openFolderBelow(root, gitDir);
+  if (folder === undefined) return [];
+  try {
+    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir });
+  } finally {
+    closeSync(folder);
+  }
+}
+
+interface Place {
+  readonly root: string;
+  readonly gitDir: string;
+}
+
+/** `base` is a git folder that is held by a descriptor. `place` is undefined if its path has no text form. */
+export function defuseFolder(base: string, mode: "look" | "change", place?: Place): string[] {
+  if (mode === "change") openToOwner(base);
+  return [
+    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode, place)),
+    ...defuseHooks(base, mode),
+  ];
+}
+
+/** A command may have removed the owner's permission to list a folder or to replace its entries. */
+export function openToOwner(base: string): void {
+  try {
+    const { mode } = statSync(base);
+    if ((mode & 0o700) !== 0o700) chmodSync(base, (mode & 0o7777) | 0o700);
+  } catch {
+    // It belongs to another user, or is gone.
+  }
+}
+
+/** Settings that `git init`, `git clone`, `git remote add` and a user's name leave. None of them names a program. */
+const HARMLESS = [
+  /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks|precomposeunicode)$/,
+  /^core\.(?:autocrlf|eol|safecrlf|quotepath|compression|abbrev|sparsecheckout|sparsecheckoutcone|longpaths)$/,
+  /^extensions\.(?:objectformat|refstorage|worktreeconfig|partialclone|compatobjectformat|preciousobjects)$/,
+  /^user\.(?:name|email|useconfigonly)$/,
+  /^remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt|prune|promisor|partialclonefilter)$/s,
+  /^branch\..+\.(?:remote|merge|rebase|pushremote|description)$/s,
+  /^submodule\.(?:.+\.(?:url|active|branch|ignore)|active|recurse)$/s,
+  /^(?:init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote)|fetch\.prune|rebase\.autostash)$/,
+  /^(?:gc|advice|color|column|status|log|index|pack)\.(?:[a-z0-9]+\.)?[a-z0-9]+$/,
+  /^(?:lfs\.repositoryformatversion|merge\.conflictstyle|rerere\.enabled|receive\.denycurrentbranch)$/,
+];
+/** Names in the groups above that do refer to a program. */
+const HARMFUL = /command|program|pager|helper|editor|hook|driver|textconv/;
+
+function isHarmless({ name, value = "" }: ConfigEntry, place: Place | undefined): boolean {
+  // Submodules have it. A work tree outside the root would make `git checkout` write there, and `git add` read there.
+  if (name === "core.worktree") return place !== undefined && isOwnTree(value, place);
+  return HARMLESS.some((known) => known.test(name)) && !HARMFUL.test(name.slice(name.lastIndexOf(".") + 1));
+}
+
+/**
+ * Whether the work tree is in the root and its `.git` leads back to the repository, as git itself arranges it. That
+ * `.git` is protected from then on, so the folder cannot be replaced by a link.
+ */
+function isOwnTree(value: string, { root, gitDir }: Place): boolean {
+  try {
+    const tree = realpathSync(resolve(gitDir, value));
+    const pointer = join(tree, ".git");
+    return isBelow(tree, root) && realpathSync(targetOfGitFile(pointer) ?? pointer) === realpathSync(gitDir);
+  } catch {
+    return false; // Whatever appears there later would be the work tree.
+  }
+}
+
+function defuseConfig(
+  base: string,
+  name: string,
+  mode: "look" | "change",
+  place: Place | undefined,
+): string[] {
+  const content = readPlain(`${base}/${name}`);
+  if (content === undefined) return [];
+  const entries = parseGitConfig(content.text);
+  const taken = entries.filter((entry) => !isHarmless(entry, place));
+  const names = [
+    ...taken.map((entry) => entry.name),
+    ...(content.why === undefined ? [] : [`${name} (${content.why})`]),
+  ];
+  if (names.length === 0 || mode === "look") return names;
+  const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
+  const note = `# Toolwright turned off these settings, which a command made and git would obey:\n${notes.join("")}`;
+  const kept = formatGitConfig(entries.filter((entry) => isHarmless(entry, place)));
+  replacePlain(base, name, taken.length === 0 ? kept : kept + note);
+  return names;
+}
+
+function defuseHooks(base: string, mode: "look" | "change"): string[] {
+  const stat = lstatSync(`${base}/hooks`, { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink() === true) {
+    if (mode === "change") unlinkQuietly(`${base}/hooks`);
+    return ["hooks (a link)"];
+  }
+  let hooks: number;
+  try {
+    hooks = openSync(`${base}/hooks`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return []; // There are no hooks.
+  }
+  try {
+    const inner = `/proc/self/fd/${hooks}`;
+    if (mode === "change") openToOwner(inner);
+    return readdirSync(inner).flatMap((name) => defuseHook(inner, name, mode));
+  } catch {
+    return ["hooks (cannot be listed)"];
+  } finally {
+    closeSync(hooks);
+  }
+}
+
+function defuseHook(folder: string, name: string, mode: "look" | "change"): string[] {
+  const path = `${folder}/${name}`;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  // Git does not run its own samples under these names.
+  if (stat === undefined || (stat.isFile() && name.endsWith(".sample"))) return [];
+  if (stat.isSymbolicLink()) {
+    if (mode === "change") unlinkQuietly(path);
+    return [`hooks/${name}`];
+  }
+  if (!stat.isFile()) return [];
+  // Through another name the file could be changed, and become a program, at any time.
+  const isShared = stat.nlink > 1;
+  if (!isShared && (stat.mode & 0o111) === 0) return [];
+  if (mode === "change" && isShared) replacePlain(folder, name, readPlain(path)?.text ?? "");
+  else if (mode === "change") withPlain(path, (own) => chmodSync(own, stat.mode & 0o666));
+  return [`hooks/${name}`];
+}
+
+const MAX_CONFIG_BYTES = 4_194_304;
+
+interface Content {
+  readonly text: string;
+  /** Why the file has to be replaced, regardless of its text. */
+  readonly why?: string;
+}
+
+/** Undefined if there is no file. */
+function readPlain(path: string): Content | undefined {
+  try {
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stat = fstatSync(descriptor);
+      if (!stat.isFile()) return undefined;
+      if (stat.size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
+      const text = readFileSync(descriptor, "utf8");
+      // Through its other name it could be changed later.
+      return stat.nlink > 1 ? { text, why: "a hard link" } : { text };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ELOOP") return { text: "", why: "a link" };
+    return code === "EACCES" ? { text: "", why: "cannot be read" } : undefined;
+  }
+}
+
+/** Works through a descriptor, so that swapping the name in the meantime does no harm. */
+function withPlain(path: string, use: (own: string) => void): void {
+  try {
+    const descriptor = openSync(path, O_PATH | constants.O_NOFOLLOW);
+    try {
+      if (fstatSync(descriptor).isFile()) use(`/proc/self/fd/${descriptor}`);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // Already gone.
+  }
+}
+
+/** Gives a file with several hard links an inode of its own, with the same content and mode. */
+export function separateFile(root: string, path: string): void {
+  const folder = openFolderBelow(root, dirname(path));
+  if (folder === undefined) return;
+  try {
+    const [base, name] = [`/proc/self/fd/${folder}`, basename(path)];
+    const stat = lstatSync(`${base}/${name}`, { throwIfNoEntry: false });
+    if (stat?.isFile() !== true || stat.nlink === 1) return;
+    const content = readPlain(`${base}/${name}`);
+    if (content !== undefined) replacePlain(base, name, content.text, stat.mode & 0o777);
+  } catch {
+    // Already gone.
+  } finally {
+    closeSync(folder);
+  }
+}
+
+export function replacePlain(base: string, name: string, text: string, mode = 0o644): void {
+  const temporary = `${base}/.toolwright-${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", mode });
+    renameSync(temporary, `${base}/${name}`);
+  } catch {
+    unlinkQuietly(temporary);
+  }
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Already gone.
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The names that no tool may change or create, anywhere below the root. The file tools and commands share this list.
+ * Pure. `git-guards.ts` adds the paths that git's configuration names.
+ */
+
+/** Inside a git folder: files that contain commands, or that point git to another folder that does. */
+export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir"] as const;
+
+/**
+ * Adds the todo list of a rebase, whose commands `git rebase --continue` runs. Commands may write it, file tools may
+ * not.
+ */
+const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo"]);
+
+/** Toolwright's own folder, which contains stores and instructions. */
+export const OWN_FOLDER = ".toolwright";
+
+/** The suffixes of the files that SQLite keeps next to a database. */
+export const STORE_SUFFIXES = ["", "-wal", "-shm", "-journal"] as const;
+
+/** Whether Toolwright itself would read and obey the file. `name` is folded. */
+export function isOwnName(name: string): boolean {
+  return name === OWN_FOLDER || name.startsWith("toolwright.config.");
+}
+
+/** `name` is folded and has to be inside a git folder. */
+export function isGitObeyedName(name: string): boolean {
+  return GIT_OBEYED_NAMES.has(name);
+}
+
+/** Default names of a runtime's store. `name` is folded. */
+export function isStoreName(name: string): boolean {
+  return STORE_SUFFIXES.some((suffix) => name === `toolwright.db${suffix}`);
+}
+
+/** Whether a name could be one of the above. Cheaper than folding every name of a large folder. */
+export function maybeProtected(name: string): boolean {
+  return SUSPECT.test(name);
+}
+
+const SUSPECT = /git|toolwright|[^\u0020-\u007e]/i;
+
+/** Folds a name like the most lenient file system: ignores case, width and invisible characters. */
+export function foldName(name: string): string {
+  const folded = name
+    .replaceAll(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[. ]+$/, "");
+  return folded === "git~1" ? ".git" : folded;
+}
+
+/** Whether a path below the root, given as its names, is one that git obeys. */
+export function isGitPath(path: readonly string[]): boolean {
+  const names = path.map(foldName);
+  const git = names.indexOf(".git");
+  if (git === -1) return false;
+  // A `.git` file points git to any folder that its writer chooses.
+  return git === names.length - 1 || names.slice(git + 1).some(isGitObeyedName);
+}

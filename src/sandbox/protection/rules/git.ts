@@ -1,0 +1,146 @@
+/** What git would run or obey on the host: in each repository, and where a configuration points. */
+import { basename, dirname, join } from "node:path";
+import type { FileLocation } from "../../files/follow-path.ts";
+import { isInside } from "../../is-inside.ts";
+import { completesRepository, settingsFoldersOf } from "../git-folder.ts";
+import { readGitGuards, type GitPlace } from "../git-guards.ts";
+import { foldName, GIT_OBEYED, isGitObeyedName, isGitPath } from "../protected-names.ts";
+import { makeMissing } from "../protection-plan.ts";
+import {
+  foldPath,
+  isBelow,
+  isDirectory,
+  isSameInode,
+  lstatOf,
+  namesOf,
+  realPathOf,
+  realPlace,
+  type RootSearch,
+  type Rule,
+  statOf,
+  wentThrough,
+} from "./rule.ts";
+
+/** Hooks, settings and pointers of every repository, also under a name other than `.git`. */
+export const gitSettings: Rule = {
+  access: "readOnly",
+  covers: (location) =>
+    isGitPath(namesOf(location)) ||
+    wentThrough(location, `${location.realRoot}/.git/hooks`) ||
+    isInGitFolder(location) ||
+    isPartOfRepository(location),
+  find: (search) =>
+    [
+      ...search.finds.gitFiles,
+      ...repositoriesIn(search).flatMap(({ gitDir }) => obeyedIn(gitDir, search.root)),
+    ].map((path) => ({ kind: "readOnly", path })),
+};
+
+/** Hooks folders, included files and programs that the configuration of a repository, the user or the machine names. */
+export const namedByGit: Rule = {
+  access: "readOnly",
+  covers({ realPath, realRoot }) {
+    const place = foldPath(realPath);
+    for (let folder = dirname(realPath); ; folder = dirname(folder)) {
+      if (folder === realRoot || lstatOf(join(folder, ".git")) !== undefined) {
+        const named = namedBySettings(folder).flatMap((path) => [path, realPathOf(path)]);
+        if (named.some((path) => path !== realRoot && isInside(place, foldPath(path)))) return true;
+      }
+      if (dirname(folder) === folder) return false;
+    }
+  },
+  find(search) {
+    const { root, finds } = search;
+    // A linked work tree or a submodule: its settings may lie outside and name files inside.
+    const linked = finds.gitFiles.flatMap((file) => placesOfWorkTree(dirname(file)));
+    return [...repositoriesIn(search), ...linked, ...repositoriesAbove(root)]
+      .flatMap((place) => namedIn(place, root))
+      .map((path) => ({ kind: "readOnly", path }));
+  },
+};
+
+function isInGitFolder({ realPath, realRoot, directory }: FileLocation): boolean {
+  if (directory === undefined || !isGitObeyedName(foldName(basename(realPath)))) return false;
+  return isSameInode(directory, statOf(`${realRoot}/.git`));
+}
+
+function isPartOfRepository({ realPath, realRoot }: FileLocation): boolean {
+  for (let folder = dirname(realPath); isInside(folder, realRoot); folder = dirname(folder)) {
+    if (completesRepository(folder, realPath.slice(folder.length + 1))) return true;
+    if (folder === realRoot) break;
+  }
+  return false;
+}
+
+function namedBySettings(workTree: string): string[] {
+  return settingsFoldersOf(workTree).flatMap((gitDir) => {
+    const { folders, settings, programs, missingPrograms } = readGitGuards({ gitDir, workTree });
+    return [...folders, ...settings, ...programs, ...missingPrograms];
+  });
+}
+
+function repositoriesIn({ root, finds }: RootSearch): GitPlace[] {
+  const places = finds.gitFolders.map((gitDir) => ({ gitDir, workTree: workTreeOf(gitDir) }));
+  for (const link of finds.gitLinks) {
+    const gitDir = realPlace(link, root);
+    if (gitDir !== undefined) places.push({ gitDir, workTree: dirname(link) });
+  }
+  return places;
+}
+
+function namedIn(place: GitPlace, root: string): string[] {
+  const paths: string[] = [];
+  const { folders, settings, programs, missingPrograms, hasWorktreeConfig } = readGitGuards(place);
+  if (hasWorktreeConfig && isInside(place.gitDir, root)) {
+    makeMissing(root, join(place.gitDir, "config.worktree"), "file");
+    paths.push(join(place.gitDir, "config.worktree"));
+  }
+  if (isDirectory(place.gitDir)) {
+    for (const folder of folders) if (isBelow(folder, root)) makeMissing(root, folder, "folder");
+    for (const file of [...settings, ...missingPrograms])
+      if (isBelow(file, root)) makeMissing(root, file, "file");
+  }
+  for (const path of [...folders, ...settings, ...programs, ...missingPrograms])
+    paths.push(...placesOf(path, root));
+  return paths;
+}
+
+/** Creates missing hooks and settings, so that a command cannot create them. */
+function obeyedIn(gitDir: string, root: string): string[] {
+  const isRepository = lstatOf(join(gitDir, "HEAD")) !== undefined;
+  const isShared = lstatOf(join(gitDir, "commondir")) === undefined;
+  if (isRepository && isShared && isInside(gitDir, root)) {
+    makeMissing(root, join(gitDir, "hooks"), "folder");
+    makeMissing(root, join(gitDir, "config"), "file");
+  }
+  const obeyed = GIT_OBEYED.map((name) => join(gitDir, name));
+  // A mount follows a link, and the link itself could then be replaced, so close the whole folder.
+  if (obeyed.some((path) => lstatOf(path)?.isSymbolicLink() === true)) return [gitDir];
+  return obeyed.filter((path) => lstatOf(path) !== undefined);
+}
+
+/** Repositories whose work tree contains the root. Their settings may name files in it. */
+function repositoriesAbove(root: string): GitPlace[] {
+  const found: GitPlace[] = [];
+  for (let folder = dirname(root); ; folder = dirname(folder)) {
+    if (lstatOf(join(folder, ".git")) !== undefined) found.push(...placesOfWorkTree(folder));
+    if (dirname(folder) === folder) break;
+  }
+  // The user's own settings apply even where there is no repository.
+  return [...found, { gitDir: join(root, ".git"), workTree: root }];
+}
+
+function placesOfWorkTree(workTree: string): GitPlace[] {
+  return settingsFoldersOf(workTree).map((gitDir) => ({ gitDir, workTree }));
+}
+
+function workTreeOf(gitDir: string): string {
+  return foldName(basename(gitDir)) === ".git" ? dirname(gitDir) : gitDir;
+}
+
+/** The path itself, and its target. */
+function placesOf(path: string, root: string): string[] {
+  if (!isBelow(path, root)) return [];
+  const real = realPlace(path, root);
+  return real === undefined || real === path ? [path] : [path, real];
+}

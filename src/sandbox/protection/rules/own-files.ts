@@ -1,0 +1,35 @@
+/** Toolwright's own folder and settings: an agent must not approve its own calls or write its own instructions. */
+import { basename } from "node:path";
+import { foldName, isOwnName, maybeProtected, OWN_FOLDER } from "../protected-names.ts";
+import type { ProtectedPath } from "../protection-plan.ts";
+import { isDirectory, namesOf, realPlace, type Rule, wentThrough } from "./rule.ts";
+
+/** `.toolwright/`, which contains stores and instructions. */
+export const ownFolder: Rule = {
+  access: "hide",
+  covers: (location) => isNamedOwn(location) || wentThrough(location, `${location.realRoot}/${OWN_FOLDER}`),
+  hides: (location) =>
+    maybeProtected(location.realPath.slice(location.realRoot.length)) && isNamedOwn(location),
+  find: ({ root, finds }) =>
+    finds.own.filter(isFolderName).flatMap((path): ProtectedPath[] => {
+      const place = realPlace(path, root);
+      return place === undefined
+        ? []
+        : [{ path: place, kind: isDirectory(place) ? "hideFolder" : "hideFile" }];
+    }),
+};
+
+/** `toolwright.config.*` */
+export const ownSettings: Rule = {
+  access: "readOnly",
+  covers: (location) => namesOf(location).map(foldName).some(isOwnName),
+  find: ({ root, finds }) =>
+    finds.own.flatMap((path): ProtectedPath[] => {
+      const place = isFolderName(path) ? undefined : realPlace(path, root);
+      return place === undefined ? [] : [{ path: place, kind: "readOnly" }];
+    }),
+};
+
+const isFolderName = (path: string): boolean => foldName(basename(path)) === OWN_FOLDER;
+const isNamedOwn: Rule["covers"] = (location) =>
+  namesOf(location).some((name) => foldName(name) === OWN_FOLDER);

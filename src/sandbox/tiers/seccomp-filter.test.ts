@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { buildSeccompFilter, seccompArchitecture } from "./seccomp-filter.ts";
+import { SYSCALLS } from "./seccomp-syscalls.ts";
+
+const ALLOW = 0x7fff_0000;
+const KILL = 0x8000_0000;
+const errno = (number: number): number => 0x0005_0000 | number;
+
+interface Call {
+  readonly arch: number;
+  readonly number: number;
+  readonly args?: readonly number[];
+}
+
+/** Evaluates the filter like the kernel: classic BPF, as far as the filter uses it. */
+function answerOf(filter: Buffer, { arch, number, args = [] }: Call): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(number, 0);
+  data.writeUInt32LE(arch, 4);
+  for (const [index, arg] of args.entries()) data.writeBigUInt64LE(BigInt(arg), 16 + index * 8);
+  let accumulator = 0;
+  for (let at = 0; at * 8 < filter.length; at += 1) {
+    const [code, value] = [filter.readUInt16LE(at * 8), filter.readUInt32LE(at * 8 + 4)];
+    const jump = (isTrue: boolean): void => void (at += filter.readUInt8(at * 8 + (isTrue ? 2 : 3)));
+    if (code === 0x20) accumulator = data.readUInt32LE(value);
+    else if (code === 0x06) return value;
+    else if (code === 0x15) jump(accumulator === value);
+    else if (code === 0x35) jump(accumulator >= value);
+    else if (code === 0x45) jump((accumulator & value) !== 0);
+    else throw new Error(`No such instruction: ${code}`);
+  }
+  throw new Error("The program ran off its end.");
+}
+
+describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
+  const table = SYSCALLS[name];
+  const filter = buildSeccompFilter(name, { sockets: "families" });
+  const ask = (number: number, ...args: number[]): number =>
+    answerOf(filter, { arch: table.audit, number, args });
+
+  test("kills a call of another architecture", () => {
+    const other = SYSCALLS[name === "x64" ? "arm64" : "x64"].audit;
+    expect(answerOf(filter, { arch: other, number: 0 })).toBe(KILL);
+    expect(answerOf(filter, { arch: 0x4000_0003, number: table.socket })).toBe(KILL);
+  });
+
+  test("denies every listed call and no neighbour by accident", () => {
+    for (const number of table.denied) expect(ask(number)).toBe(errno(1));
+    expect(new Set(table.denied).size).toBe(table.denied.length);
+    const special = new Set([table.clone3, table.clone, table.ioctl, table.socket, table.socketpair]);
+    for (let number = 0; number < 480; number += 1) {
+      if (!table.denied.includes(number) && !special.has(number)) expect(ask(number)).toBe(ALLOW);
+    }
+  });
+
+  test("allows four families of sockets", () => {
+    const families = Array.from({ length: 64 }, (_, family) => family);
+    expect(families.filter((family) => ask(table.socket, family, 1, 0) === ALLOW)).toEqual([1, 2, 10, 16]);
+    expect(families.filter((family) => ask(table.socketpair, family, 1, 0) === ALLOW)).toEqual([1]);
+  });
+
+  test("allows no socket but a pair where it alone holds the network", () => {
+    const strict = buildSeccompFilter(name, { sockets: "none" });
+    const open = Array.from({ length: 64 }, (_, family) => family).filter((family) => {
+      return answerOf(strict, { arch: table.audit, number: table.socket, args: [family] }) === ALLOW;
+    });
+    expect(open).toEqual([]);
+    expect(answerOf(strict, { arch: table.audit, number: table.socketpair, args: [1] })).toBe(ALLOW);
+  });
+
+  test("lets clone make threads and processes, and no namespace", () => {
+    expect(ask(table.clone, 0x11)).toBe(ALLOW);
+    expect(ask(table.clone, 0x003d_0f00)).toBe(ALLOW);
+    for (const flag of [
+      0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
+    ]) {
+      expect(ask(table.clone, flag | 0x11)).toBe(errno(1));
+    }
+    expect(ask(table.clone3)).toBe(errno(38));
+  });
+
+  test("lets no terminal be typed into", () => {
+    expect(ask(table.ioctl, 0, 0x5412)).toBe(errno(1));
+    expect(ask(table.ioctl, 0, 0x541c)).toBe(errno(1));
+    expect(ask(table.ioctl, 0, 0x5401)).toBe(ALLOW);
+  });
+
+  test("lets a command change its own limits and priority, and no other process", () => {
+    const strict = buildSeccompFilter(name, { sockets: "none", noOtherProcesses: true });
+    const strictly = (number: number, ...args: number[]): number =>
+      answerOf(strict, { arch: table.audit, number, args });
+    for (const number of table.changesOfProcess) {
+      expect(ask(number, 77)).toBe(ALLOW);
+      expect([strictly(number, 0), strictly(number, 77)]).toEqual([ALLOW, errno(1)]);
+    }
+    for (const number of table.changesOfOthers) expect(strictly(number)).toBe(errno(1));
+    // One process, the group of a process, and all processes of a user.
+    const kinds = (number: number): number[] =>
+      [0, 1, 2, 3].filter((kind) => strictly(number, kind, 0) === ALLOW);
+    expect([kinds(table.setpriority), kinds(table.ioprioSet)]).toEqual([[0], [1]]);
+    expect([strictly(table.setpriority, 0, 77), strictly(table.ioprioSet, 1, 77)]).toEqual([
+      errno(1),
+      errno(1),
+    ]);
+  });
+
+  test("fits into what the kernel takes", () => expect(filter.length / 8).toBeLessThan(4_096));
+});
+
+test("the x32 calls of x86_64 are denied", () => {
+  const filter = buildSeccompFilter("x64", { sockets: "families" });
+  const number = 0x4000_0000 + SYSCALLS.x64.socket;
+  expect(answerOf(filter, { arch: SYSCALLS.x64.audit, number, args: [2] })).toBe(errno(1));
+});
+
+test("there is no filter for an architecture without a table", () => {
+  expect(seccompArchitecture("riscv64")).toBeUndefined();
+});

@@ -1,0 +1,167 @@
+/**
+ * Builds the seccomp filter as the bytes of a classic BPF program, so that it needs no compiler and no addon. It must
+ * never let a foreign ABI through: a filter for one table of numbers says nothing about another.
+ */
+import { SYSCALLS, type SeccompArchitecture } from "./seccomp-syscalls.ts";
+
+export interface SeccompOptions {
+  /**
+   * `families`: UNIX, INET, INET6 and NETLINK, for a separate network namespace (AF_VSOCK ignores namespaces).
+   * `internet`: no UNIX sockets, for a shared network namespace, which includes the host's abstract names.
+   * `none`: no sockets, where the filter alone keeps the command off the network.
+   */
+  readonly sockets: "families" | "internet" | "none";
+  /** Denies changes of a file's mode, owner, times or attributes by path, which Landlock does not check. */
+  readonly noChangesByPath?: boolean;
+  /**
+   * Denies changes of the limits and priorities of other processes, for tiers without a process namespace. A thread
+   * that is named by its id counts as another process.
+   */
+  readonly noOtherProcesses?: boolean;
+}
+
+/** The architecture of this process, if a filter can be built for it. */
+export function seccompArchitecture(arch: string = process.arch): SeccompArchitecture | undefined {
+  return arch === "x64" || arch === "arm64" ? arch : undefined;
+}
+
+/** `struct sock_filter[]` in the byte order of the machine. Both architectures are little-endian. */
+export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOptions): Buffer {
+  const table = SYSCALLS[arch];
+  const program: Instruction[] = [
+    load(OFFSET_ARCH),
+    jumpIfEqual(table.audit, 1, 0),
+    answer(KILL_PROCESS),
+    load(OFFSET_NUMBER),
+  ];
+  // The x32 ABI has the same audit value as x86_64 and differs only by this bit.
+  if (arch === "x64") program.push(jumpIfAtLeast(0x4000_0000, 0, 1), answer(errno(EPERM)));
+  for (const number of table.denied) program.push(...onCall(number, [answer(errno(EPERM))]));
+  // Its flags are in memory, which a filter cannot read. On ENOSYS libc falls back to clone.
+  program.push(...onCall(table.clone3, [answer(errno(ENOSYS))]));
+  program.push(
+    ...onCall(table.clone, [
+      load(argument(0)),
+      jumpIfAnyBit(NEW_NAMESPACES, 0, 1),
+      answer(errno(EPERM)),
+      answer(ALLOW),
+    ]),
+  );
+  program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut([TIOCSTI, TIOCLINUX])]));
+  program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
+  // A datagram socket of a pair can still send to any name. A connected stream cannot be connected again.
+  const datagrams =
+    options.sockets === "families"
+      ? []
+      : [load(argument(1)), jumpIfAnyBit(DATAGRAM_BIT, 0, 1), answer(errno(EAFNOSUPPORT))];
+  program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
+  if (options.noChangesByPath === true) {
+    for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
+    program.push(...onCall(table.utimensat, allowOnlyNull(1)));
+  }
+  if (options.noOtherProcesses === true) {
+    for (const number of table.changesOfOthers) program.push(...onCall(number, [answer(errno(EPERM))]));
+    for (const number of table.changesOfProcess) program.push(...onCall(number, allowOnlyZero(0)));
+    program.push(...onCall(table.setpriority, [...unless(0, PRIO_PROCESS), ...allowOnlyZero(1)]));
+    program.push(...onCall(table.ioprioSet, [...unless(0, IOPRIO_WHO_PROCESS), ...allowOnlyZero(1)]));
+  }
+  program.push(answer(ALLOW));
+  return assemble(program);
+}
+
+interface Instruction {
+  readonly code: number;
+  readonly jumpTrue: number;
+  readonly jumpFalse: number;
+  readonly value: number;
+}
+
+const ALLOW = 0x7fff_0000;
+const KILL_PROCESS = 0x8000_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const FAMILIES = {
+  families: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK],
+  internet: [AF_INET, AF_INET6, AF_NETLINK],
+  none: [],
+} as const;
+/** Set in SOCK_DGRAM and SOCK_RAW, not in SOCK_STREAM and SOCK_SEQPACKET. */
+const DATAGRAM_BIT = 2;
+const PRIO_PROCESS = 0;
+const IOPRIO_WHO_PROCESS = 1;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NEW_NAMESPACES = 0x7e02_0000;
+const OFFSET_NUMBER = 0;
+const OFFSET_ARCH = 4;
+
+/** The low half of an argument: the kernel reads these arguments as 32-bit integers. */
+const argument = (index: number): number => 16 + index * 8;
+const errno = (number: number): number => 0x0005_0000 | number;
+
+const load = (offset: number): Instruction => ({ code: 0x20, jumpTrue: 0, jumpFalse: 0, value: offset });
+const answer = (value: number): Instruction => ({ code: 0x06, jumpTrue: 0, jumpFalse: 0, value });
+const jump = (code: number) => {
+  return (value: number, jumpTrue: number, jumpFalse: number): Instruction => {
+    return { code, jumpTrue, jumpFalse, value };
+  };
+};
+const jumpIfEqual = jump(0x15);
+const jumpIfAtLeast = jump(0x35);
+const jumpIfAnyBit = jump(0x45);
+
+/** Every path through `block` must end in an answer, because `block` overwrites the loaded call number. */
+const onCall = (number: number, block: readonly Instruction[]): Instruction[] => {
+  return [jumpIfEqual(number, 0, block.length), ...block];
+};
+
+const allowOnly = (values: readonly number[]): Instruction[] => {
+  const tests = values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(ALLOW)]);
+  return [...tests, answer(errno(EAFNOSUPPORT))];
+};
+
+const allowAllBut = (values: readonly number[]): Instruction[] => {
+  return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
+};
+
+/** For ids, which are 32-bit integers. */
+const allowOnlyZero = (index: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(0, 0, 1),
+  answer(ALLOW),
+  answer(errno(EPERM)),
+];
+
+/** Denies the call unless the argument has this value. */
+const unless = (index: number, value: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(value, 1, 0),
+  answer(errno(EPERM)),
+];
+
+/** Both halves of the pointer have to be zero. */
+const allowOnlyNull = (index: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfEqual(0, 0, 3),
+  load(argument(index) + 4),
+  jumpIfEqual(0, 0, 1),
+  answer(ALLOW),
+  answer(errno(EPERM)),
+];
+
+function assemble(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, { code, jumpTrue, jumpFalse, value }] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(jumpTrue, index * 8 + 2);
+    bytes.writeUInt8(jumpFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value, index * 8 + 4);
+  }
+  return bytes;
+}

@@ -1,0 +1,53 @@
+/**
+ * What one command sees of the machine besides its root, for the tiers that build a file system: the system, the
+ * toolchains and the paths that the caller names, all read-only, and what is masked in them.
+ */
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { findHostSockets } from "./host-sockets.ts";
+import { hostView, type HostView } from "./host-view.ts";
+import { isInside } from "../is-inside.ts";
+import { findToolchains } from "./toolchains.ts";
+
+export interface CommandView {
+  readonly system: HostView;
+  readonly home: string;
+  /** Outside the root, visible read-only: toolchains and paths that the caller names. */
+  readonly readOnly: readonly string[];
+  /** Files outside the root, and sockets anywhere, that must stay out of reach. */
+  readonly masked: readonly string[];
+}
+
+export interface CommandViewRequest {
+  readonly cmd: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly hidden: readonly string[];
+  readonly readOnly: readonly string[];
+}
+
+export function viewFor(request: CommandViewRequest): CommandView {
+  const { root, env } = request;
+  const system = hostView.read();
+  const home = env["HOME"] !== undefined && isAbsolute(env["HOME"]) ? env["HOME"] : "/nonexistent";
+  const toolchains = findToolchains({
+    path: env["PATH"] ?? "",
+    command: request.cmd,
+    home,
+    root,
+    visible: [...system.folders, ...system.links.map(({ path }) => path)],
+  });
+  const outside = request.readOnly.filter((path) => isAbsolute(path) && !isInside(path, root));
+  const shown = [...system.folders, ...toolchains.shown, ...outside, root];
+  const hiddenOutside = request.hidden.filter((path) => {
+    return isAbsolute(path) && !isInside(path, root) && shown.some((folder) => isInside(path, folder));
+  });
+  return {
+    system,
+    home,
+    readOnly: [...toolchains.shown, ...outside],
+    // A network namespace does not cover sockets on paths, and access to the host's network is no reason to expose
+    // them.
+    masked: [...toolchains.masked, ...findHostSockets(shown, root), ...hiddenOutside.filter(existsSync)],
+  };
+}
