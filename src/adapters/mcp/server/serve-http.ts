@@ -14,7 +14,7 @@ import { checkOptions, optionTable, type OptionTable } from "../../../definition
 import { type Refusal, refusalOf, type RequestRules } from "./check-request.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
 import { withSessions } from "./sessions.ts";
-import { sendWebResponse, toWebRequest } from "./node-http.ts";
+import { sendWebResponse, toWebRequest } from "../../../util/node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
   /** Default: a free port. */

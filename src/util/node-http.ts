@@ -1,4 +1,4 @@
-/** Converts Node's requests and responses to web ones, which the official server uses. */
+/** Converts Node's requests and responses to web ones. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,13 +11,19 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
       headers.append(name, one);
   }
   const method = request.method ?? "GET";
-  const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(new URL(request.url ?? "/", "http://localhost"), {
+  const hasBody = method !== "GET" && method !== "HEAD" && holdsBody(request);
+  const { url = "/" } = request;
+  // Concatenated: `//name/path` would otherwise be an address of another host.
+  return new Request(url.startsWith("/") ? `http://localhost${url}` : new URL(url, "http://localhost"), {
     method,
     headers,
     signal,
     ...(hasBody ? { body: Readable.toWeb(request) as ReadableStream, duplex: "half" } : {}),
   });
+}
+
+function holdsBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") > 0;
 }
 
 export async function sendWebResponse(response: Response, to: ServerResponse): Promise<void> {
