@@ -21,7 +21,8 @@ import { isWorkflowRun } from "../store/tables/workflow-runs.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
-import { type ApprovalDecision, verdictOn } from "../invoke/approvals/decision.ts";
+import { toShortText } from "../util/readable.ts";
+import { type ApprovalDecision, resolutionOf, verdictOn } from "../invoke/approvals/decision.ts";
 
 export type { ApprovalDecision } from "../invoke/approvals/decision.ts";
 
@@ -93,7 +94,13 @@ function assertOpen(
   decision: ApprovalDecision,
 ): asserts row is ApprovalRow {
   if (row === undefined) throw notFound(id);
-  const details = { approvalId: id, status: row.status };
+  const details = {
+    approvalId: id,
+    status: row.status,
+    decidedBy: row.decidedBy,
+    decidedAtMs: row.decidedAtMs,
+    resolution: resolutionOf(row) ?? null,
+  };
   if (row.status === "expired") {
     throw new ToolwrightError(
       "TOOL_APPROVAL_EXPIRED",
@@ -109,9 +116,14 @@ function assertOpen(
     );
   }
   if (row.status !== "pending") {
-    throw new ToolwrightError("TOOL_APPROVAL_SETTLED", `The request ${id} is already "${row.status}".`, {
-      details,
-    });
+    const by = row.decidedBy === null ? "" : ` by ${toShortText(row.decidedBy, 100)}`;
+    const at = row.decidedAtMs === null ? "" : ` at ${new Date(row.decidedAtMs).toISOString()}`;
+    const what = details.resolution === null ? "" : ` (${details.resolution})`;
+    throw new ToolwrightError(
+      "TOOL_APPROVAL_SETTLED",
+      `The request ${id} is already "${row.status}"${what}: it was decided${by}${at}.`,
+      { details },
+    );
   }
   if (decision.argsHash !== undefined && decision.argsHash !== row.argsHash) {
     throw new ToolwrightError(
