@@ -61,7 +61,7 @@ export async function hostOf(runtime: Runtime): Promise<Host> {
 }
 
 /** A runtime that stays open as long as it is used. */
-export type OpenRuntime = Pick<StoreRuntime, "host" | "run">;
+export type OpenRuntime = Pick<StoreRuntime, "host" | "run" | "address">;
 
 /** Disposing of the runtime waits until `work` has ended. Not for users. */
 export async function useRuntime<T>(runtime: Runtime, work: (opened: OpenRuntime) => Promise<T>): Promise<T> {

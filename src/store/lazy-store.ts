@@ -66,6 +66,10 @@ export class LazyStore implements Store {
     return (await store.version?.()) ?? String(performance.now());
   }
 
+  assertInPlace(): void {
+    this.#store?.assertInPlace?.();
+  }
+
   async #after<T>(turn: Promise<unknown> | undefined, work: (store: Store) => Promise<T>): Promise<T> {
     await turn;
     return work(await this.opened());

@@ -33,5 +33,10 @@ export interface Store {
    * differ when nothing of interest was committed. See `watchStore`.
    */
   version?(): Promise<string>;
+  /**
+   * Throws if the database is not at its path any more. Reads of a deleted SQLite file succeed, with rows that no other
+   * process sees. @throws TOOL_STORE_FAILED
+   */
+  assertInPlace?(): void;
   close(): Promise<void>;
 }

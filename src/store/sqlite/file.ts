@@ -48,15 +48,19 @@ export class StoreFile {
   assertInPlace(level: CommitLevel): void {
     const now = performance.now();
     if (level === "normal" && this.#owedLooks === 0 && now - this.#lookedAtMs < LOOK_EVERY_MS) return;
-    const state = this.#folder === undefined ? undefined : stateOfFolder(this.#folder);
-    if (state === undefined || state !== this.#checked) {
-      this.#checked = undefined;
-      this.#assertFilesInPlace();
-      // Without a log the check is not complete.
-      if (this.#logIdentity !== GONE) this.#checked = state;
-    }
+    this.look();
     this.#lookedAtMs = now;
     this.#owedLooks = level === "full" ? this.#owedLooks + 1 : Math.max(0, this.#owedLooks - 1);
+  }
+
+  /** The check itself. By a reader, it does not count as the check of a commit. @throws TOOL_STORE_FAILED */
+  look(): void {
+    const state = this.#folder === undefined ? undefined : stateOfFolder(this.#folder);
+    if (state !== undefined && state === this.#checked) return;
+    this.#checked = undefined;
+    this.#assertFilesInPlace();
+    // Without a log the check is not complete.
+    if (this.#logIdentity !== GONE) this.#checked = state;
   }
 
   #assertFilesInPlace(): void {

@@ -88,6 +88,10 @@ class SqliteStore implements Store {
     }
   }
 
+  assertInPlace(): void {
+    this.#file?.look();
+  }
+
   async close(): Promise<void> {
     if (this.#jobs.length > 0) this.#startDrain();
     await this.#draining;
