@@ -42,6 +42,8 @@ import {
 import { RUNTIME_OPTIONS } from "../src/runtime/options.ts";
 import { LIST_SNAPSHOTS, REMOVE_SNAPSHOTS, RESTORE_SNAPSHOT } from "../src/snapshot/check-options.ts";
 import * as postgres from "../src/postgres.ts";
+import * as server from "../src/server/index.ts";
+import { HANDLER_OPTIONS, SERVE_OPTIONS } from "../src/server/options.ts";
 import { CRASH_PROGRAM_OPTIONS, CRASH_RUN_OPTIONS } from "../src/testing/crash/crash-program.ts";
 import * as testing from "../src/testing/index.ts";
 import { SCRIPTED_ANTHROPIC_OPTIONS, SCRIPTED_MODEL_OPTIONS } from "../src/testing/model/script.ts";
@@ -199,6 +201,8 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     base: { connectionString: "postgres://127.0.0.1:1/none" },
     give: postgres.openPostgresStore,
   },
+  createHandler: { ...HANDLER_OPTIONS, base: { store: ":memory:" }, give: server.createHandler },
+  serve: { ...SERVE_OPTIONS, base: { store: ":memory:" }, give: server.serve },
   storeContract: {
     ...STORE_CONTRACT_OPTIONS,
     base: { createDatabase: execute },
@@ -258,6 +262,7 @@ test("every exported function is on one of the two lists", () => {
     langchain,
     mcp,
     openai,
+    server,
     effect,
     postgres,
     testing,

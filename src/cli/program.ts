@@ -13,6 +13,7 @@ import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
+import { addServeCommand } from "./commands/serve.ts";
 import { addTestCommand } from "./commands/test.ts";
 import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
@@ -138,6 +139,7 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addCancelCommand,
     addCapabilitiesCommand,
     addGcCommand,
+    addServeCommand,
     addMcpCommand,
     addToolsCommand,
     addInitCommand,

@@ -5,7 +5,6 @@ import { reserveStdoutForProtocol } from "../adapters/mcp/server/protocol-stream
 import { serveMcpHttp } from "../adapters/mcp/server/serve-http.ts";
 import { serveMcpStdio } from "../adapters/mcp/server/serve-stdio.ts";
 import type { McpServerOptions } from "../adapters/mcp/server/create-server.ts";
-import { messageOf } from "../invoke/error-record.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
@@ -13,6 +12,7 @@ import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 import type { Screen } from "./screen.ts";
 import { readManifest } from "../load/package-root.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
+import { surviveUnhandledErrors } from "./survive-errors.ts";
 
 export const TOKEN_VARIABLE = "TOOLWRIGHT_MCP_TOKEN";
 
@@ -27,7 +27,7 @@ export interface ServeMcpOptions {
 export async function serveMcp(folder: string, options: ServeMcpOptions, screen: Screen): Promise<number> {
   // Before any user code is loaded: stdout carries the protocol and nothing else.
   using kept = reserveStdoutForProtocol();
-  surviveUnhandledErrors();
+  surviveUnhandledErrors("a tool");
   const config = await readConfig(folder);
   await using runtime = createRuntime({
     ...runtimeOptionsOf(config),
@@ -79,14 +79,6 @@ async function readConfig(folder: string): Promise<Config> {
     `There is no toolwright.config.ts in ${folder}.`,
     "Write one: export default { tools: [ … ] };",
   );
-}
-
-/** An unhandled rejection of one tool must not end the server for the others. Every call is logged. */
-function surviveUnhandledErrors(): void {
-  for (const name of ["uncaughtException", "unhandledRejection"] as const) {
-    process.removeAllListeners(name);
-    process.on(name, (error: unknown) => note(`unhandled error in a tool: ${messageOf(error)}`));
-  }
 }
 
 function note(text: string): void {

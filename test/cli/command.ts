@@ -26,6 +26,8 @@ interface Options {
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Finished>;
+  /** What stdout contains so far. */
+  printed(): string;
   /** Resolves when stdout contains this text; rejects if the command ends without it. */
   saying(text: string): Promise<void>;
   /** The same for stderr. */
@@ -73,6 +75,7 @@ export function start(folder: string, args: readonly string[], options: Options 
   return {
     child,
     ended,
+    printed: () => stdout,
     saying: (text) => until(text, () => stdout),
     sayingOnStderr: (text) => until(text, () => stderr),
   };

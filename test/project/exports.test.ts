@@ -267,6 +267,19 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "McpTools",
     ],
   },
+  "server/index.ts": {
+    values: ["createHandler", "serve"],
+    types: [
+      "Handler",
+      "HandlerOptions",
+      "Scope",
+      "ServeOptions",
+      "ServedWorkflows",
+      "ServerToken",
+      "ToolwrightServer",
+      "WorkflowSource",
+    ],
+  },
   "testing/index.ts": {
     values: [
       "CRASH_POINTS",

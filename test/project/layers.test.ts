@@ -55,9 +55,10 @@ test("imports point down", () => {
   expect(wrong.filter((found) => !UPWARD.has(found))).toEqual([]);
 });
 
-test("the command line reads and changes the store through src/operate only", () => {
+test("the command line and the server read and change the store through src/operate only", () => {
   const wrong = files.filter(
-    (file) => folderOf(file) === "cli" && /"(?:\.\.\/)+store\//.test(readFileSync(file, "utf8")),
+    (file) =>
+      ["cli", "server"].includes(folderOf(file)) && /"(?:\.\.\/)+store\//.test(readFileSync(file, "utf8")),
   );
   expect(wrong).toEqual([]);
 });

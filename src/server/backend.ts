@@ -1,0 +1,80 @@
+/**
+ * The runtime behind the routes. A server keeps answering when its store is damaged, of a newer version, or gone: each
+ * request reports that, and the first one after the repair works again.
+ */
+import { ToolwrightError } from "../errors.ts";
+import { createRuntime } from "../runtime/create-runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { openForOperators, type OperatedStore } from "../operate/open-for-operators.ts";
+import { storeExists, type StoreOption, withoutPassword } from "../operate/store-address.ts";
+
+export interface BackendOptions {
+  readonly store?: StoreOption | undefined;
+  readonly runtime?: Runtime | undefined;
+  readonly readOnly?: boolean | undefined;
+}
+
+/** The store is for functions of `src/operate`: the server never reads it itself. */
+export interface Opened extends OperatedStore {
+  readonly runtime: Runtime;
+}
+
+export class Backend {
+  readonly #given: Runtime | undefined;
+  readonly #store: StoreOption | undefined;
+  readonly #openRuntime: () => Runtime;
+  #own: Runtime | undefined;
+  /** Whether a missing file may be created: at the start only, so that a deleted store does not come back empty. */
+  #mayCreate: boolean;
+  #isClosed = false;
+
+  constructor(
+    { store, runtime, readOnly = false }: BackendOptions,
+    openRuntime: () => Runtime = () => createRuntime({ store }),
+  ) {
+    this.#openRuntime = openRuntime;
+    this.#given = runtime;
+    this.#store = store;
+    this.#mayCreate = !readOnly;
+  }
+
+  /** @throws TOOL_STORE_FAILED, TOOL_STORE_VERSION, TOOL_STORE_DAMAGED */
+  async use<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    const runtime = this.#given ?? this.#open();
+    let opened: OperatedStore;
+    try {
+      opened = await openForOperators(runtime);
+    } catch (error) {
+      this.#reopenNext(runtime);
+      throw error;
+    }
+    this.#mayCreate = false;
+    return work({ runtime, ...opened });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#own?.close();
+  }
+
+  #open(): Runtime {
+    if (this.#isClosed) throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This server was closed.");
+    if (this.#own !== undefined) return this.#own;
+    const store = this.#store;
+    if (typeof store === "string" && !this.#mayCreate && !storeExists(store)) {
+      throw new ToolwrightError("TOOL_STORE_FAILED", `There is no store ${withoutPassword(store)}.`, {
+        hint: "Put the file back, or start the server with another store.",
+      });
+    }
+    this.#own = this.#openRuntime();
+    return this.#own;
+  }
+
+  /** The store cannot be opened, or its file was deleted or replaced. The next request opens whatever is there then. */
+  #reopenNext(runtime: Runtime): void {
+    if (this.#own !== runtime || typeof this.#store !== "string") return;
+    this.#own = undefined;
+    // It cannot write any more. Runs that it drives end with the same error.
+    runtime.close().catch(() => undefined);
+  }
+}

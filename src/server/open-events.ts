@@ -1,0 +1,32 @@
+/** Opens the event stream of one run, or of the list of runs. */
+import type { z } from "zod";
+import { listShownApprovals } from "../operate/list-approvals.ts";
+import { listCallPage } from "../operate/list-call-page.ts";
+import type { Backend } from "./backend.ts";
+import type { RouteInput } from "./route.ts";
+import type { EVENTS_QUERY } from "./schemas.ts";
+import { withNulls } from "./with-nulls.ts";
+import { listTopic, runTopic } from "./topics.ts";
+
+type Input = RouteInput<unknown, z.infer<typeof EVENTS_QUERY>, unknown>;
+
+/** The newest calls: older ones are read page by page from `/runs/:id/calls`. */
+const CALLS = 100;
+
+export function openEvents({ backend, streams, query }: Input): Promise<Response> {
+  const { run, ...filter } = query;
+  if (run !== undefined) return streams.open(runTopic(run, () => readRun(backend, run)));
+  const key = JSON.stringify(filter);
+  return streams.open(listTopic(key, () => backend.use(({ runtime }) => runtime.runs(filter))));
+}
+
+/** What the page of a run shows, in one event. */
+function readRun(backend: Backend, runId: string) {
+  return backend.use(async ({ runtime, store }) => {
+    const run = await runtime.describeRun(runId);
+    const { because, next } = await runtime.explainRun(runId);
+    const recentCalls = await listCallPage(store, runId, { limit: CALLS });
+    const approvals = (await listShownApprovals(store, { runId, status: "pending" })).map(withNulls);
+    return { ...run, because, nextSteps: next, recentCalls, approvals };
+  });
+}

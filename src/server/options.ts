@@ -1,0 +1,159 @@
+/** The options of `serve` and `createHandler`, and their checks. */
+import {
+  aBoolean,
+  aFullText,
+  aRuntime,
+  aStore,
+  type Check,
+  describe,
+  fields,
+  listOf,
+  must,
+  oneOf,
+  Problem,
+  valuesOf,
+} from "../definition/option-checks.ts";
+import { asOptionError, checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
+import type { StoreOption } from "../operate/store-address.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { isWorkflowDefinition } from "../workflow/create-smithers.ts";
+import { createToken, OPERATOR, SCOPES, type ServerToken } from "./tokens.ts";
+import type { ServedWorkflows } from "./workflow-runs.ts";
+
+export interface HandlerOptions {
+  /** A SQLite file, a postgres:// address or an open store. Pass either this or `runtime`. */
+  readonly store?: StoreOption | undefined;
+  readonly runtime?: Runtime | undefined;
+  /** Default: one token named `operator` with all scopes, from the environment variable TOOLWRIGHT_TOKEN. */
+  readonly tokens?: readonly ServerToken[] | undefined;
+  /** Accepted names in the `Host` header, without ports. Default: those of this machine. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins of pages that may write, besides the server's own. Default: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Refuses every decision and command, whatever the scopes of the token are. */
+  readonly readOnly?: boolean | undefined;
+  /** The workflows that `POST /runs` starts, and that are resumed in this process. */
+  readonly workflows?: ServedWorkflows | undefined;
+  /** Where a framework mounts the handler, such as `/toolwright`, if it does not remove that prefix. */
+  readonly basePath?: string | undefined;
+}
+
+export interface ServeOptions extends Omit<HandlerOptions, "basePath"> {
+  /** Default `127.0.0.1`. Any other address than loopback needs `tokens` or TOOLWRIGHT_TOKEN. */
+  readonly host?: string | undefined;
+  /** Default 4983. `0`: a free port. */
+  readonly port?: number | undefined;
+}
+
+export const DEFAULT_PORT = 4_983;
+export const TOKEN_VARIABLE = "TOOLWRIGHT_TOKEN";
+
+/** A header cannot carry other characters unchanged, so no client could authenticate. */
+const aToken: Check = must(
+  (value) => typeof value === "string" && /^[\x21-\x7e]+$/.test(value),
+  "a string of ASCII characters without spaces",
+);
+
+const aTokenEntry: Check = (value, field) => {
+  fields({ name: aFullText, token: hidden(aToken), scopes: listOf(oneOf(...SCOPES)) })(value, field);
+  for (const name of ["name", "token", "scopes"])
+    if (!Object.hasOwn(value as object, name)) throw new Problem(`${field}.${name}`, "is missing.");
+};
+
+/** The error must not show the value. */
+function hidden(check: Check): Check {
+  return (value, field) => {
+    try {
+      check(value, field);
+    } catch {
+      throw new Problem(field, "must be a string of ASCII characters without spaces.");
+    }
+  };
+}
+
+const tokenList: Check = (value, field) => {
+  listOf(aTokenEntry)(value, field);
+  const tokens = value as readonly ServerToken[];
+  if (tokens.length === 0) throw new Problem(field, "must have at least one token.");
+  for (const key of ["name", "token"] as const) {
+    const all = tokens.map((one) => one[key]);
+    const index = all.findIndex((one, position) => all.indexOf(one) !== position);
+    if (index >= 0)
+      throw new Problem(`${field}[${index}].${key}`, "is the same as that of an earlier token.");
+  }
+};
+
+const aWorkflow: Check = must(
+  (value) =>
+    isWorkflowDefinition(value) ||
+    (typeof value === "object" && value !== null && "load" in value && typeof value.load === "function"),
+  "a workflow from smithers(), or { load, file }",
+);
+
+const anOrigin: Check = must(
+  (value) => typeof value === "string" && /^https?:\/\/[^/?#@\s]+$/.test(value),
+  'an origin such as "https://ops.example.com", without a path',
+);
+
+const aHostName: Check = must(
+  (value) => typeof value === "string" && /^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(value),
+  'a host name or address without a port, such as "ops.example.com"',
+);
+
+const aBasePath: Check = must(
+  (value) => typeof value === "string" && /^(\/[\w.~-]+)*$/.test(value),
+  'a path such as "/toolwright", without a slash at the end',
+);
+
+const aPort: Check = (value, field) => {
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return;
+  throw new Problem(field, `must be a whole number from 0 to 65535, not ${describe(value)}.`);
+};
+
+const SHARED = {
+  store: aStore,
+  runtime: aRuntime,
+  tokens: tokenList,
+  allowedHosts: listOf(aHostName),
+  allowedOrigins: listOf(anOrigin),
+  readOnly: aBoolean,
+  workflows: valuesOf(aWorkflow),
+} as const;
+
+const EXAMPLE = '{ store: "toolwright.db" }';
+
+export const HANDLER_OPTIONS: OptionTable = optionTable<HandlerOptions>(
+  "createHandler",
+  { ...SHARED, basePath: aBasePath },
+  { example: EXAMPLE },
+);
+
+export const SERVE_OPTIONS: OptionTable = optionTable<ServeOptions>(
+  "serve",
+  { ...SHARED, host: aFullText, port: aPort },
+  { example: EXAMPLE },
+);
+
+/** @throws TOOL_OPTION_INVALID */
+export function checkServerOptions(table: OptionTable, options: HandlerOptions): void {
+  checkOptions(table, options);
+  asOptionError(table.surface, () => {
+    if (options.store === undefined && options.runtime === undefined)
+      throw new Problem("store", "is missing: pass store or runtime.");
+    if (options.store !== undefined && options.runtime !== undefined)
+      throw new Problem("store", "cannot be combined with runtime: pass one of them.");
+  });
+}
+
+/** The tokens of the options, else of the environment. `undefined` if there are none. @throws TOOL_OPTION_INVALID */
+export function explicitTokens(surface: string, options: HandlerOptions): readonly ServerToken[] | undefined {
+  if (options.tokens !== undefined) return options.tokens;
+  const token = process.env[TOKEN_VARIABLE];
+  if (token === undefined || token === "") return undefined;
+  asOptionError(surface, () => hidden(aToken)(token, TOKEN_VARIABLE));
+  return [{ name: OPERATOR, token, scopes: SCOPES }];
+}
+
+export function newOperatorToken(): ServerToken {
+  return { name: OPERATOR, token: createToken(), scopes: SCOPES };
+}

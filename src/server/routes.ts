@@ -1,0 +1,187 @@
+/** The table of routes: method, path, schemas, scope and operation. Everything else about the API is derived from it. */
+import { readManifest } from "../load/package-root.ts";
+import { requireRun } from "../operate/describe-run.ts";
+import { listShownApprovals } from "../operate/list-approvals.ts";
+import { listCallPage } from "../operate/list-call-page.ts";
+import { readCallPart } from "../operate/read-call-part.ts";
+import { decideFrom } from "./decide.ts";
+import { openEvents } from "./open-events.ts";
+import { describeApi } from "./openapi.ts";
+import { cancelFrom, resumeFrom, startFrom } from "./run-commands.ts";
+import { type Route, route } from "./route.ts";
+import * as schema from "./schemas.ts";
+import { signInPath } from "./sign-in.ts";
+import { withNulls } from "./with-nulls.ts";
+
+export const ROUTES: readonly Route[] = [
+  route({
+    id: "listRuns",
+    summary: "Runs of every kind, newest first",
+    method: "GET",
+    path: "/runs",
+    scope: "read",
+    query: schema.RUNS_QUERY,
+    status: 200,
+    response: schema.RUNS,
+    operate: ({ backend, query }) => backend.use(({ runtime }) => runtime.runs(query)),
+  }),
+  route({
+    id: "startRun",
+    summary: "Starts a run of a served workflow",
+    method: "POST",
+    path: "/runs",
+    scope: "operate",
+    body: schema.START,
+    status: 202,
+    response: schema.STARTED,
+    operate: startFrom,
+  }),
+  route({
+    id: "describeRun",
+    summary: "One run, with its tree of tasks",
+    method: "GET",
+    path: "/runs/:id",
+    scope: "read",
+    params: schema.RUN_PARAMS,
+    status: 200,
+    response: schema.DESCRIBED_RUN,
+    operate: ({ backend, params }) => backend.use(({ runtime }) => runtime.describeRun(params.id)),
+  }),
+  route({
+    id: "explainRun",
+    summary: "Why a run has its status, and what can be done next",
+    method: "GET",
+    path: "/runs/:id/why",
+    scope: "read",
+    params: schema.RUN_PARAMS,
+    status: 200,
+    response: schema.EXPLANATION,
+    operate: ({ backend, params }) => backend.use(({ runtime }) => runtime.explainRun(params.id)),
+  }),
+  route({
+    id: "listCalls",
+    summary: "The calls of a run, newest first, without long values",
+    method: "GET",
+    path: "/runs/:id/calls",
+    scope: "read",
+    params: schema.RUN_PARAMS,
+    query: schema.CALLS_QUERY,
+    status: 200,
+    response: schema.CALLS,
+    operate: ({ backend, params, query }) =>
+      backend.use(async ({ store }) => {
+        await requireRun(store, params.id);
+        return listCallPage(store, params.id, query);
+      }),
+  }),
+  route({
+    id: "cancelRun",
+    summary: "Asks the owner of a run to stop it, or records it as cancelled",
+    method: "POST",
+    path: "/runs/:id/cancel",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.EMPTY_BODY,
+    status: 202,
+    response: schema.CANCELLED,
+    operate: cancelFrom,
+  }),
+  route({
+    id: "resumeRun",
+    summary: "Resumes a run here, or says with which command to resume it",
+    method: "POST",
+    path: "/runs/:id/resume",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.EMPTY_BODY,
+    status: 202,
+    response: schema.RESUMED,
+    operate: resumeFrom,
+  }),
+  route({
+    id: "readCallPart",
+    summary: "The input, output or error of a call, piece by piece",
+    method: "GET",
+    path: "/calls/:key/:attempt",
+    scope: "read",
+    params: schema.CALL_PARAMS,
+    query: schema.PART_QUERY,
+    status: 200,
+    response: schema.PART,
+    operate: ({ backend, params, query: { part, offset } }) =>
+      backend.use(({ store }) => readCallPart(store, params, part, offset)),
+  }),
+  route({
+    id: "listApprovals",
+    summary: "Approval requests",
+    method: "GET",
+    path: "/approvals",
+    scope: "read",
+    query: schema.APPROVALS_QUERY,
+    status: 200,
+    response: schema.APPROVALS,
+    operate: ({ backend, query: { status, run: runId } }) =>
+      backend.use(async ({ store }) => ({
+        approvals: (await listShownApprovals(store, { status, runId })).map(withNulls),
+      })),
+  }),
+  route({
+    id: "decideApproval",
+    summary: "Decides an approval request, in the name of the token",
+    method: "POST",
+    path: "/approvals/:id/decision",
+    scope: "decide",
+    params: schema.RUN_PARAMS,
+    body: schema.DECISION,
+    status: 200,
+    response: schema.APPROVAL,
+    operate: decideFrom,
+  }),
+  route({
+    id: "streamEvents",
+    summary: "Server-sent events: a snapshot of the list or of one run, then patches",
+    method: "GET",
+    path: "/events",
+    scope: "read",
+    query: schema.EVENTS_QUERY,
+    status: 200,
+    response: null,
+    operate: openEvents,
+  }),
+  route({
+    id: "createSignInLink",
+    summary: "A link that signs one browser in, once, with the name and scopes of the token",
+    method: "POST",
+    path: "/sign-in-links",
+    scope: "read",
+    body: schema.EMPTY_BODY,
+    status: 200,
+    response: schema.SIGN_IN_LINK,
+    operate: ({ tokens, caller, origin }) => ({
+      signInUrl: `${origin}${signInPath(tokens.createCode(caller))}`,
+    }),
+  }),
+  route({
+    id: "describeApi",
+    summary: "This description",
+    method: "GET",
+    path: "/openapi.json",
+    scope: "read",
+    status: 200,
+    response: schema.OPENAPI,
+    operate: ({ origin }) => describeApi(ROUTES, readManifest().version, origin),
+  }),
+  route({
+    id: "checkHealth",
+    summary: "Whether the server answers, and whether it can use its store",
+    method: "GET",
+    path: "/healthz",
+    scope: null,
+    status: 200,
+    response: schema.HEALTH,
+    operate: async ({ backend }) => ({
+      status: "ok",
+      store: await backend.use(() => Promise.resolve("ok")).catch(() => "unavailable"),
+    }),
+  }),
+];

@@ -1,0 +1,64 @@
+/** Starts, cancels and resumes runs over HTTP. */
+import type { z } from "zod";
+import { nearestName } from "../definition/option-checks.ts";
+import { ToolwrightError } from "../errors.ts";
+import { describeOwner } from "../operate/run-owner.ts";
+import { cancelAnyRun, requestResume } from "../operate/steer-run.ts";
+import { readWorkflowOrigin } from "../operate/workflow-origin.ts";
+import { HttpError } from "./http-error.ts";
+import type { RouteInput } from "./route.ts";
+import type { START } from "./schemas.ts";
+
+type RunInput = RouteInput<{ readonly id: string }, unknown, unknown>;
+type StartInput = RouteInput<unknown, unknown, z.infer<typeof START>>;
+
+/** @throws HttpError 404, WORKFLOW_INPUT_INVALID, WORKFLOW_RUN_EXISTS */
+export function startFrom({ backend, workflows, body }: StartInput): Promise<unknown> {
+  const source = workflows.find(body.workflow);
+  if (source === undefined) throw unknownWorkflow(body.workflow, workflows.names);
+  return backend.use(async ({ runtime }) => ({ runId: await workflows.start(runtime, source, body) }));
+}
+
+function unknownWorkflow(name: string, names: readonly string[]): HttpError {
+  const near = nearestName(name, names);
+  return new HttpError(
+    "HTTP_NOT_FOUND",
+    `There is no workflow ${JSON.stringify(name.slice(0, 200))}.${near === undefined ? "" : ` Did you mean "${near}"?`}`,
+    names.length === 0
+      ? "This server serves no workflows: name them in the workflows of toolwright.config, or of serve()."
+      : `This server serves: ${names.join(", ")}.`,
+  );
+}
+
+/** The answer does not wait for the owner: whoever watches the run sees when it has stopped. */
+const CANCEL_WAIT_MS = 500;
+
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT */
+export function cancelFrom({ backend, params: { id: runId } }: RunInput): Promise<unknown> {
+  return backend.use(async ({ store }) => {
+    const { outcome, status, owner } = await cancelAnyRun(store, runId, { waitMs: CANCEL_WAIT_MS });
+    if (outcome === "already-ended") {
+      throw new ToolwrightError(
+        "TOOL_RUN_CONFLICT",
+        `Run "${runId}" has ${status} already; there is nothing to stop.`,
+        { details: { runId, status }, hint: "Nothing was changed." },
+      );
+    }
+    const where = owner === undefined ? "Its process" : describeOwner(owner);
+    const message = outcome === "requested" ? `${where} was asked to stop the run.` : `The run is ${status}.`;
+    return { runId, status, message };
+  });
+}
+
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT */
+export function resumeFrom({ backend, workflows, params: { id: runId } }: RunInput): Promise<unknown> {
+  return backend.use(async ({ runtime, store, syntax }) => {
+    const answer = await requestResume(store, runId, syntax);
+    const resumed = answer.by !== null;
+    const origin = resumed ? undefined : await readWorkflowOrigin(store, runId);
+    const source = origin === undefined ? undefined : workflows.findFor(runId, origin);
+    if (source === undefined) return { ...answer, resumed };
+    await workflows.resume(runtime, source, runId);
+    return { ...answer, resumed: true, by: "server", message: "This server resumes the run.", command: null };
+  });
+}

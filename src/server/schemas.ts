@@ -1,0 +1,215 @@
+/** The Zod schemas of queries, bodies and responses. Responses may hold more fields than their schemas name. */
+import { z } from "zod";
+
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "waiting-approval",
+  "waiting-timer",
+  "waiting-signal",
+  "finished",
+  "failed",
+  "cancelled",
+] as const;
+
+const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
+const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
+
+/** Ids are texts of users: anything but an empty text. The store decides whether there is such a run. */
+const id = z.string().min(1).max(1_000);
+const limit = z
+  .string()
+  .regex(/^\d{1,4}$/, "must be a whole number from 1 to 200")
+  .transform(Number)
+  .pipe(z.number().int().min(1).max(200))
+  .optional();
+const cursor = z.string().min(1).max(2_000).optional();
+const ms = z.number();
+
+export const RUN_PARAMS = z.strictObject({ id });
+
+/** A filter of runs: the same for the list and for its event stream. */
+const RUN_FILTER = {
+  status: z.enum([...RUN_STATUSES, "interrupted"]).optional(),
+  kind: z.enum(RUN_KINDS).optional(),
+  workflow: z.string().min(1).max(1_000).optional(),
+  label: z
+    .string()
+    .max(1_000)
+    .regex(/^[^=]+=/, "must be key=value")
+    .optional(),
+  q: z.string().max(1_000).optional(),
+};
+
+export const RUNS_QUERY = z.strictObject({ ...RUN_FILTER, before: cursor, limit });
+
+export const EVENTS_QUERY = z
+  .strictObject({ run: id.optional(), ...RUN_FILTER, limit })
+  .refine(({ run, ...rest }) => run === undefined || Object.values(rest).every((one) => one === undefined), {
+    message: "run cannot be combined with filters of the list",
+    path: ["run"],
+  });
+
+export const RUN_SUMMARY = z.looseObject({
+  runId: z.string(),
+  kind: z.enum(RUN_KINDS),
+  name: z.string(),
+  status: z.enum(RUN_STATUSES),
+  interrupted: z.boolean(),
+  createdAtMs: ms,
+  updatedAtMs: ms,
+  finishedAtMs: ms.nullable(),
+  tasks: z.number(),
+  calls: z.number(),
+  pendingApprovals: z.number(),
+  labels: z.record(z.string(), z.string()),
+  why: z.string(),
+});
+
+export const RUNS = z.looseObject({ runs: z.array(RUN_SUMMARY), next: z.string().nullable() });
+
+const NODE = z.looseObject({
+  nodeId: z.string(),
+  kind: z.string(),
+  status: z.string(),
+  /** `null` for a group, and for a task that has not started. */
+  attempt: z.number().nullable(),
+  iteration: z.number(),
+  path: z.string(),
+  startedAtMs: ms.nullable(),
+  finishedAtMs: ms.nullable(),
+  error: z.unknown(),
+  get children() {
+    return z.array(NODE);
+  },
+});
+
+export const DESCRIBED_RUN = z.looseObject({
+  ...RUN_SUMMARY.shape,
+  tree: z.array(NODE),
+  counts: z.looseObject({}),
+  lineage: z.looseObject({}),
+});
+
+export const EXPLANATION = z.looseObject({
+  runId: z.string(),
+  status: z.enum(RUN_STATUSES),
+  because: z.array(z.string()),
+  next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
+});
+
+export const CALLS_QUERY = z.strictObject({ before: cursor, limit });
+
+const CALL_ROW = z.looseObject({
+  key: z.string(),
+  attempt: z.number(),
+  seq: z.number(),
+  toolName: z.string(),
+  status: z.string(),
+  startedAtMs: ms,
+  durationMs: ms.nullable(),
+  tries: z.number(),
+  replayed: z.boolean(),
+  fromCache: z.boolean(),
+  isolation: z.string().nullable(),
+  approvalId: z.string().nullable(),
+  inputPreview: z.string().nullable(),
+  outputPreview: z.string().nullable(),
+});
+
+export const CALLS = z.looseObject({ calls: z.array(CALL_ROW), next: z.string().nullable() });
+
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be a whole number")
+  .transform(Number);
+
+export const CALL_PARAMS = z.strictObject({ key: id, attempt: wholeNumber });
+
+export const PART_QUERY = z.strictObject({
+  part: z.enum(["input", "output", "error"]).default("output"),
+  offset: wholeNumber.default(0),
+});
+
+export const PART = z.looseObject({
+  text: z.string(),
+  offset: z.number(),
+  nextOffset: z.number().nullable(),
+  totalChars: z.number(),
+});
+
+export const APPROVALS_QUERY = z.strictObject({
+  status: z.enum(APPROVAL_STATUSES).optional(),
+  run: id.optional(),
+});
+
+export const APPROVAL = z.looseObject({
+  id: z.string(),
+  kind: z.string(),
+  status: z.enum(APPROVAL_STATUSES),
+  runId: z.string(),
+  nodeId: z.string(),
+  toolName: z.string(),
+  args: z.unknown(),
+  argsHash: z.string(),
+  prompt: z.string(),
+  schema: z.looseObject({}).nullable(),
+  requestedAtMs: ms,
+  expiresAtMs: ms.nullable(),
+  decidedAtMs: ms.nullable(),
+  decidedBy: z.string().nullable(),
+  comment: z.string().nullable(),
+});
+
+export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL) });
+
+/** Who decides is the name of the token, so the body cannot say it. */
+export const DECISION = z
+  .strictObject({
+    argsHash: z.string().min(1),
+    approved: z.boolean().optional(),
+    resolution: z.enum(["happened", "run-again", "give-up"]).optional(),
+    approvedArgs: z.unknown().optional(),
+    output: z.unknown().optional(),
+    comment: z.string().max(10_000).optional(),
+  })
+  .refine(({ approved, resolution }) => (approved === undefined) !== (resolution === undefined), {
+    message: "needs either approved or resolution",
+  });
+
+export const START = z.strictObject({
+  workflow: z.string().min(1),
+  input: z.unknown().optional(),
+  runId: z.string().min(1).optional(),
+});
+
+export const STARTED = z.looseObject({ runId: z.string() });
+
+/** Bodies of commands without arguments. */
+export const EMPTY_BODY = z.strictObject({}).optional();
+
+export const CANCELLED = z.looseObject({
+  runId: z.string(),
+  status: z.string(),
+  message: z.string(),
+});
+
+export const RESUMED = z.looseObject({
+  runId: z.string(),
+  /** Whether a process resumes the run now. */
+  resumed: z.boolean(),
+  by: z.enum(["owner", "worker", "server"]).nullable(),
+  message: z.string(),
+  /** The command that resumes it, if no process does. */
+  command: z.string().nullable(),
+});
+
+export const SIGN_IN_LINK = z.looseObject({ signInUrl: z.string() });
+
+export const OPENAPI = z.looseObject({ openapi: z.literal("3.1.0"), paths: z.looseObject({}) });
+
+export const HEALTH = z.looseObject({ status: z.literal("ok"), store: z.enum(["ok", "unavailable"]) });
+
+export const ERROR = z.looseObject({
+  error: z.looseObject({ code: z.string(), message: z.string(), hint: z.string() }),
+});

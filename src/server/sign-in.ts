@@ -1,0 +1,44 @@
+/** The sign-in link: works once, and gives the browser a cookie that scripts and other sites cannot use. */
+import { HttpError } from "./http-error.ts";
+import { NOT_STORED } from "./security-headers.ts";
+import type { Tokens } from "./tokens.ts";
+
+export const SIGN_IN_PATH = "/sign-in";
+
+export function signInPath(code: string): string {
+  return `${SIGN_IN_PATH}?code=${code}`;
+}
+
+/** @param host with its port @param home where the page is @throws HttpError */
+export function signIn(request: Request, tokens: Tokens, host: string, home: string): Response {
+  const url = new URL(request.url);
+  // HEAD must not use up the link: some programs look at a link before they show it.
+  const session = request.method === "GET" ? tokens.signIn(url.searchParams.get("code") ?? "") : undefined;
+  if (session === undefined) {
+    throw new HttpError(
+      "HTTP_UNAUTHORIZED",
+      "This sign-in link is not valid: it works once, and expires after an hour.",
+      "Start the server again, or request a new link with a token: POST /api/v1/sign-in-links.",
+    );
+  }
+  const secure = url.protocol === "https:" ? "; Secure" : "";
+  return new Response(null, {
+    status: 303,
+    headers: {
+      location: home,
+      "set-cookie": `${cookieName(host)}=${session}; HttpOnly; SameSite=Strict; Path=/${secure}`,
+      ...NOT_STORED,
+    },
+  });
+}
+
+/** Cookies ignore ports: without one in the name, two servers on this machine would sign each other out. */
+function cookieName(host: string): string {
+  return `toolwright-${/:(\d+)$/.exec(host)?.[1] ?? "session"}`;
+}
+
+export function sessionOf(request: Request, host: string): string | undefined {
+  const name = `${cookieName(host)}=`;
+  const cookies = (request.headers.get("cookie") ?? "").split(";").map((one) => one.trim());
+  return cookies.find((one) => one.startsWith(name))?.slice(name.length);
+}
