@@ -247,6 +247,7 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "grepTool",
   "describeIsolation",
   "createFakeClock",
+  "toNodeListener",
   "createMemoryStore",
   "reachCrashPoint",
   // Below.

@@ -22,10 +22,17 @@ export async function listRequests(
   const pending = requests.filter(({ status }) => status === "pending");
   return {
     requests,
-    total: await store.read(() => countApprovals(filter, systemClock.now())),
+    total: await countRequests(store, filter),
     resumable: await resumableAmong(
       store,
       pending.map(({ runId }) => runId),
     ),
   };
+}
+
+export function countRequests(
+  store: Store,
+  filter: Pick<ApprovalFilter, "runId" | "status">,
+): Promise<number> {
+  return store.read(() => countApprovals(filter, systemClock.now()));
 }

@@ -19,12 +19,14 @@ export interface Opened extends OperatedStore {
   readonly runtime: Runtime;
 }
 
+const READ_TIMEOUT_MS = 5_000;
+
 export class Backend {
   readonly #given: Runtime | undefined;
   readonly #store: StoreOption | undefined;
   readonly #openRuntime: () => Runtime;
   #own: Runtime | undefined;
-  /** Whether a missing file may be created: at the start only, so that a deleted store does not come back empty. */
+  /** Whether a missing file may be created: once, if it was missing at the start. A deleted store must not come back empty. */
   #mayCreate: boolean;
   #isClosed = false;
 
@@ -35,7 +37,7 @@ export class Backend {
     this.#openRuntime = openRuntime;
     this.#given = runtime;
     this.#store = store;
-    this.#mayCreate = !readOnly;
+    this.#mayCreate = !readOnly && typeof store === "string" && !storeExists(store);
   }
 
   /** @throws TOOL_STORE_FAILED, TOOL_STORE_VERSION, TOOL_STORE_DAMAGED */
@@ -50,6 +52,26 @@ export class Backend {
     }
     this.#mayCreate = false;
     return work({ runtime, ...opened });
+  }
+
+  /**
+   * The same for reads, which give up sooner: a database that restarts is waited for, but a page must not hang. A write
+   * waits, because an answer that comes before its end cannot say whether it happened.
+   */
+  async read<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      late.reject(
+        new ToolwrightError("TOOL_STORE_FAILED", `The store did not answer within ${READ_TIMEOUT_MS} ms.`, {
+          hint: "Check that the database is running and not locked. The server tries again with every request.",
+        }),
+      );
+    }, READ_TIMEOUT_MS);
+    try {
+      return await Promise.race([this.use(work), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async close(): Promise<void> {

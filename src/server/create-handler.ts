@@ -61,7 +61,7 @@ export function handlerWith(
   const tokens = new Tokens(serverTokens);
   const backend = new Backend(options, openRuntime);
   const workflows = new WorkflowRuns(options.workflows ?? {});
-  const streams = new EventStreams({ version: () => backend.use(readVersion) });
+  const streams = new EventStreams({ version: () => backend.read(readVersion) });
   const app: App = {
     services: { backend, workflows, streams, tokens },
     rules: {

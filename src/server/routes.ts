@@ -3,6 +3,8 @@ import { readManifest } from "../load/package-root.ts";
 import { requireRun } from "../operate/describe-run.ts";
 import { listShownApprovals } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
+import { countRequests } from "../operate/list-requests.ts";
+import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
 import { decideFrom } from "./decide.ts";
 import { openEvents } from "./open-events.ts";
@@ -23,7 +25,7 @@ export const ROUTES: readonly Route[] = [
     query: schema.RUNS_QUERY,
     status: 200,
     response: schema.RUNS,
-    operate: ({ backend, query }) => backend.use(({ runtime }) => runtime.runs(query)),
+    operate: ({ backend, query }) => backend.read(({ runtime }) => runtime.runs(query)),
   }),
   route({
     id: "startRun",
@@ -45,7 +47,7 @@ export const ROUTES: readonly Route[] = [
     params: schema.RUN_PARAMS,
     status: 200,
     response: schema.DESCRIBED_RUN,
-    operate: ({ backend, params }) => backend.use(({ runtime }) => runtime.describeRun(params.id)),
+    operate: ({ backend, params }) => backend.read(({ runtime }) => runtime.describeRun(params.id)),
   }),
   route({
     id: "explainRun",
@@ -56,7 +58,7 @@ export const ROUTES: readonly Route[] = [
     params: schema.RUN_PARAMS,
     status: 200,
     response: schema.EXPLANATION,
-    operate: ({ backend, params }) => backend.use(({ runtime }) => runtime.explainRun(params.id)),
+    operate: ({ backend, params }) => backend.read(({ runtime }) => runtime.explainRun(params.id)),
   }),
   route({
     id: "listCalls",
@@ -69,7 +71,7 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     response: schema.CALLS,
     operate: ({ backend, params, query }) =>
-      backend.use(async ({ store }) => {
+      backend.read(async ({ store }) => {
         await requireRun(store, params.id);
         return listCallPage(store, params.id, query);
       }),
@@ -109,21 +111,23 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     response: schema.PART,
     operate: ({ backend, params, query: { part, offset } }) =>
-      backend.use(({ store }) => readCallPart(store, params, part, offset)),
+      backend.read(({ store }) => readCallPart(store, params, part, offset)),
   }),
   route({
     id: "listApprovals",
-    summary: "Approval requests",
+    summary: "Approval requests, oldest first, and the number of all that match",
     method: "GET",
     path: "/approvals",
     scope: "read",
     query: schema.APPROVALS_QUERY,
     status: 200,
     response: schema.APPROVALS,
-    operate: ({ backend, query: { status, run: runId } }) =>
-      backend.use(async ({ store }) => ({
-        approvals: (await listShownApprovals(store, { status, runId })).map(withNulls),
-      })),
+    operate: ({ backend, query: { status, run: runId, limit = 200 } }) =>
+      backend.read(async ({ store }) => {
+        const filter = { status, runId };
+        const approvals = (await listShownApprovals(store, { ...filter, limit })).map(withNulls);
+        return { approvals, total: await countRequests(store, filter) };
+      }),
   }),
   route({
     id: "decideApproval",
@@ -181,7 +185,10 @@ export const ROUTES: readonly Route[] = [
     response: schema.HEALTH,
     operate: async ({ backend }) => ({
       status: "ok",
-      store: await backend.use(() => Promise.resolve("ok")).catch(() => "unavailable"),
+      store: await backend.read(readVersion).then(
+        () => "ok",
+        () => "unavailable",
+      ),
     }),
   }),
 ];

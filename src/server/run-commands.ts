@@ -30,7 +30,7 @@ function unknownWorkflow(name: string, names: readonly string[]): HttpError {
   );
 }
 
-/** The answer does not wait for the owner: whoever watches the run sees when it has stopped. */
+/** The answer does not wait for the owner to stop: event streams and the next read show that. */
 const CANCEL_WAIT_MS = 500;
 
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT */

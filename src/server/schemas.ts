@@ -141,6 +141,7 @@ export const PART = z.looseObject({
 export const APPROVALS_QUERY = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),
   run: id.optional(),
+  limit,
 });
 
 export const APPROVAL = z.looseObject({
@@ -161,12 +162,13 @@ export const APPROVAL = z.looseObject({
   comment: z.string().nullable(),
 });
 
-export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL) });
+export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL), total: z.number() });
 
 /** Who decides is the name of the token, so the body cannot say it. */
 export const DECISION = z
   .strictObject({
-    argsHash: z.string().min(1),
+    /** That of the request as it was shown. Empty for a task, which has no arguments. */
+    argsHash: z.string(),
     approved: z.boolean().optional(),
     resolution: z.enum(["happened", "run-again", "give-up"]).optional(),
     approvedArgs: z.unknown().optional(),

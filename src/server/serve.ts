@@ -75,7 +75,7 @@ export async function serveWith(
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
     },
-    (request, response) => void respond(handler, request, response),
+    toNodeListener(handler),
   );
   server.maxConnections = MOST_CONNECTIONS;
   try {
@@ -147,7 +147,23 @@ async function closeAll(server: Server, handler: Handler): Promise<void> {
   await closed;
 }
 
-async function respond(handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * A listener of `node:http` requests, for Express, Fastify and other servers of Node.
+ *
+ * @example
+ * app.use("/toolwright", toNodeListener(createHandler({ runtime, tokens })));
+ */
+export function toNodeListener(
+  handler: (request: Request) => Promise<Response>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => void respond(handler, request, response);
+}
+
+async function respond(
+  handler: (request: Request) => Promise<Response>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const disconnected = new AbortController();
   response.once("close", () => disconnected.abort());
   try {

@@ -1,4 +1,4 @@
-/** What event streams show, and how its changes are told: rows that changed, and fields that changed. */
+/** What event streams show, and what their patches hold: rows that changed, or fields that changed. */
 import type { Topic } from "./event-streams.ts";
 
 interface RunList {

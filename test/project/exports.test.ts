@@ -268,7 +268,7 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
     ],
   },
   "server/index.ts": {
-    values: ["createHandler", "serve"],
+    values: ["createHandler", "serve", "toNodeListener"],
     types: [
       "Handler",
       "HandlerOptions",

@@ -1,6 +1,8 @@
 /** Decisions of one request from many sides: one counts, and the others learn who decided, what and when. */
 import { describe, expect, test } from "vitest";
-import { ToolwrightError } from "../../src/index.ts";
+import { z } from "zod";
+import { createSmithers, defineTool, ToolwrightError } from "../../src/index.ts";
+import { jsx } from "../../src/jsx-runtime.ts";
 import { createFolder, toolwright } from "../cli/command.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import {
@@ -9,11 +11,34 @@ import {
   DECIDER,
   errorOf,
   freshStore,
+  openEvents,
   openRuntime,
   requestPayment,
   startServer,
   TOKEN,
 } from "./harness.ts";
+
+const { Workflow, Approval, smithers } = createSmithers({});
+
+const release = smithers(() =>
+  jsx(Workflow, { name: "release", children: jsx(Approval, { id: "sign-off", prompt: "Release it?" }) }),
+);
+
+/** Never ends by itself, so that an abort leaves its effect in doubt. */
+function createCharge(onBegin: () => void) {
+  return defineTool({
+    name: "charge",
+    description: "Charges.",
+    schema: z.object({ euros: z.number() }),
+    outputSchema: z.object({ paid: z.number() }),
+    sideEffect: true,
+    idempotent: false,
+    execute: (_args, _ctx) => {
+      onBegin();
+      return new Promise<{ paid: number }>(() => undefined);
+    },
+  });
+}
 
 interface Told {
   readonly won: boolean;
@@ -78,6 +103,57 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       code: "TOOL_APPROVAL_SETTLED",
       message: expect.stringContaining("alice"),
       details: { status: "denied", decidedBy: "alice", decidedAtMs: expect.any(Number) },
+    });
+  });
+
+  test("the request of an <Approval> node has no arguments, and an empty argsHash", async () => {
+    const server = await startServer({ store: await freshStore(kind), workflows: { release } });
+    const events = await openEvents(server);
+    await ask(server, "/runs", { body: { workflow: "release", runId: "r" } });
+    await events.until(({ data }) => JSON.stringify(data).includes("waiting-approval"));
+    const { approvals } = (await ask(server, "/approvals?status=pending&run=r")).body as {
+      approvals: { id: string; argsHash: string }[];
+    };
+    expect(approvals).toMatchObject([{ kind: "task", argsHash: "", schema: null }]);
+    const answer = await ask(server, `/approvals/${approvals[0]?.id}/decision`, {
+      body: { approved: true, argsHash: approvals[0]?.argsHash },
+    });
+    expect(answer).toMatchObject({ status: 200, body: { status: "approved", decidedBy: "operator" } });
+  });
+
+  test("an interrupted effect takes one of three answers, and a bare yes or no is refused", async () => {
+    const store = await freshStore(kind);
+    const server = await startServer({ store });
+    const runtime = openRuntime(store);
+    const isCharging = Promise.withResolvers<void>();
+    const charge = createCharge(isCharging.resolve);
+    const cut = new AbortController();
+    const begun = runtime.call(charge, { euros: 5 }, { runId: "r", signal: cut.signal });
+    await isCharging.promise;
+    cut.abort();
+    await begun.catch(() => undefined);
+    expect((await runtime.call(charge, { euros: 5 }, { runId: "r" })).status).toBe("pending");
+    const { approvals } = (await ask(server, "/approvals?status=pending")).body as {
+      approvals: { id: string; argsHash: string }[];
+    };
+    const [request] = approvals;
+    expect(request).toMatchObject({ kind: "replay", resolutions: ["happened", "run-again", "give-up"] });
+    const path = `/approvals/${request?.id}/decision`;
+    const argsHash = request?.argsHash;
+    for (const body of [
+      { approved: true, argsHash },
+      { approved: false, argsHash },
+      { resolution: "run-again", argsHash, output: { paid: 5 } },
+      { resolution: "happened", argsHash, output: { paid: "much" } },
+    ])
+      expect([body, (await ask(server, path, { body })).status]).toEqual([body, 422]);
+    const settled = await ask(server, path, {
+      body: { resolution: "happened", argsHash, output: { paid: 5 } },
+    });
+    expect(settled).toMatchObject({ status: 200, body: { resolution: "happened", decidedBy: "operator" } });
+    expect(await runtime.call(charge, { euros: 5 }, { runId: "r" })).toMatchObject({
+      status: "success",
+      output: { paid: 5 },
     });
   });
 

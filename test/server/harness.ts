@@ -192,7 +192,7 @@ export const pay = defineTool({
   sideEffect: true,
   idempotent: false,
   needsApproval: true,
-  execute: ({ euros }) => ({ paid: euros }),
+  execute: ({ euros }, _ctx) => ({ paid: euros }),
 });
 
 /** A call that waits for approval. Returns the id of its request. */

@@ -2,8 +2,7 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { ROUTES } from "../../src/server/routes.ts";
-import { sendWebResponse, toWebRequest } from "../../src/util/node-http.ts";
-import { createHandler } from "../../src/server/index.ts";
+import { createHandler, toNodeListener } from "../../src/server/index.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import {
   ask,
@@ -265,11 +264,7 @@ describe("a mounted handler", () => {
 
   test("works behind node:http, as in Express", async () => {
     await using handler = createHandler({ store: await freshStore(), tokens: TOKENS });
-    const app = createServer((request, response) => {
-      void handler(toWebRequest(request, new AbortController().signal)).then((answer) =>
-        sendWebResponse(answer, response),
-      );
-    });
+    const app = createServer(toNodeListener(handler));
     await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
     const { port } = app.address() as { port: number };
     expect((await ask({ url: `http://127.0.0.1:${port}` }, "/runs")).status).toBe(200);

@@ -1,7 +1,9 @@
 /** A store that is damaged, newer, or gone: clear errors, and the server keeps serving. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { freshPostgresSchema } from "../postgres/fresh-postgres.ts";
 import { ask, errorOf, freshStore, openEvents, openRuntime, requestPayment, startServer } from "./harness.ts";
 import { quick } from "./programs/quick-tool.ts";
 
@@ -95,3 +97,49 @@ test("a run that was deleted by retention: 404 that says so", async () => {
     expect(errorOf(answer).code).toBe("TOOL_RUN_DELETED");
   }
 });
+
+test("a database that is away: reads end with 503 in time, and work again when it is back", async () => {
+  const proxy = await openSwitch(await freshPostgresSchema());
+  const server = await startServer({ store: proxy.address });
+  expect((await ask(server, "/runs")).status).toBe(200);
+  await proxy.off();
+  const answer = await ask(server, "/runs");
+  expect(answer.status).toBe(503);
+  expect(errorOf(answer).code).toBe("TOOL_STORE_FAILED");
+  expect((await ask(server, "/healthz", { token: null })).body).toEqual({
+    status: "ok",
+    store: "unavailable",
+  });
+  await proxy.on();
+  await expect.poll(async () => (await ask(server, "/runs")).status, { timeout: 20_000 }).toBe(200);
+});
+
+/** The same database behind a port that can be closed. */
+async function openSwitch(target: string) {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("close", () => other.destroy());
+      socket.on("error", () => other.destroy());
+      socket.pipe(other);
+    }
+  });
+  const listen = (at: number): Promise<void> => new Promise((done) => proxy.listen(at, "127.0.0.1", done));
+  const off = (): Promise<unknown> => {
+    const closed = new Promise((done) => proxy.close(done));
+    for (const socket of sockets) socket.destroy();
+    return closed;
+  };
+  await listen(0);
+  const own = (proxy.address() as AddressInfo).port;
+  onTestFinished(off);
+  const address = new URL(target);
+  address.port = String(own);
+  return { address: address.href, off, on: () => listen(own) };
+}
