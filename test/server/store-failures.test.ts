@@ -131,10 +131,10 @@ async function openSwitch(target: string) {
     }
   });
   const listen = (at: number): Promise<void> => new Promise((done) => proxy.listen(at, "127.0.0.1", done));
-  const off = (): Promise<unknown> => {
+  const off = async (): Promise<void> => {
     const closed = new Promise((done) => proxy.close(done));
     for (const socket of sockets) socket.destroy();
-    return closed;
+    await closed;
   };
   await listen(0);
   const own = (proxy.address() as AddressInfo).port;
