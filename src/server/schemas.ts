@@ -206,6 +206,16 @@ export const RESUMED = z.looseObject({
   command: z.string().nullable(),
 });
 
+export const SESSION = z.looseObject({
+  name: z.string(),
+  /** What the caller may do here. */
+  scopes: z.array(z.enum(["read", "decide", "operate"])),
+  readOnly: z.boolean(),
+  /** The names that `POST /runs` takes. */
+  workflows: z.array(z.string()),
+  version: z.string(),
+});
+
 export const SIGN_IN_LINK = z.looseObject({ signInUrl: z.string() });
 
 export const OPENAPI = z.looseObject({ openapi: z.literal("3.1.0"), paths: z.looseObject({}) });

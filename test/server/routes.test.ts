@@ -6,6 +6,7 @@ import { createHandler, toNodeListener } from "../../src/server/index.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import {
   ask,
+  DECIDER,
   errorOf,
   freshStore,
   greeting,
@@ -62,6 +63,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       resumeRun: { path: { id: "pay run/1" }, body: {} },
       decideApproval: { path: { id: request.id }, body: { approved: false, argsHash: request.argsHash } },
       cancelRun: { path: { id: "pay run/2" }, body: {} },
+      describeSession: {},
       createSignInLink: { body: {} },
       describeApi: {},
       checkHealth: {},
@@ -216,6 +218,24 @@ describe("bad requests", () => {
   });
 });
 
+test("a session says who the caller is and what the caller may do here", async () => {
+  const store = await freshStore();
+  const server = await startServer({ store, workflows: { greeting } });
+  const session = (await ask(server, "/session", { token: DECIDER })).body;
+  expect(session).toMatchObject({
+    name: "alice",
+    scopes: ["read", "decide"],
+    readOnly: false,
+    workflows: ["greeting"],
+  });
+  const readOnly = await startServer({ store, readOnly: true });
+  expect((await ask(readOnly, "/session")).body).toMatchObject({
+    name: "operator",
+    scopes: ["read"],
+    readOnly: true,
+  });
+});
+
 test("HEAD has the headers of GET, and no body", async () => {
   const server = await startServer({ store: await freshStore() });
   const response = await fetch(`${server.url}/api/v1/runs`, {
@@ -262,12 +282,17 @@ describe("a mounted handler", () => {
     expect(signedIn.headers.get("set-cookie")).toContain("; Secure");
   });
 
-  test("works behind node:http, as in Express", async () => {
-    await using handler = createHandler({ store: await freshStore(), tokens: TOKENS });
-    const app = createServer(toNodeListener(handler));
+  test("works behind node:http, also where a router removes its path from the URL, as in Express", async () => {
+    await using handler = createHandler({ store: await freshStore(), tokens: TOKENS, basePath: "/ops" });
+    const listener = toNodeListener(handler);
+    const app = createServer((request, response) => {
+      const { url = "" } = request;
+      Object.assign(request, { originalUrl: url, url: url.replace("/ops", "") });
+      listener(request, response);
+    });
     await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
     const { port } = app.address() as { port: number };
-    expect((await ask({ url: `http://127.0.0.1:${port}` }, "/runs")).status).toBe(200);
+    expect((await ask({ url: `http://127.0.0.1:${port}/ops` }, "/runs")).status).toBe(200);
     app.closeAllConnections();
     app.close();
   });
