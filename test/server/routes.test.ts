@@ -136,6 +136,11 @@ describe("bad requests", () => {
     "/calls/k/one",
     "/events?run=r&status=running",
     "/runs/%ff",
+    "/runs/%00",
+    "/runs?q=%00",
+    "/runs?label=a%3D%00",
+    "/calls/%00/1",
+    "/approvals?run=%00",
   ])("%s: 400", async (path) => {
     const server = await startServer({ store: await freshStore() });
     const answer = await ask(server, path);
@@ -191,6 +196,17 @@ describe("bad requests", () => {
     expect(broken.status).toBe(400);
     for (const body of [[], null, "x", {}, { workflow: 1 }, { workflow: "greeting", extra: 1 }])
       expect([body, (await ask(server, "/runs", { body })).status]).toEqual([body, 422]);
+    let deep: unknown = "x";
+    for (let level = 0; level < 2_000; level += 1) deep = [deep];
+    for (const body of [
+      { workflow: "greeting", input: deep },
+      { workflow: "greeting", input: { name: "[".repeat(2_000) }, runId: "a\u0000" },
+      { workflow: "greeting", runId: "x".repeat(513) },
+      { workflow: "greeting", runId: "\ud800" },
+    ])
+      expect((await ask(server, "/runs", { body })).status).toBe(422);
+    const brackets = { workflow: "greeting", input: { name: '[\\"'.repeat(2_000) } };
+    expect((await ask(server, "/runs", { body: brackets })).status).toBe(202);
     const { message } = errorOf(await ask(server, "/runs", { body: { workflow: 1 } }));
     expect(message).toContain("workflow");
   });
