@@ -5,7 +5,7 @@ import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";
 import { OPERATOR, SCOPES, type ServerToken } from "../server/tokens.ts";
 import type { ServedWorkflows } from "../server/workflow-runs.ts";
-import { keepOutputApart } from "../terminal/keep-output-apart.ts";
+import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
@@ -44,7 +44,7 @@ export async function serveStore(screen: Screen, options: ServeCommandOptions): 
   print(screen, server, options.store);
   if (options.open === true) openInBrowser(screen, server.signInUrl);
   // With --json, stdout holds the result only, whatever workflows print.
-  const restore = screen.isJson ? keepOutputApart() : () => undefined;
+  const restore = screen.isJson ? reserveStdout() : () => undefined;
   await stopped;
   restore();
   return EXIT.finished;

@@ -21,7 +21,7 @@ import { isWorkflowRun } from "../store/tables/workflow-runs.ts";
 import { callText } from "../definition/call-key.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
-import { toShortText } from "../util/readable.ts";
+import { toShortText } from "../terminal/readable.ts";
 import { type ApprovalDecision, resolutionOf, verdictOn } from "../invoke/approvals/decision.ts";
 
 export type { ApprovalDecision } from "../invoke/approvals/decision.ts";

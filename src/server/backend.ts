@@ -6,7 +6,7 @@ import { ToolwrightError } from "../errors.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { openForOperators, type OperatedStore } from "../operate/open-for-operators.ts";
-import { storeExists, type StoreOption, withoutPassword } from "../operate/store-address.ts";
+import { stateOfStore, type StoreOption, withoutPassword } from "../operate/store-address.ts";
 
 export interface BackendOptions {
   readonly store?: StoreOption | undefined;
@@ -37,7 +37,7 @@ export class Backend {
     this.#openRuntime = openRuntime;
     this.#given = runtime;
     this.#store = store;
-    this.#mayCreate = !readOnly && typeof store === "string" && !storeExists(store);
+    this.#mayCreate = !readOnly && typeof store === "string" && stateOfStore(store) === "missing";
   }
 
   /** @throws TOOL_STORE_FAILED, TOOL_STORE_VERSION, TOOL_STORE_DAMAGED */
@@ -82,14 +82,28 @@ export class Backend {
   #open(): Runtime {
     if (this.#isClosed) throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This server was closed.");
     if (this.#own !== undefined) return this.#own;
-    const store = this.#store;
-    if (typeof store === "string" && !this.#mayCreate && !storeExists(store)) {
+    if (typeof this.#store === "string") this.#assertStore(this.#store);
+    this.#own = this.#openRuntime();
+    return this.#own;
+  }
+
+  /** Opening a file would create a store in it. */
+  #assertStore(store: string): void {
+    const state = stateOfStore(store);
+    if (state === "missing" && !this.#mayCreate) {
       throw new ToolwrightError("TOOL_STORE_FAILED", `There is no store ${withoutPassword(store)}.`, {
         hint: "Put the file back, or start the server with another store.",
       });
     }
-    this.#own = this.#openRuntime();
-    return this.#own;
+    if (state === "foreign") {
+      throw new ToolwrightError(
+        "TOOL_STORE_FAILED",
+        `${store} is a database of another program, not a store.`,
+        {
+          hint: "Start the server with the address of a store. Nothing in the database was changed.",
+        },
+      );
+    }
   }
 
   /** The store cannot be opened, or its file was deleted or replaced. The next request opens whatever is there then. */
