@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./test/sequence.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -24,6 +25,9 @@ export default defineConfig({
   },
   test: {
     globalSetup: ["test/postgres/global-setup.ts"],
+    sequence: { sequencer: SlowFirst },
+    isolate: false,
+    setupFiles: ["test/fresh-file.ts"],
     // On two cores the default is one worker. Many tests wait for leases, processes and servers, so three keep both cores busy.
     maxWorkers: 3,
     testTimeout: 30_000,

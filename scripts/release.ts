@@ -1,5 +1,5 @@
 /**
- * Prepares a release: sets the version in package.json, package-lock.json and the source, and dates the section of the
+ * Prepares a release: sets the version in both packages, package-lock.json and the source, and dates the section of the
  * changelog. It commits and publishes nothing; CONTRIBUTING.md lists the steps before and after.
  *
  *   npm run release -- 0.2.0
@@ -13,6 +13,7 @@ export interface ReleaseFiles {
   readonly "package-lock.json": string;
   readonly "CHANGELOG.md": string;
   readonly "src/definition/package-copy.ts": string;
+  readonly "packages/create-toolwright/package.json": string;
 }
 
 const NAMES = [
@@ -20,6 +21,7 @@ const NAMES = [
   "package-lock.json",
   "CHANGELOG.md",
   "src/definition/package-copy.ts",
+  "packages/create-toolwright/package.json",
 ] as const;
 
 /** The files as they are in the release. @throws Error with what is missing */
@@ -44,6 +46,9 @@ export function prepareRelease(files: ReleaseFiles, version: string, date: strin
       `const VERSION = "${current}"`,
       `const VERSION = "${version}"`,
     ),
+    "packages/create-toolwright/package.json": setVersion(
+      files["packages/create-toolwright/package.json"],
+    ).replace(`"toolwright": "^${current}"`, `"toolwright": "^${version}"`),
   };
 }
 

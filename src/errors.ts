@@ -274,6 +274,14 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** The page that describes every code, in the published package. This is the only place that names it. */
+const REFERENCE = "https://unpkg.com/toolwright/docs/errors.md";
+
+/** The description of a code. `undefined` for a tool's own code. */
+export function errorLink(code: string): string | undefined {
+  return isErrorCode(code) ? `${REFERENCE}#${code.toLowerCase()}` : undefined;
+}
+
 /** A tool may define its own codes, such as `SHOP_CLOSED`. The intersection keeps ours in the editor's suggestions. */
 export type OwnErrorCode = string & {};
 
@@ -308,6 +316,8 @@ export interface ModelError {
 
 // Recognised by a registered symbol: `instanceof` fails when two copies of the package are loaded.
 const MARK = Symbol.for("toolwright.error");
+// Node prints fields with symbols too. The named fields of an error are part of stored keys, so there is none for the link.
+const LINK = Symbol.for("toolwright.docs");
 
 export class ToolwrightError extends Error {
   readonly code: ErrorCode | OwnErrorCode;
@@ -318,6 +328,7 @@ export class ToolwrightError extends Error {
   /** Not enumerable: it only repeats the error with less detail. */
   declare readonly logged: LoggedWords | undefined;
   readonly [MARK] = true;
+  declare [LINK]?: string;
 
   constructor(code: ErrorCode | OwnErrorCode, message: string, options: ToolwrightErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -328,6 +339,13 @@ export class ToolwrightError extends Error {
     this.retryable = options.retryable ?? false;
     this.effect = options.effect;
     Object.defineProperty(this, "logged", { value: options.logged });
+    const link = errorLink(code);
+    if (link !== undefined) this[LINK] = link;
+  }
+
+  /** The address of the description of this code. `undefined` for a tool's own code. */
+  get docs(): string | undefined {
+    return this[LINK];
   }
 
   static is(value: unknown): value is ToolwrightError {

@@ -122,8 +122,14 @@ export type {
   WorkflowProps,
 } from "./workflow/components.ts";
 export type { OutputPlace, WorkflowContext } from "./workflow/context.ts";
-export { createSmithers } from "./workflow/create-smithers.ts";
-export type { Smithers, SmithersOptions, WorkflowDefinition } from "./workflow/create-smithers.ts";
+export { createSmithers, createWorkflows } from "./workflow/create-smithers.ts";
+export type {
+  Smithers,
+  SmithersOptions,
+  WorkflowDefinition,
+  Workflows,
+  WorkflowsOptions,
+} from "./workflow/create-smithers.ts";
 export type { WorkflowElement, WorkflowNode } from "./workflow/element.ts";
 export type { OutputToken, Schemas } from "./workflow/output-token.ts";
 export type { WorkflowEvent } from "./workflow/run-state.ts";

@@ -8,6 +8,7 @@ import {
   createRuntime,
   createSmartAgent,
   createSmithers,
+  createWorkflows,
   createTool,
   defineTool,
   fromTool,
@@ -40,6 +41,13 @@ async function pending(): Promise<{ runtime: Runtime; id: string }> {
   const pay = defineTool({ ...base, needsApproval: true });
   const outcome = await used.call(pay, { q: "a" }, { runId: "r" });
   return { runtime: used, id: outcome.status === "pending" ? outcome.approval.id : "" };
+}
+
+/** Calls a tool, and throws the error of its outcome. */
+async function failing(options: object, args: unknown): Promise<never> {
+  const tool = defineTool({ name: "pay", schema, ...options } as never);
+  const outcome = await runtime().call(tool, args);
+  throw outcome.status === "error" ? outcome.error : new Error(outcome.status);
 }
 
 type Mistake = [what: string, make: () => unknown, code: string, says: string, hint?: string];
@@ -332,7 +340,8 @@ const MISTAKES: Mistake[] = [
     "the function of a workflow in place of the workflow",
     () => runWorkflow((() => undefined) as never),
     "WORKFLOW_INVALID",
-    "smithers(",
+    "needs what workflow() returned as its first argument",
+    "export of the workflow file: workflow((ctx) =>",
   ],
   [
     "a path that is not a text",
@@ -357,6 +366,139 @@ const MISTAKES: Mistake[] = [
     () => getToolIdempotencyKey({ runId: 5 } as never),
     OPTION,
     "getToolIdempotencyKey: runId must be a string, not 5",
+  ],
+  [
+    "the store under another name",
+    () => createRuntime({ dbPath: "app.db" } as never),
+    OPTION,
+    'createRuntime: unknown option "dbPath". Did you mean "store"?',
+  ],
+  [
+    "an option named like a method of every object",
+    () => createRuntime({ constructor: "app.db" } as never),
+    OPTION,
+    'createRuntime: unknown option "constructor". Known options: store, ',
+  ],
+  [
+    "the model under another name",
+    () => createSmartAgent({ llm: model } as never),
+    OPTION,
+    'unknown option "llm". Did you mean "model"?',
+  ],
+  [
+    "the run id under another name",
+    () => runtime().run({ sessionId: "r" } as never, () => 1),
+    OPTION,
+    'runtime.run: unknown option "sessionId". Did you mean "runId"?',
+  ],
+  ["no run id", () => runtime().run({} as never, () => 1), OPTION, "runtime.run: runId is missing"],
+  [
+    "a promise in place of the work of a run",
+    () => runtime().run({ runId: "r" }, Promise.resolve(1) as never),
+    OPTION,
+    "work must be a function, not a promise: what it does is not in the run. Write runtime.run({ runId }, () =>",
+  ],
+  [
+    "the name of a model without a provider",
+    () => createSmartAgent({ model: "gpt-5" }).invoke({ messages: [message] } as never),
+    OPTION,
+    'or an object with invoke(messages), not "gpt-5". Pass a model of a provider, such as openai("gpt-5")',
+  ],
+  [
+    "an API key in place of the client",
+    () => runAgentLoop({ client: "sk-1", model: "m", messages: [message] } as never),
+    OPTION,
+    "client must be an Anthropic client, such as new Anthropic(), not",
+  ],
+  [
+    "a confirmation under another name",
+    () => defineTool({ ...base, confirm: true } as never),
+    DEFINITION,
+    'confirm is called "needsApproval" here',
+  ],
+  [
+    "a function under another name",
+    () => defineTool({ name: "pay", schema, fn: () => 1 } as never),
+    DEFINITION,
+    'fn is called "execute" here',
+  ],
+  [
+    "no schema",
+    () => defineTool({ name: "pay", execute: () => 1 } as never),
+    DEFINITION,
+    "schema must be a Zod 4 schema, not undefined. Without arguments: z.object({}).",
+  ],
+  [
+    "no function",
+    () => defineTool({ name: "pay", schema } as never),
+    DEFINITION,
+    "execute must be a function, not undefined",
+  ],
+  [
+    "no name",
+    () => defineTool({ schema, execute: () => 1 } as never),
+    DEFINITION,
+    "name must be a non-empty string, not undefined",
+  ],
+  [
+    "a forgotten return",
+    () => failing({ outputSchema: z.object({ id: z.string() }), execute: () => undefined }, { q: "" }),
+    "TOOL_OUTPUT_INVALID",
+    "expected object, received undefined",
+  ],
+  [
+    "a forgotten await in an output",
+    () => failing({ execute: () => ({ order: Promise.resolve(1) }) }, { q: "" }),
+    "TOOL_OUTPUT_INVALID",
+    "order is a Promise, which cannot be stored",
+  ],
+  [
+    "a response of fetch as the output",
+    () => failing({ execute: () => new Response("x") }, { q: "" }),
+    "TOOL_OUTPUT_INVALID",
+    "is a Response, which cannot be stored; use plain data",
+  ],
+  [
+    "no arguments",
+    () => failing({ execute: () => 1 }, undefined),
+    "TOOL_INPUT_INVALID",
+    "expected object, received undefined",
+  ],
+  [
+    "a folder as the store",
+    () => runtime({ store: import.meta.dirname }).call(look, { q: "" }),
+    "TOOL_STORE_FAILED",
+    "is a folder, not a file",
+    "Name a file in it",
+  ],
+  [
+    "a PostgreSQL server that is not running",
+    () => runtime({ store: "postgres://u@127.0.0.1:1/app" }).call(look, { q: "" }),
+    "TOOL_STORE_FAILED",
+    "ECONNREFUSED",
+    "Start the server, or correct the host and the port",
+  ],
+  [
+    "one schema in place of schemas by name",
+    () => createWorkflows(z.object({ n: z.number() }) as never),
+    "WORKFLOW_INVALID",
+    "needs an object with one schema for each output, not a single schema",
+    "createWorkflows({ output: schema })",
+  ],
+  [
+    "a workflow that was not awaited",
+    () => runWorkflow(Promise.resolve({}) as never),
+    "WORKFLOW_INVALID",
+    "needs what workflow() returned as its first argument, not a promise (await it first)",
+  ],
+  [
+    "an async function of a workflow",
+    async () => {
+      const { workflow } = createWorkflows({ output: z.object({ n: z.number() }) });
+      throw (await runWorkflow(workflow((async () => null) as never), { runtime: runtime() })).error;
+    },
+    "WORKFLOW_INVALID",
+    "is async; it must return the tree synchronously",
   ],
   [
     "an approval outside any run",

@@ -51,7 +51,7 @@ import { STORE_CONTRACT_OPTIONS } from "../src/testing/store-contract/store-cont
 import { BASH_OPTIONS } from "../src/builtin/bash.ts";
 import * as tools from "../src/builtin/index.ts";
 import { READ_PART } from "../src/builtin/read.ts";
-import { SMITHERS_OPTIONS } from "../src/workflow/create-smithers.ts";
+import { WORKFLOWS_OPTIONS } from "../src/workflow/create-smithers.ts";
 import { RUN_WORKFLOW_OPTIONS } from "../src/workflow/run-options.ts";
 
 interface Surface {
@@ -123,7 +123,8 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     base: { id: "a" },
     give: (options) => agent.resolveToolApproval(state as never, options),
   },
-  createSmithers: { ...SMITHERS_OPTIONS, give: (options) => root.createSmithers({}, options) },
+  createWorkflows: { ...WORKFLOWS_OPTIONS, give: (options) => root.createWorkflows({}, options) },
+  createSmithers: { ...WORKFLOWS_OPTIONS, give: (options) => root.createSmithers({}, options) },
   runWorkflow: { ...RUN_WORKFLOW_OPTIONS, give: (options) => root.runWorkflow(workflow, options) },
   "effect runWorkflow": {
     ...RUN_WORKFLOW_OPTIONS,

@@ -41,6 +41,7 @@ test("rule 34: copies of one version share their runs, and every call is logged"
     "a tool inside a tool": { value: charged, calls: ["outer success", "charge success"] },
     "the context of a running tool": { value: { hasKey: true }, calls: ["looks success"] },
     "whether a tool needs approval": { value: { needsApproval: true }, calls: ["asks pending"] },
+    "an approval in a loop of the AI SDK": { value: { requests: 1 }, calls: ["asks pending"] },
     "a workflow": { value: charged, calls },
     "the JSX of a workflow": { value: charged, calls },
     "a component of a workflow": { value: charged, calls },
@@ -60,7 +61,7 @@ test("rule 34: copies of two versions refuse each other by name, and nothing is 
   const folder = installCopy("9.9.9");
   const { "an error": error, ...results } = await useTogether(folder);
   expect(error).toEqual({ value: { isOwn: true }, calls: [] });
-  expect(Object.keys(results)).toHaveLength(13);
+  expect(Object.keys(results)).toHaveLength(14);
   for (const [name, { code, message }] of Object.entries(results)) {
     expect(code, name).toBe("TOOL_PACKAGE_CONFLICT");
     for (const part of [OWN_COPY.version, OWN_COPY.path, "9.9.9", folder])

@@ -1,4 +1,5 @@
 /** Resources that all invokes of an agent share. Created by the first invoke. */
+import { describe } from "../definition/option-checks.ts";
 import { type Archive, createArchive } from "./context/archive-message.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
 import { MessageMemory } from "./message-memory.ts";
@@ -37,6 +38,10 @@ function resolveModel(value: unknown): AgentModel {
   const resolved = resolveLanguageModel(value);
   const model = fromLanguageModel(resolved) ?? fromInvocable(resolved);
   if (model !== undefined) return model;
-  const hint = typeof value === "string" ? " Set AI_SDK_DEFAULT_PROVIDER to use models by their names" : "";
-  throw refusal("model", `must be a model of the AI SDK, or an object with invoke(messages).${hint}`);
+  const hint =
+    typeof value === "string"
+      ? '. Pass a model of a provider, such as openai("gpt-5") from @ai-sdk/openai; a name alone needs globalThis.AI_SDK_DEFAULT_PROVIDER'
+      : "";
+  const wanted = "must be a model of the AI SDK, or an object with invoke(messages)";
+  throw refusal("model", `${wanted}, not ${describe(value)}${hint}`);
 }

@@ -4,7 +4,9 @@ import { commandPath } from "../adapters/commander/command-help.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
 import { EXIT } from "./command.ts";
+import { printedWord } from "../terminal/terminal-text.ts";
 import { createScreen } from "./screen.ts";
+import { meantCommand } from "./similar-command.ts";
 
 /** @param argv the raw arguments: an error may occur before `--json` is parsed */
 export function answerUsage(command: Command, argv: readonly string[]): void {
@@ -26,12 +28,33 @@ function toUsageError(command: Command, message: string, code: string | undefine
   if (isRoot && code === "commander.unknownOption" && message.includes("'--json'"))
     return new CliError("CLI_USAGE", "A command is missing.", `See: ${commandName()} --help`);
   const words = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  if (code === "commander.unknownCommand") return unknownCommand(words);
   const hint =
-    code === "commander.unknownCommand"
-      ? `Tools are commands where toolwright.config.ts is. See: ${commandName()} --help`
-      : (switchHint(command, message) ??
-        `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`);
+    switchHint(command, message) ??
+    misplacedHint(command, message) ??
+    `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`;
   return new CliError("CLI_USAGE", words, hint);
+}
+
+function unknownCommand(words: string): CliError {
+  // Commander suggests by spelling only.
+  const [start = words] = words.split(" (Did you mean");
+  const word = start.replace(/^unknown command '?(.*?)'?$/, "$1");
+  const meant = meantCommand(word);
+  if (meant !== undefined) {
+    const line = [commandName(), ...meant.map(printedWord)].join(" ");
+    return new CliError("CLI_USAGE", start, `Did you mean: ${line}`);
+  }
+  const hint = `Tools are commands where toolwright.config.ts is. See: ${commandName()} --help`;
+  return new CliError("CLI_USAGE", words, hint);
+}
+
+/** `toolwright --store app.db ps`: options belong behind the command. */
+function misplacedHint(command: Command, message: string): string | undefined {
+  const [, long = ""] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
+  const owner = command.commands.find(({ options }) => options.some((option) => option.long === long));
+  if (command.parent !== null || owner === undefined) return undefined;
+  return `Write ${long} after the command, for example: ${commandName()} ${owner.name()} ${long} …`;
 }
 
 /** `--allow-network=false` is what many others take. Here a switch takes no value. */

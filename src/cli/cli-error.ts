@@ -1,5 +1,5 @@
 /** Errors of the command line: what is wrong, and what to do about it. */
-import { ToolwrightError } from "../errors.ts";
+import { errorLink, ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 
 export class CliError extends Error {
@@ -27,9 +27,17 @@ export interface ErrorReport {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
+  /** The description of the code, if it is one of the library. */
+  readonly docs?: string;
 }
 
 export function toErrorReport(error: unknown): ErrorReport {
+  const report = reportOf(error);
+  const docs = errorLink(report.code);
+  return docs === undefined ? report : { ...report, docs };
+}
+
+function reportOf(error: unknown): ErrorReport {
   if (error instanceof CliError) return { code: error.code, message: error.message, hint: error.hint };
   if (!ToolwrightError.is(error)) {
     return { code: "CLI_FAILED", message: messageOf(error), hint: "Run it again with --debug to see where." };

@@ -6,7 +6,8 @@ import type { CommandFlag } from "../operate/next-step.ts";
 import { DEFAULT_STORE, isStoreFile, type StoreOption, withoutPassword } from "../operate/store-address.ts";
 
 export function commandName(): string {
-  if (process.env["npm_command"] === "exec") return "npx toolwright";
+  // `npm create toolwright` is npm's command "init".
+  if (["exec", "init"].includes(process.env["npm_command"] ?? "")) return "npx toolwright";
   const called = process.argv[1] ?? "toolwright";
   if (!/^main\.[jt]s$/.test(basename(called))) return "toolwright";
   const path = relative(process.cwd(), called);

@@ -51,7 +51,7 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
     "CLI_NO_WORKFLOW",
     `${shown(file)} does not export a workflow by default.`,
     found === undefined
-      ? "Write: export default smithers((ctx) => <Workflow name=…>…</Workflow>);"
+      ? "Write: export default workflow((ctx) => <Workflow name=…>…</Workflow>);"
       : `It exports the workflow "${found}". Write: export default ${found};`,
   );
 }

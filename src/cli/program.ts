@@ -5,6 +5,7 @@ import { addApproveCommand } from "./commands/approve.ts";
 import { addCapabilitiesCommand } from "./commands/capabilities.ts";
 import { addCallsCommand } from "./commands/calls.ts";
 import { addCancelCommand } from "./commands/cancel.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addGcCommand } from "./commands/gc.ts";
@@ -115,7 +116,7 @@ function createProgram(argv: readonly string[]): Command {
     .addHelpText(
       "after",
       `${examples(
-        "toolwright init   # write a first workflow",
+        "toolwright init   # write a first project",
         `toolwright up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id order-17`,
         "toolwright why order-17   # why it waits or failed, what next",
         "toolwright approve order-17 --resume   # approve it, and resume the run",
@@ -145,6 +146,7 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addInitCommand,
     addTestCommand,
     addDoctorCommand,
+    addCompletionCommand,
   ])
     add(program);
   for (const command of program.commands) refuseAmbiguousOptions(command);

@@ -76,11 +76,12 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
     printError: (error) => {
       const report = toErrorReport(error);
       if (isJson) process.stdout.write(`${toTerminalJson({ error: report })}\n`);
-      const { message, hint } = report;
+      const { message, hint, docs } = report;
       process.stderr.write(`toolwright: ${toTerminalBlock(message)}\n`);
       // Only our own errors may have hints of several lines.
       const lines = error instanceof CliError ? hint.split("\n") : [hint];
       if (hint !== "") for (const line of lines) process.stderr.write(`  ${toTerminalLine(line)}\n`);
+      if (docs !== undefined) process.stderr.write(`  ${docs}\n`);
       if (options.debug === true && error instanceof Error && error.stack !== undefined)
         process.stderr.write(`  | ${toTerminalBlock(error.stack)}\n`);
     },

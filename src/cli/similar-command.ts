@@ -1,6 +1,37 @@
 /** Finds the command that a misspelt word is closest to: one typo away, or two in a longer word. */
 import { distance } from "../definition/option-checks.ts";
 
+/** Words of other programs for our commands. A tool of the project may have such a name, so they are only suggested. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  continue: "resume",
+  create: "init",
+  dev: "up",
+  exec: "up",
+  history: "calls",
+  kill: "cancel",
+  list: "ps",
+  log: "calls",
+  logs: "calls",
+  ls: "ps",
+  new: "init",
+  pending: "approvals",
+  reject: "deny",
+  run: "up",
+  runs: "ps",
+  serve: "mcp",
+  show: "inspect",
+  start: "up",
+  status: "ps",
+  stop: "cancel",
+};
+
+/** The command that a user of other programs means with a word, or with the name of a file. */
+export function meantCommand(word: string): readonly string[] | undefined {
+  if (/\.[jt]sx?$|\.mjs$/.test(word)) return ["up", word];
+  const meant = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined;
+  return meant === undefined ? undefined : [meant];
+}
+
 export function similarCommand(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   const near = names

@@ -92,12 +92,17 @@ const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   inputSchema: ["schema"],
   input_schema: ["schema", "inputSchema"],
   output_schema: ["outputSchema"],
+  input: ["schema", "inputSchema"],
   handler: ["execute", "func"],
+  callback: ["execute", "func"],
+  fn: ["execute", "func"],
   run: ["execute", "func"],
   func: ["execute"],
   execute: ["func"],
   requiresApproval: ["needsApproval"],
   requireApproval: ["needsApproval"],
+  confirm: ["needsApproval"],
+  requireConfirmation: ["needsApproval"],
   retries: ["retry: { maxRetries }"],
   maxRetries: ["retry: { maxRetries }"],
 };
@@ -239,7 +244,7 @@ export const zodSchema: Check = (value, field) => {
       'must be a Zod 4 schema, but this is a Zod 3 schema. Install zod@4 and import { z } from "zod"; with zod 3.25 import it from "zod/v4".',
     );
   }
-  throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.${hintForSchema(value)}`);
+  throw new Problem(field, `must be a Zod 4 schema, not ${describe(value)}.${hintForSchema(value, field)}`);
 };
 
 function isZod3(value: unknown): boolean {
@@ -247,10 +252,11 @@ function isZod3(value: unknown): boolean {
 }
 
 /** MCP servers take the bare fields of a z.object(). */
-function hintForSchema(value: unknown): string {
+function hintForSchema(value: unknown, field: string): string {
   const isFields = typeof value === "object" && value !== null && Object.values(value).some(isZod);
   if (isFields) return " Wrap its fields in z.object({ … }).";
   const isJsonSchema = typeof value === "object" && value !== null && "type" in value;
+  if (value === undefined && field === "schema") return " Without arguments: z.object({}).";
   return isJsonSchema
     ? " For a JSON Schema use z.fromJSONSchema(schema), or fromTool({ name, inputSchema, execute })."
     : "";

@@ -109,7 +109,7 @@ export const storable: Check = (value, field) => {
 export function refuseUnknown(options: object, known: readonly string[], inside = "", whole = ""): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = nearestName(unknown, known);
+  const near = otherWord(unknown, known) ?? nearestName(unknown, known);
   const of = inside === "" ? "" : ` of "${inside}"`;
   const rest =
     near !== undefined
@@ -119,6 +119,33 @@ export function refuseUnknown(options: object, known: readonly string[], inside 
         : ` Known options: ${known.length === 0 ? "none" : known.join(", ")}.`;
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
   throw new Problem(field, `unknown option ${JSON.stringify(unknown)}${of}.${rest}`, true);
+}
+
+/** Words that other libraries use for our options, where no typo leads to ours. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  db: "store",
+  dbPath: "store",
+  database: "store",
+  path: "store",
+  storage: "store",
+  url: "store",
+  cwd: "rootDir",
+  workdir: "rootDir",
+  network: "allowNetwork",
+  sandbox: "isolation",
+  id: "runId",
+  sessionId: "runId",
+  threadId: "runId",
+  llm: "model",
+  system: "systemPrompt",
+  instructions: "systemPrompt",
+  abortSignal: "signal",
+  args: "input",
+};
+
+function otherWord(name: string, known: readonly string[]): string | undefined {
+  const own = Object.hasOwn(OTHER_WORDS, name) ? OTHER_WORDS[name] : undefined;
+  return own !== undefined && known.includes(own) ? own : undefined;
 }
 
 /** The known name that is most similar to a misspelled one. */

@@ -2,6 +2,7 @@
  * The names under which tools were offered to the model. A loop may offer `pay.charge` as `charge`; later texts for the model
  * must use the same name.
  */
+import { sharedByCopies } from "../definition/package-copy.ts";
 import { toStorableText } from "../util/storable-text.ts";
 import type { Call } from "./call.ts";
 import type { Scope } from "./scope.ts";
@@ -12,7 +13,7 @@ export interface NamedCall {
 }
 
 // By scope: the AI SDK does not pass the called name to the tool, but the model's response contains it.
-const names = new WeakMap<Scope, Map<string, string>>();
+const names = sharedByCopies("model names.1", () => new WeakMap<Scope, Map<string, string>>());
 
 export function noteModelNames(scope: Scope, calls: Iterable<NamedCall>): void {
   const ofScope = names.get(scope) ?? new Map<string, string>();

@@ -1,5 +1,6 @@
 /** Reads the identity of a task from a caller's options: the run, the task, the indexes of its loops, the attempt. */
 import type { ScopeIdentity } from "../definition/call-key.ts";
+import { describe, isPromise } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
 import { pathOf } from "../invoke/scope.ts";
 import { isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
@@ -9,7 +10,13 @@ import type { RunScopeOptions, TaskIdentity } from "./runtime.ts";
 
 export function checkRunOptions(task: RunScopeOptions, work: unknown): void {
   checkOptions(RUN_OPTIONS, task);
-  if (typeof work !== "function") throw refusal("work", "must be a function: runtime.run(task, work)");
+  if (typeof work !== "function") {
+    const given = isPromise(work) ? "a promise: what it does is not in the run" : describe(work);
+    throw refusal(
+      "work",
+      `must be a function, not ${given}. Write runtime.run({ runId }, () => agent.generate(…))`,
+    );
+  }
   identityOf(task);
 }
 

@@ -1,7 +1,9 @@
 /** The calls whose approval a loop has already checked with the tool's own `needsApproval`. */
+import { sharedByCopies } from "../definition/package-copy.ts";
 import type { Scope } from "../invoke/scope.ts";
 
-const asked = new WeakMap<Scope, Set<string>>();
+// One copy of the package may check the approval, and the telemetry of another observe the loop.
+const asked = sharedByCopies("asked calls.1", () => new WeakMap<Scope, Set<string>>());
 
 export function noteApprovalCheck(scope: Scope | undefined, toolCallId: string | undefined): void {
   if (scope === undefined || toolCallId === undefined) return;

@@ -215,6 +215,6 @@ function exampleOf(kind: ComponentKind, prop: string): string {
 function hintFor(check: Check, prop: string): string | undefined {
   if (check === aCondition) return `Use a comparison, for example ${prop}={value !== undefined}.`;
   if (check === anOutput)
-    return "Use outputs.<key> with a key of the schemas passed to createSmithers(), or omit output.";
+    return "Use outputs.<key> with a key of the schemas passed to createWorkflows(), or omit output.";
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Binds schemas, components and a store. Every workflow file starts with `createSmithers`. */
+/** Binds schemas, components and a store. Every workflow file starts with `createWorkflows`, or its alias `createSmithers`. */
 import type { StoreOption } from "../store/open-store.ts";
 import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
@@ -10,29 +10,28 @@ import { checkOptions, optionTable, type OptionTable } from "../definition/optio
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
 import { workflowError } from "./workflow-error.ts";
 
-export interface SmithersOptions {
+export interface WorkflowsOptions {
   /** A SQLite file. Default `"toolwright.db"`. */
   readonly dbPath?: string | undefined;
   readonly store?: StoreOption | undefined;
 }
 
-export const SMITHERS_OPTIONS: OptionTable = optionTable<SmithersOptions>(
-  "createSmithers",
+export const WORKFLOWS_OPTIONS: OptionTable = optionTable<WorkflowsOptions>(
+  "createWorkflows",
   { dbPath: aFullText, store: aStore },
   { example: '{ dbPath: "toolwright.db" }' },
 );
 
-const SCHEMA_HINT = "Pass one Zod schema for each output: createSmithers({ output: z.object({ … }) }).";
 const DEFINITION = Symbol.for("toolwright.workflow");
 
 /** The default export of a workflow file: a render function, and the schemas of its outputs. */
 export interface WorkflowDefinition<S extends Schemas = Schemas> {
   render(ctx: WorkflowContext<S>): unknown;
   readonly schemas: S;
-  readonly options: SmithersOptions;
+  readonly options: WorkflowsOptions;
 }
 
-export interface Smithers<S extends Schemas> {
+export interface Workflows<S extends Schemas> {
   readonly Workflow: typeof Workflow;
   readonly Task: typeof Task;
   readonly Sequence: typeof Sequence;
@@ -42,33 +41,78 @@ export interface Smithers<S extends Schemas> {
   readonly Ralph: typeof Ralph;
   readonly Approval: typeof Approval;
   readonly outputs: OutputTokens<S>;
-  readonly smithers: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
+  /** Defines a workflow from a function that returns its tree. */
+  readonly workflow: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
+  /** Another name of `workflow`, for files written for Smithers. */
+  readonly smithers: Workflows<S>["workflow"];
 }
 
+/** Another name of {@link Workflows}. */
+export type Smithers<S extends Schemas> = Workflows<S>;
+/** Another name of {@link WorkflowsOptions}. */
+export type SmithersOptions = WorkflowsOptions;
+
 /**
+ * Defines the outputs of a workflow by their schemas, and returns the components that use them. Two keys are special:
+ * `input` is the schema of the run's input, `output` the result of the run.
+ *
  * @example
- * const { Workflow, Task, smithers, outputs } = createSmithers({ result: z.object({ summary: z.string() }) });
- * export default smithers((ctx) => (
+ * const { Workflow, Task, workflow, outputs } = createWorkflows({ result: z.object({ summary: z.string() }) });
+ * export default workflow((ctx) => (
  *   <Workflow name="refactor">
  *     <Task id="refactor" output={outputs.result} agent={codeAgent}>{`Refactor ${ctx.input.file}.`}</Task>
  *   </Workflow>
  * ));
  */
+export function createWorkflows<const S extends Schemas>(
+  schemas: S,
+  options: WorkflowsOptions = {},
+): Workflows<S> {
+  return bindWorkflows("createWorkflows", schemas, options);
+}
+
+/**
+ * Another name of {@link createWorkflows}: it takes the same arguments and returns the same object. Workflow files
+ * written for Smithers, where the functions are called `createSmithers` and `smithers`, run unchanged.
+ */
 export function createSmithers<const S extends Schemas>(
   schemas: S,
-  options: SmithersOptions = {},
-): Smithers<S> {
+  options: WorkflowsOptions = {},
+): Workflows<S> {
+  return bindWorkflows("createSmithers", schemas, options);
+}
+
+/** @param surface the name that the caller used, for errors */
+function bindWorkflows<const S extends Schemas>(
+  surface: string,
+  schemas: S,
+  options: WorkflowsOptions,
+): Workflows<S> {
   if (typeof schemas !== "object" || schemas === null)
-    throw workflowError("createSmithers", "needs an object of schemas, such as { output: z.object({}) }.");
-  checkOptions(SMITHERS_OPTIONS, options);
+    throw workflowError(surface, "needs an object of schemas, such as { output: z.object({}) }.");
+  if ("safeParse" in schemas)
+    throw workflowError(
+      surface,
+      "needs an object with one schema for each output, not a single schema.",
+      `Give the output a name: ${surface}({ output: schema }).`,
+    );
+  checkOptions({ ...WORKFLOWS_OPTIONS, surface }, options);
   for (const [key, schema] of Object.entries(schemas)) {
     try {
       zodSchema(schema, `output "${key}"`);
     } catch (error) {
-      if (error instanceof Problem) throw workflowError(error.field, error.message, SCHEMA_HINT);
-      throw error;
+      if (!(error instanceof Problem)) throw error;
+      const hint = `Pass one Zod schema for each output: ${surface}({ output: z.object({ … }) }).`;
+      throw workflowError(error.field, error.message, hint);
     }
   }
+  const define =
+    (name: string): Workflows<S>["workflow"] =>
+    (render) => {
+      if (typeof render !== "function")
+        throw workflowError(`${name}()`, "needs a function that returns a <Workflow>.");
+      return { [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options } as WorkflowDefinition<S>;
+    };
   return {
     Workflow,
     Task,
@@ -79,11 +123,8 @@ export function createSmithers<const S extends Schemas>(
     Ralph,
     Approval,
     outputs: createOutputTokens(schemas),
-    smithers: (render) => {
-      if (typeof render !== "function")
-        throw workflowError("smithers()", "needs a function that returns a <Workflow>.");
-      return { [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options } as WorkflowDefinition<S>;
-    },
+    workflow: define("workflow"),
+    smithers: define("smithers"),
   };
 }
 

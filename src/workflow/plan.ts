@@ -41,7 +41,7 @@ export function createPlan(rendered: unknown): Plan {
   if (rendered instanceof Promise) {
     rendered.catch(() => undefined);
     throw workflowError(
-      "the function given to smithers()",
+      "the function given to workflow()",
       "is async; it must return the tree synchronously.",
     );
   }
@@ -49,7 +49,7 @@ export function createPlan(rendered: unknown): Plan {
   if (!isElement(element) || kindOf(element.type) !== "workflow") {
     throw workflowError(
       "the root",
-      "must be a <Workflow>; the function passed to smithers() returned something else.",
+      "must be a <Workflow>; the function passed to workflow() returned something else.",
     );
   }
   checkProps("workflow", element.props, "<Workflow>");

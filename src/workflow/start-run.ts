@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
+import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
@@ -44,8 +45,8 @@ export async function startRun(
   if (!isWorkflowDefinition(workflow)) {
     throw workflowError(
       "runWorkflow",
-      "needs a workflow that smithers() returned as its first argument.",
-      'Pass the default export of the workflow file: smithers((ctx) => <Workflow name="…">…</Workflow>).',
+      `needs what workflow() returned as its first argument, not ${describe(workflow)}.`,
+      'Pass the default export of the workflow file: workflow((ctx) => <Workflow name="…">…</Workflow>).',
     );
   }
   checkRunOptions(options);
@@ -95,7 +96,13 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     });
   }
   if (stored !== undefined && resume === "auto") await checkSameInput(workflow, stored, options.input);
-  if (stored?.status === "finished") return storedResult(given, stored);
+  if (stored?.status === "finished") {
+    host.warnOnce(
+      "recorded answer",
+      `run "${runId}" has ended, so this is its recorded answer; no task was run. Use another runId to start over.`,
+    );
+    return storedResult(given, stored);
+  }
   const input = stored === undefined ? await parseInput(workflow, options.input) : decode(stored.inputJson);
   const start = {
     // The default is stored too: a resume from another folder must use the same root.

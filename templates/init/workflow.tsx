@@ -1,15 +1,15 @@
 /** A workflow: a price, then an order. A finished task never runs again. */
-import { createSmithers } from "toolwright";
+import { createWorkflows } from "toolwright";
 import { z } from "zod";
 import { placeOrder } from "./place-order.ts";
 
-const { Workflow, Task, smithers, outputs } = createSmithers({
+const { Workflow, Task, workflow, outputs } = createWorkflows({
   input: z.object({ item: z.string(), quantity: z.int().min(1) }),
   price: z.object({ euros: z.number() }),
   output: z.object({ receipt: z.string(), euros: z.number() }),
 });
 
-export default smithers((ctx) => (
+export default workflow((ctx) => (
   <Workflow name="order">
     <Task id="price" output={outputs.price}>
       {() => ({ euros: ctx.input.quantity * 2 })}

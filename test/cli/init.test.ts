@@ -1,11 +1,10 @@
-/** `toolwright init` in an empty folder, and the commands that it prints, unchanged. */
-import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+/** `toolwright init`: what it writes, what it keeps, and what it prints. The templates themselves run in templates.test.ts. */
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
 
-it("writes a project that runs, and prints commands that work", async () => {
+it("writes a workflow by default, and the commands to install, run and test it", async () => {
   const folder = createFolder();
   const init = await toolwright(folder, ["init"]);
   expect(init.code).toBe(0);
@@ -19,73 +18,78 @@ it("writes a project that runs, and prints commands that work", async () => {
       "workflow.tsx",
     ].toSorted(),
   );
-  const commands = init.stdout.split("Try:\n")[1]?.trimEnd().split("\n") ?? [];
-  const codes = commands.map((line) => spawnSync("sh", ["-c", line], { cwd: folder }).status);
-  //                    up up why approvals approve inspect ps test
-  expect(codes).toEqual([0, 3, 0, 0, 0, 0, 0, 0]);
-  expect(readFileSync(join(folder, "orders.txt"), "utf8")).toMatch(/^2 apple \S+\n50 pear \S+\n$/);
-});
-
-it("prints npm install before the commands to try", async () => {
-  const here = await toolwright(createFolder(), ["init"]);
-  expect(here.stdout).toMatch(/Install the packages:\n {2}npm install\nTry:\n/);
-  const there = await toolwright(createFolder(), ["init", "shop"]);
-  expect(there.stdout).toMatch(/Install the packages:\n {2}cd shop\n {2}npm install\nTry:\n/);
-  const json = await toolwright(createFolder(), ["init", "--json"]);
-  expect(json.json()).toMatchObject({ install: "npm install", notes: [] });
-});
-
-it("makes a project without type errors, on TypeScript 5.9 and 7", async () => {
-  const project = resolve(import.meta.dirname, "../..");
-  const folder = createFolder();
-  await toolwright(folder, ["init"]);
-  const modules = join(folder, "node_modules");
-  const installed = join(modules, "toolwright");
-  mkdirSync(join(modules, "@types"), { recursive: true });
-  for (const name of ["zod", "@types/node", "undici-types"])
-    symlinkSync(join(project, "node_modules", name), join(modules, name));
-  mkdirSync(installed);
-  copyFileSync(join(project, "package.json"), join(installed, "package.json"));
-  const tsc = (compiler: string, cwd: string, ...args: string[]): string =>
-    spawnSync(process.execPath, [join(project, "node_modules", compiler, "bin/tsc"), ...args], {
-      cwd,
-      encoding: "utf8",
-    }).stdout;
-  const outDir = join(installed, "dist");
-  const build = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", outDir];
-  expect(tsc("typescript", project, ...build)).toBe("");
-  for (const compiler of ["typescript", "typescript-5"]) {
-    expect(tsc(compiler, folder, "--version")).toMatch(compiler === "typescript" ? / 7\./ : / 5\.9\./);
-    // As `npm run check` does it.
-    expect([compiler, tsc(compiler, folder)]).toEqual([compiler, ""]);
-  }
-  writeFileSync(
-    join(folder, "wrong.ts"),
-    'import { placeOrder } from "./place-order.ts";\nplaceOrder.execute({});\n',
+  expect(init.stdout).toMatch(
+    /\nNext:\n {2}npm install +# .*\n {2}npm start +# .*\n {2}npm test +# .*\nThen:\n/,
   );
-  for (const compiler of ["typescript", "typescript-5"])
-    expect(tsc(compiler, folder)).toMatch(/wrong\.ts\(2,\d+\): error TS/);
 });
 
-it("writes into a folder that it creates", async () => {
+it("writes into a folder that it creates, and quotes its name", async () => {
   const folder = createFolder();
-  const made = await toolwright(folder, ["init", "shop/orders", "--json"]);
-  expect(made.json()).toMatchObject({ folder: "shop/orders" });
-  const { commands } = made.json() as { commands: string[] };
-  expect(commands[0]).toBe("cd shop/orders");
-  const script = `${commands[0]} && ${commands[1]}`;
-  expect(spawnSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" })).toMatchObject({ status: 0 });
+  const made = await toolwright(folder, ["init", "my shop/orders", "--template", "agent", "--json"]);
+  expect(made.json()).toMatchObject({
+    folder: "my shop/orders",
+    template: "agent",
+    commands: ["cd 'my shop/orders' && npm install", "npm start", "npm test"],
+    kept: [],
+    notes: [],
+  });
+  expect(existsSync(join(folder, "my shop/orders/agent.ts"))).toBe(true);
+  expect(existsSync(join(folder, "my shop/orders/AGENTS.md"))).toBe(false);
 });
 
-it("leaves existing files alone", async () => {
-  const folder = createFolder({ "package.json": '{"name":"mine"}' });
-  const kept = await toolwright(folder, ["init"]);
-  expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining("Kept package.json. It needs") });
-  expect(readFileSync(join(folder, "package.json"), "utf8")).toBe('{"name":"mine"}');
-  writeFileSync(join(folder, "workflow.tsx"), "mine");
+it("writes AGENTS.md with --agents only, and keeps one that exists", async () => {
+  const folder = createFolder({ "AGENTS.md": "mine" });
+  const kept = await toolwright(folder, ["init", "--template", "tool", "--agents"]);
+  expect(kept.stdout).toContain("Kept AGENTS.md.");
+  expect(readFileSync(join(folder, "AGENTS.md"), "utf8")).toBe("mine");
+  const made = await toolwright(folder, ["init", "new", "--template", "tool", "--agents"]);
+  expect(made.stdout).toContain("AGENTS.md");
+  expect(readFileSync(join(folder, "new/AGENTS.md"), "utf8")).toMatch(/^# Working on this project\n/);
+});
+
+it("keeps a package.json, and prints the command that adds what it lacks", async () => {
+  const folder = createFolder({
+    "package.json": '{"name":"mine","dependencies":{"toolwright":"file:a.tgz"}}',
+  });
+  const kept = await toolwright(folder, ["init", "--template", "agent"]);
+  expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining("Kept package.json.") });
+  expect(readFileSync(join(folder, "package.json"), "utf8")).toContain('{"name":"mine"');
+  expect(kept.stdout).toContain(
+    "  npm pkg set type=module && npm install 'ai@^7.0.0' 'zod@^4.1.0' && npm install --save-dev ",
+  );
+  expect(kept.stdout).toMatch(/\n {2}node --experimental-strip-types main\.ts +# runs the agent/);
+  expect(kept.stdout).toMatch(/\n {2}npx toolwright test +# /);
+  expect(kept.stdout).not.toContain("npm start");
+  const complete = createFolder({
+    "package.json": JSON.stringify({
+      type: "module",
+      dependencies: { toolwright: "*", zod: "*" },
+      devDependencies: { typescript: "*", "@types/node": "*" },
+    }),
+  });
+  const { stdout } = await toolwright(complete, ["init", "--template", "tool", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    commands: ["npm install", expect.any(String), "npx toolwright test"],
+  });
+});
+
+it("writes nothing if one of its files exists, or package.json cannot be read", async () => {
+  const folder = createFolder({ "workflow.tsx": "mine" });
   const again = await toolwright(folder, ["init"]);
   expect(again.code).toBe(1);
-  expect(again.stderr).toMatch(/already exists\. Nothing was written/);
+  expect(again.stderr).toMatch(/workflow\.tsx already exists\. Nothing was written/);
+  writeFileSync(join(folder, "package.json"), "{");
+  const broken = await toolwright(folder, ["init", "--template", "tool"]);
+  expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("package.json is not JSON") });
+  expect(readdirSync(folder).toSorted()).toEqual(["package.json", "workflow.tsx"]);
+});
+
+it("refuses an unknown template, and lists the known ones", async () => {
+  const folder = createFolder();
+  const refused = await toolwright(folder, ["init", "--template", "chat"]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("Allowed choices are tool, agent, workflow, mcp.");
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it("fails when a test of a workflow fails", async () => {

@@ -46,8 +46,15 @@ const server = new EmbeddedPostgres({
     "--listen_addresses=127.0.0.1",
     "--unix_socket_directories=",
     "--max_connections=200",
-    // The tests kill processes, not the machine.
+    // The tests kill processes, not the machine, and their tables are small and short-lived.
     "--fsync=off",
+    "--synchronous_commit=off",
+    "--full_page_writes=off",
+    "--autovacuum=off",
+    "--jit=off",
+    "--wal_level=minimal",
+    "--max_wal_senders=0",
+    "--max_wal_size=4GB",
   ],
   onLog: (message: string) => log.push(message),
   onError: (error: unknown) => log.push(String(error)),

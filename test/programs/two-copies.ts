@@ -1,5 +1,6 @@
 /** Uses this copy of the package together with the one in the folder that the first argument names, in many ways. */
 import { pathToFileURL } from "node:url";
+import { generateText } from "ai";
 import { z } from "zod";
 import * as own from "../../src/index.ts";
 import type * as ownSdk from "../../src/adapters/ai-sdk/index.ts";
@@ -64,6 +65,18 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         execute: () => 1,
       });
       return { needsApproval: await tool.needsApproval?.({}, { toolCallId: "c" }) };
+    }),
+  "an approval in a loop of the AI SDK": (runtime) =>
+    runtime.run({ runId: "r" }, async () => {
+      const asks = other.defineTool({
+        name: "asks",
+        schema: z.object({}),
+        needsApproval: true,
+        execute: () => 1,
+      });
+      const model = createScriptedModel([[{ toolName: "asks", input: {}, toolCallId: "c" }]]);
+      await generateText({ model, tools: { asks }, prompt: "Go." });
+      return { requests: (await runtime.approvals()).length };
     }),
   "a workflow": async (runtime) => resultOf(await own.runWorkflow(workflowOf(other, otherJsx), { runtime })),
   "the JSX of a workflow": async (runtime) =>

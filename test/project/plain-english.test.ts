@@ -30,7 +30,7 @@ const FIXED = new Set(["src/agent/tools/tool-response.ts:34", "src/agent/tools/t
 /** Released notes and records of decisions. */
 const PAST = /^(?:CHANGELOG\.md|docs\/decisions\/00(?:0\d|1[0-7])-|test\/formats\/|api\/|sql\/|package-lock)/;
 
-const FOLDERS = ["src", "test", "docs", "examples", "bench", "scripts", ".github"];
+const FOLDERS = ["src", "test", "docs", "examples", "templates", "packages", "bench", "scripts", ".github"];
 
 const files = [
   ...FOLDERS.flatMap((folder) =>

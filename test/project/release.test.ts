@@ -10,6 +10,7 @@ const files = {
   "package-lock.json": read("package-lock.json"),
   "CHANGELOG.md": "# Changelog\n\n## 9.8.7 (unreleased)\n\n- A change.\n\n## 0.1.0\n",
   "src/definition/package-copy.ts": read("src/definition/package-copy.ts"),
+  "packages/create-toolwright/package.json": read("packages/create-toolwright/package.json"),
 };
 
 test("the version is the same in the package, the lock file, the source and the changelog", () => {
@@ -20,6 +21,10 @@ test("the version is the same in the package, the lock file, the source and the 
     packages: { "": { version: "9.8.7" } },
   });
   expect(released["src/definition/package-copy.ts"]).toContain('const VERSION = "9.8.7"');
+  expect(JSON.parse(released["packages/create-toolwright/package.json"])).toMatchObject({
+    version: "9.8.7",
+    dependencies: { toolwright: "^9.8.7" },
+  });
   expect(released["CHANGELOG.md"]).toContain("## 9.8.7 (2030-01-02)\n");
 });
 

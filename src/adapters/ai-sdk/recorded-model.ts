@@ -50,6 +50,18 @@ export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M)
       modelId,
       ...request,
     }),
+    noteRecordedAnswer,
+  );
+}
+
+/** After a change of the code, a second start of the program would otherwise seem to ignore it. */
+function noteRecordedAnswer({ host, identity }: Scope, calls: readonly NamedCall[]): void {
+  // A response with calls is replayed after every crash or approval, and so are the answers of agents inside a tool.
+  if (calls.length > 0 || identity.parentKey !== "") return;
+  host.warnOnce(
+    "recorded answer",
+    `run "${identity.runId}" was used before, so this is its recorded answer; the model was not called for it. ` +
+      "Use another runId to start over.",
   );
 }
 
@@ -68,11 +80,15 @@ export function journalModel<M extends LanguageModelLike<ModelRequest>>(
   );
 }
 
-/** @param identify returns the fields that tell one request from another */
+/**
+ * @param identify returns the fields that tell one request from another
+ * @param onReplay called with the calls of each replayed response
+ */
 function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
   recordsOf: (scope: Scope) => RecordedResponses,
   identify: (request: ModelRequest) => object,
+  onReplay: (scope: Scope, calls: readonly NamedCall[]) => void = () => undefined,
 ): M {
   // Do not record a recorded model twice.
   const model = (plainModels.get(given) ?? given) as M;
@@ -93,7 +109,9 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     records.set(scope, responses);
     const slot = await responses.next(sha256(canonicalText({ way, ...identify(request) })));
     if (slot.recorded !== undefined) {
-      noteModelNames(scope, callsIn(slot.recorded.value));
+      const calls = callsIn(slot.recorded.value);
+      noteModelNames(scope, calls);
+      onReplay(scope, calls);
       return slot.recorded.value;
     }
     if (slot.hasDiverged) {

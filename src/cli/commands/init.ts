@@ -1,122 +1,162 @@
-/** `toolwright init [folder]`: writes an example workflow with a tool and a test, and prints what to try. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+/** `toolwright init [folder]`: writes a project with a tool and a test, and prints the next commands. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { printedWord, quoted } from "../../terminal/terminal-text.ts";
 import { CliError } from "../cli-error.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
-import { quoted } from "../../terminal/terminal-text.ts";
-import { commandName } from "../command-name.ts";
-import { readManifest } from "../../load/package-root.ts";
 import type { CommonOptions } from "../screen.ts";
+import {
+  CHECKERS,
+  packagesOf,
+  projectFiles,
+  SHARED_FILES,
+  TEMPLATE_NAMES,
+  type TemplateName,
+  TEMPLATES,
+} from "../templates.ts";
 
-const TEMPLATE = new URL("../../../templates/init/", import.meta.url);
+interface InitOptions extends CommonOptions {
+  readonly template: TemplateName;
+  readonly agents?: boolean;
+}
 
 export function addInitCommand(program: Command): void {
   const command = program
     .command("init")
-    .summary("write an example workflow, a tool and a test")
-    .description("Writes an example workflow with a tool and a test. Existing files are not changed.")
-    .argument("[folder]", "the folder to write to", ".");
+    .summary("write a first project: a tool, a program and a test")
+    .description(
+      "Writes a project with a tool, a program that runs offline and a test. Existing files are not changed.",
+    )
+    .argument("[folder]", "the folder to write to", ".")
+    .addOption(new Option("--template <name>", "what to write").choices(TEMPLATE_NAMES).default("workflow"))
+    .option("--agents", "also write AGENTS.md: commands and rules for coding agents");
+  const templates = TEMPLATE_NAMES.map((name) => `  ${name.padEnd(10)}${TEMPLATES[name].about}`);
   withOutputOptions(command)
-    .addHelpText("after", examples("toolwright init", "toolwright init orders"))
+    .addHelpText(
+      "after",
+      `\nTemplates:\n${templates.join("\n")}\n${examples(
+        "toolwright init",
+        "toolwright init orders --template agent --agents",
+        "npm create toolwright orders -- --template agent",
+      )}`,
+    )
     .action(
-      acting(async ({ screen }: Acting<CommonOptions>, folder: string) => {
-        const files = templateFiles();
+      acting(async ({ screen, options }: Acting<InitOptions>, folder: string) => {
+        const { template, agents = false } = options;
+        const files: Readonly<Record<string, string>> = projectFiles(template, { agents });
         const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
-        const clash = taken.find((name) => name.startsWith("workflow") || name.startsWith("place-order"));
-        if (clash !== undefined) {
-          throw new CliError(
-            "CLI_FILE_EXISTS",
-            `${join(folder, clash)} already exists. Nothing was written.`,
-            `Choose another folder: ${commandName()} init example`,
-          );
-        }
+        assertNoClash(folder, taken);
+        const next = nextCommands(folder, template, taken.includes("package.json"));
         const written = Object.keys(files).filter((name) => !taken.includes(name));
         mkdirSync(folder, { recursive: true });
         for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
-        const enter = relative(process.cwd(), folder) === "" ? undefined : `cd ${quoted(folder)}`;
-        const commands = commandsToTry(folder);
-        const kept = taken.filter((name) => name === "package.json" || name === "tsconfig.json");
+        const notes = taken.flatMap((name) => NOTES[name] ?? []);
+        // Without our scripts in package.json, the program is started directly.
+        const more = TEMPLATES[template].more.map(
+          ([line, what]) => [line.replace(/^npm start/, next[1]?.[0] ?? ""), what] as const,
+        );
         screen.printJson({
           folder,
+          template,
           written,
-          install: INSTALL,
-          commands: [...(enter === undefined ? [] : [enter]), ...commands.map(([line]) => line)],
-          notes: kept.map(noteOn),
+          kept: taken,
+          commands: next.map(([line]) => line),
+          more: more.map(([line]) => line),
+          notes,
         });
         screen.print(`Wrote ${written.join(", ")}.`);
-        for (const name of kept) screen.print(noteOn(name));
-        screen.print("Install the packages:");
-        if (enter !== undefined) screen.print(`  ${enter}`);
-        screen.print(`  ${INSTALL}`);
-        screen.print("Try:");
-        for (const [line, what] of commands) screen.print(`  ${line}  # ${what}`);
+        for (const note of notes) screen.print(note);
+        screen.print("Next:");
+        for (const line of explained(next)) screen.print(`  ${line}`);
+        screen.print("Then:");
+        for (const line of explained(more)) screen.print(`  ${line}`);
         return EXIT.finished;
       }),
     );
 }
 
-const INSTALL = "npm install";
-
-/** What a file that was left as it is has to have. */
-function noteOn(name: string): string {
-  return name === "package.json"
-    ? 'Kept package.json. It needs "type": "module": npm pkg set type=module && npm install toolwright zod'
-    : 'Kept tsconfig.json. It needs "jsx": "react-jsx", "jsxImportSource": "toolwright" and "types": ["node"].';
+/** @throws CliError */
+function assertNoClash(folder: string, taken: readonly string[]): void {
+  const clash = taken.find((name) => !(SHARED_FILES as readonly string[]).includes(name));
+  if (clash === undefined) return;
+  throw new CliError(
+    "CLI_FILE_EXISTS",
+    `${join(folder, clash)} already exists. Nothing was written.`,
+    "Choose another folder: npx toolwright init example",
+  );
 }
 
-function templateFiles(): Readonly<Record<string, string>> {
-  const { version } = readManifest();
-  const templates = readdirSync(TEMPLATE).map((name) => [
-    name,
-    readFileSync(new URL(name, TEMPLATE), "utf8"),
-  ]);
-  const manifest = {
-    type: "module",
-    private: true,
-    scripts: { test: "toolwright test", check: "tsc" },
-    dependencies: { toolwright: `^${version}`, zod: "^4.1.0" },
-    devDependencies: { "@types/node": "^24.0.0", typescript: "^5.9.0 || ^7.0.0" },
-  };
-  // For the editor and for `npm run check`; the command itself needs neither of them.
-  const tsconfig = {
-    compilerOptions: {
-      target: "es2023",
-      lib: ["es2023", "esnext.disposable"],
-      module: "nodenext",
-      // TypeScript 7 loads no types by itself.
-      types: ["node"],
-      jsx: "react-jsx",
-      jsxImportSource: "toolwright",
-      strict: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-    },
-  };
-  return {
-    ...Object.fromEntries(templates),
-    "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
-    "tsconfig.json": `${JSON.stringify(tsconfig, null, 2)}\n`,
-    ".gitignore": "node_modules/\ntoolwright.db*\norders.txt\n",
-  };
-}
+/** What a file that was kept must have. The command to install covers package.json. */
+const NOTES: Readonly<Record<string, string>> = {
+  "package.json": "Kept package.json. The first command adds what the project needs.",
+  "tsconfig.json":
+    'Kept tsconfig.json. It needs "module": "nodenext", "types": ["node"], "allowImportingTsExtensions": true, "noEmit": true, ' +
+    'and for workflows "jsx": "react-jsx" and "jsxImportSource": "toolwright".',
+  "AGENTS.md":
+    "Kept AGENTS.md. For the commands and rules of Toolwright, run init --agents in an empty folder.",
+};
 
-function commandsToTry(folder: string): (readonly [string, string])[] {
-  // The commands are typed there, and may name this program by its path.
-  process.chdir(folder);
-  const name = commandName();
+type Commands = readonly (readonly [line: string, what: string])[];
+
+/** Three commands that install, run and test the project. */
+function nextCommands(folder: string, template: TemplateName, hasManifest: boolean): Commands {
+  const { start, startSays } = TEMPLATES[template];
+  const path = relative(process.cwd(), folder);
+  const enter = path === "" ? "" : `cd ${quoted(path)} && `;
+  const [run, test] = hasManifest
+    ? [start.replace(/^toolwright /, "npx toolwright "), "npx toolwright test"]
+    : ["npm start", "npm test"];
   return [
-    [`${name} up workflow.tsx --input '{"item":"apple","quantity":2}'`, "orders at once"],
-    [
-      `${name} up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id pears`,
-      "waits for approval (exit code 3)",
-    ],
-    [`${name} why pears`, "says what it waits for, and what to type"],
-    [`${name} approvals`, "lists what waits for approval"],
-    [`${name} approve pears --resume`, "approves the order and resumes the run"],
-    [`${name} inspect pears`, "shows the run, its tasks and outputs"],
-    [`${name} ps`, "lists the runs"],
-    [`${name} test`, "runs workflow.test.ts"],
+    [`${enter}${hasManifest ? completion(folder, template) : "npm install"}`, "installs the packages"],
+    [run, startSays],
+    [test, "runs the test"],
   ];
+}
+
+/** Adds what is missing to a package.json of the user. */
+function completion(folder: string, template: TemplateName): string {
+  const manifest = readManifestIn(folder);
+  const present = { ...manifest.dependencies, ...manifest.devDependencies };
+  const missing = (packages: Readonly<Record<string, string>>): string[] =>
+    Object.entries(packages)
+      .filter(([name]) => !Object.hasOwn(present, name))
+      .map(([name, range]) => printedWord(`${name}@${range}`));
+  const install = (
+    [
+      ["npm install", missing(packagesOf(template))],
+      ["npm install --save-dev", missing(CHECKERS)],
+    ] as const
+  ).flatMap(([start, words]) => (words.length === 0 ? [] : [[start, ...words].join(" ")]));
+  return [
+    ...(manifest.type === "module" ? [] : ["npm pkg set type=module"]),
+    ...(install.length === 0 ? ["npm install"] : install),
+  ].join(" && ");
+}
+
+interface UserManifest {
+  readonly type?: string;
+  readonly dependencies?: object;
+  readonly devDependencies?: object;
+}
+
+/** @throws CliError */
+function readManifestIn(folder: string): UserManifest {
+  const path = join(folder, "package.json");
+  try {
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as UserManifest | null;
+    return manifest ?? {};
+  } catch (error) {
+    throw new CliError(
+      "CLI_FILE_INVALID",
+      `${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      "Nothing was written. Fix the file, or choose another folder.",
+    );
+  }
+}
+
+/** Commands with comments in one column. */
+function explained(commands: Commands): string[] {
+  const widest = Math.max(...commands.map(([line]) => (line.length <= 44 ? line.length : 0)));
+  return commands.map(([line, what]) => `${line.padEnd(widest)}  # ${what}`);
 }

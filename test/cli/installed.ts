@@ -1,0 +1,86 @@
+/**
+ * The package as users install it: built, packed and unpacked into a folder, beside the packages that its templates use.
+ * Building takes most of the time, so that all tests of a file share one installation.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+export const PROJECT = resolve(import.meta.dirname, "../..");
+const MODULES = join(PROJECT, "node_modules");
+
+/** Dependencies of the package and of the templates. */
+const LINKED = [
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/server",
+  "@types/node",
+  "@vscode/ripgrep",
+  "ai",
+  "commander",
+  "diff",
+  "esbuild",
+  "typescript",
+  "undici-types",
+  "zod",
+];
+
+export interface Installed {
+  readonly folder: string;
+  /** Runs a line in a shell, with npm, npx and Node as a user has them. */
+  paste(cwd: string, line: string): { readonly code: number | null; readonly output: string };
+  /** Checks the types of a project; returns the compiler's output. */
+  compile(compiler: "typescript" | "typescript-5", cwd: string): string;
+}
+
+export function installPackage(): Installed {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolwright-installed-")));
+  const stage = join(folder, "stage");
+  const own = join(folder, "node_modules/toolwright");
+  const creator = join(folder, "node_modules/create-toolwright");
+  mkdirSync(own, { recursive: true });
+  for (const name of ["package.json", "sql", "templates", "README.md", "LICENSE"])
+    cpSync(join(PROJECT, name), join(stage, name), { recursive: true });
+  const build = ["-p", "tsconfig.build.json", "--outDir", join(stage, "dist")];
+  run(PROJECT, process.execPath, [join(MODULES, "typescript/bin/tsc"), ...build]);
+  for (const [source, target] of [
+    [stage, own],
+    [join(PROJECT, "packages/create-toolwright"), creator],
+  ] as const) {
+    mkdirSync(target, { recursive: true });
+    const [packed] = JSON.parse(
+      run(source, "npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder]),
+    ) as [{ filename: string }];
+    run(folder, "tar", ["-xzf", packed.filename, "-C", target, "--strip-components=1"]);
+  }
+  for (const name of LINKED) {
+    mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
+    symlinkSync(join(MODULES, name), join(folder, "node_modules", name));
+  }
+  const bin = join(folder, "node_modules/.bin");
+  mkdirSync(bin);
+  symlinkSync("../toolwright/dist/cli/main.js", join(bin, "toolwright"));
+  symlinkSync("../create-toolwright/create-toolwright.js", join(bin, "create-toolwright"));
+  run(folder, "chmod", ["+x", join(own, "dist/cli/main.js"), join(creator, "create-toolwright.js")]);
+  const PATH = [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+  return {
+    folder,
+    paste: (cwd, line) => {
+      const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", line], {
+        cwd,
+        encoding: "utf8",
+        env: { ...env, PATH, NO_COLOR: "1", npm_config_offline: "true" },
+      });
+      return { code: status, output: stdout + stderr };
+    },
+    compile: (compiler, cwd) =>
+      spawnSync(process.execPath, [join(MODULES, compiler, "bin/tsc")], { cwd, encoding: "utf8" }).stdout,
+  };
+}
+
+function run(cwd: string, command: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
