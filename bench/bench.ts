@@ -10,6 +10,7 @@ import { benchPs } from "./ps.ts";
 import { benchRuns } from "./runs.ts";
 import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
+import { benchServer } from "./server.ts";
 import { benchSmartAgent } from "./smart-agent.ts";
 import { benchWorkflow } from "./workflow.ts";
 
@@ -34,6 +35,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   workflow: benchWorkflow,
   ps: benchPs,
   runs: benchRuns,
+  server: benchServer,
   import: benchImport,
 };
 

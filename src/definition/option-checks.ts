@@ -291,7 +291,7 @@ const LONGEST_LABEL = 200;
 
 /** Short texts by name, such as `{ customer: "acme" }`. */
 export const someLabels: Check = (value, field) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isOptionsObject(value))
     throw new Problem(field, `must be an object such as { customer: "acme" }, not ${describe(value)}.`);
   const entries = Object.entries(value);
   if (entries.length > MOST_LABELS) throw new Problem(field, `must have at most ${MOST_LABELS} entries.`);

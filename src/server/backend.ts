@@ -82,14 +82,28 @@ export class Backend {
   #open(): Runtime {
     if (this.#isClosed) throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This server was closed.");
     if (this.#own !== undefined) return this.#own;
-    const store = this.#store;
-    if (typeof store === "string" && !this.#mayCreate && stateOfStore(store) !== "ready") {
-      throw new ToolwrightError("TOOL_STORE_FAILED", `There is no store at ${withoutPassword(store)}.`, {
+    if (typeof this.#store === "string") this.#assertStore(this.#store);
+    this.#own = this.#openRuntime();
+    return this.#own;
+  }
+
+  /** Opening a file would create a store in it. */
+  #assertStore(store: string): void {
+    const state = stateOfStore(store);
+    if (state === "missing" && !this.#mayCreate) {
+      throw new ToolwrightError("TOOL_STORE_FAILED", `There is no store ${withoutPassword(store)}.`, {
         hint: "Put the file back, or start the server with another store.",
       });
     }
-    this.#own = this.#openRuntime();
-    return this.#own;
+    if (state === "foreign") {
+      throw new ToolwrightError(
+        "TOOL_STORE_FAILED",
+        `${store} is a database of another program, not a store.`,
+        {
+          hint: "Start the server with the address of a store. Nothing in the database was changed.",
+        },
+      );
+    }
   }
 
   /** The store cannot be opened, or its file was deleted or replaced. The next request opens whatever is there then. */

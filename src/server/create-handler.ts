@@ -63,14 +63,13 @@ export function handlerWith(
   const workflows = new WorkflowRuns(options.workflows ?? {});
   const streams = new EventStreams({ version: () => backend.read(readVersion) });
   const app: App = {
-    services: { backend, workflows, streams, tokens },
+    services: { backend, workflows, streams, tokens, readOnly },
     rules: {
       hosts: (options.allowedHosts ?? LOOPBACK_HOSTS).map((host) => host.toLowerCase()),
       origins: options.allowedOrigins ?? [],
     },
     files: new StaticFiles(basePath),
     basePath,
-    readOnly,
   };
   const close = async (): Promise<void> => {
     await streams.close();
@@ -86,11 +85,12 @@ interface App {
   readonly rules: RequestRules;
   readonly files: StaticFiles;
   readonly basePath: string;
-  readonly readOnly: boolean;
 }
 
 async function answer(app: App, request: Request): Promise<Response> {
-  const response = await respond(app, request).catch((error: unknown) => toErrorResponse(error, request));
+  const response = await respond(app, request).catch((error: unknown) =>
+    toErrorResponse(app, error, request),
+  );
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
   if (request.method !== "HEAD" || response.body === null) return response;
   await response.body.cancel();
@@ -104,12 +104,15 @@ async function respond(app: App, request: Request): Promise<Response> {
   if (!isRead) checkOrigin(request, host, app.rules);
   if (path === SIGN_IN_PATH && isRead) return signIn(request, app.services.tokens, host, `${app.basePath}/`);
   const caller = app.services.tokens.identify(request.headers.get("authorization"), sessionOf(request, host));
-  const isApi = path === API_PATH || path.startsWith(`${API_PATH}/`);
-  if (isApi) return respondToApi(app, request, path.slice(API_PATH.length), caller, host);
+  if (isApi(path)) return respondToApi(app, request, path.slice(API_PATH.length), caller, host);
   if (caller === undefined) throw unauthorized();
   const file = isRead ? app.files.respond(request, path) : undefined;
   if (file !== undefined) return file;
   throw new HttpError("HTTP_NOT_FOUND", "There is no such page.", "The page is at /, the API at /api/v1.");
+}
+
+function isApi(path: string): boolean {
+  return path === API_PATH || path.startsWith(`${API_PATH}/`);
 }
 
 function pathOf({ basePath }: App, request: Request): string {
@@ -154,7 +157,7 @@ async function readBody(request: Request): Promise<unknown> {
   return isEmpty && request.headers.has("authorization") ? undefined : readJsonBody(request);
 }
 
-function checkScope({ readOnly }: App, { scope }: Route, caller: Caller | undefined): void {
+function checkScope({ services }: App, { scope }: Route, caller: Caller | undefined): void {
   if (scope === null) return;
   if (caller?.scopes.includes(scope) !== true) {
     throw new HttpError(
@@ -163,7 +166,7 @@ function checkScope({ readOnly }: App, { scope }: Route, caller: Caller | undefi
       "Use a token with that scope.",
     );
   }
-  if (readOnly && scope !== "read") {
+  if (services.readOnly && scope !== "read") {
     throw new HttpError(
       "HTTP_FORBIDDEN",
       "This server is read-only.",
@@ -181,12 +184,15 @@ function unauthorized(): HttpError {
   );
 }
 
-function toErrorResponse(error: unknown, request: Request): Response {
+function toErrorResponse({ basePath }: App, error: unknown, request: Request): Response {
   const isRead = request.method === "GET" || request.method === "HEAD";
   const { status, body, headers } = toErrorAnswer(error, isRead);
   if (status === 500 && !request.signal.aborted)
     console.error(`toolwright: server: ${toTerminalLine(messageOf(error))}`);
-  if (!acceptsHtml(request)) return Response.json(body, { status, headers: { ...headers, ...NOT_STORED } });
+  const { pathname } = new URL(request.url);
+  const isPage = pathname.startsWith(basePath) && !isApi(pathname.slice(basePath.length));
+  if (!isPage || !acceptsHtml(request))
+    return Response.json(body, { status, headers: { ...headers, ...NOT_STORED } });
   const { message, hint } = body.error;
   // Plain text: nothing in it can be markup.
   return new Response(`${message}\n${hint}\n`, {

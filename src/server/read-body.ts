@@ -3,6 +3,9 @@ import { HttpError } from "./http-error.ts";
 
 export const LARGEST_BODY_BYTES = 1_048_576;
 
+/** The store takes values of up to 1,000 levels, and code that walks a value may recurse. */
+const DEEPEST_BODY = 500;
+
 /** A body of 1 MiB arrives within this time on a link of 1 Mbit/s. */
 export const BODY_TIMEOUT_MS = 10_000;
 
@@ -12,8 +15,11 @@ export async function readJsonBody(request: Request, timeoutMs: number = BODY_TI
   const length = Number(request.headers.get("content-length") ?? "0");
   if (!(length <= LARGEST_BODY_BYTES)) throw tooLarge();
   const bytes = await readAll(request.body, timeoutMs);
+  let text: string;
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw new HttpError(
       "HTTP_BAD_REQUEST",
@@ -21,6 +27,27 @@ export async function readJsonBody(request: Request, timeoutMs: number = BODY_TI
       "Send a JSON object, encoded as UTF-8.",
     );
   }
+  if (depthOf(text) <= DEEPEST_BODY) return value;
+  throw new HttpError(
+    "HTTP_BODY_INVALID",
+    `The body is nested more than ${DEEPEST_BODY} levels deep.`,
+    "Send a value with fewer levels.",
+  );
+}
+
+/** @param json valid. A loop over characters: a regular expression over a long string may overflow its stack. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isInString = false;
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index];
+    if (character === '"') isInString = !isInString;
+    else if (isInString) index += character === "\\" ? 1 : 0;
+    else if (character === "[" || character === "{") deepest = Math.max(deepest, (depth += 1));
+    else if (character === "]" || character === "}") depth -= 1;
+  }
+  return deepest;
 }
 
 /** A form or a plain text can be sent across origins without a preflight, so only JSON is accepted. */

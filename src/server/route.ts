@@ -12,6 +12,7 @@ export interface RouteServices {
   readonly workflows: WorkflowRuns;
   readonly streams: EventStreams;
   readonly tokens: Tokens;
+  readonly readOnly: boolean;
 }
 
 export interface RouteInput<Params, Query, Body> extends RouteServices {

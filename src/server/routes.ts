@@ -153,6 +153,22 @@ export const ROUTES: readonly Route[] = [
     operate: openEvents,
   }),
   route({
+    id: "describeSession",
+    summary: "Who the caller is, and what the caller may do",
+    method: "GET",
+    path: "/session",
+    scope: "read",
+    status: 200,
+    response: schema.SESSION,
+    operate: ({ caller: { name, scopes }, readOnly, workflows }) => ({
+      name,
+      scopes: readOnly ? scopes.filter((scope) => scope === "read") : scopes,
+      readOnly,
+      workflows: workflows.names,
+      version: readManifest().version,
+    }),
+  }),
+  route({
     id: "createSignInLink",
     summary: "A link that signs one browser in, once, with the name and scopes of the token",
     method: "POST",

@@ -1,5 +1,6 @@
 /** The Zod schemas of queries, bodies and responses. Responses may hold more fields than their schemas name. */
 import { z } from "zod";
+import { isStorableText } from "../util/storable-text.ts";
 
 export const RUN_STATUSES = [
   "queued",
@@ -15,15 +16,21 @@ export const RUN_STATUSES = [
 const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
 const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
 
+/** PostgreSQL refuses some texts, and the two stores must answer alike. */
+function text(longest: number) {
+  const isStorable = (given: string): boolean => isStorableText(given);
+  return z.string().max(longest).refine(isStorable, "must not contain U+0000 or a lone surrogate");
+}
+
 /** Ids are texts of users: anything but an empty text. The store decides whether there is such a run. */
-const id = z.string().min(1).max(1_000);
+const id = text(1_000).min(1);
 const limit = z
   .string()
   .regex(/^\d{1,4}$/, "must be a whole number from 1 to 200")
   .transform(Number)
   .pipe(z.number().int().min(1).max(200))
   .optional();
-const cursor = z.string().min(1).max(2_000).optional();
+const cursor = text(2_000).min(1).optional();
 const ms = z.number();
 
 export const RUN_PARAMS = z.strictObject({ id });
@@ -32,13 +39,11 @@ export const RUN_PARAMS = z.strictObject({ id });
 const RUN_FILTER = {
   status: z.enum([...RUN_STATUSES, "interrupted"]).optional(),
   kind: z.enum(RUN_KINDS).optional(),
-  workflow: z.string().min(1).max(1_000).optional(),
-  label: z
-    .string()
-    .max(1_000)
+  workflow: text(1_000).min(1).optional(),
+  label: text(1_000)
     .regex(/^[^=]+=/, "must be key=value")
     .optional(),
-  q: z.string().max(1_000).optional(),
+  q: text(1_000).optional(),
 };
 
 export const RUNS_QUERY = z.strictObject({ ...RUN_FILTER, before: cursor, limit });
@@ -168,21 +173,21 @@ export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL), total: z.
 export const DECISION = z
   .strictObject({
     /** That of the request as it was shown. Empty for a task, which has no arguments. */
-    argsHash: z.string(),
+    argsHash: text(1_000),
     approved: z.boolean().optional(),
     resolution: z.enum(["happened", "run-again", "give-up"]).optional(),
     approvedArgs: z.unknown().optional(),
     output: z.unknown().optional(),
-    comment: z.string().max(10_000).optional(),
+    comment: text(10_000).optional(),
   })
   .refine(({ approved, resolution }) => (approved === undefined) !== (resolution === undefined), {
     message: "needs either approved or resolution",
   });
 
 export const START = z.strictObject({
-  workflow: z.string().min(1),
+  workflow: text(1_000).min(1),
   input: z.unknown().optional(),
-  runId: z.string().min(1).optional(),
+  runId: text(1_048_576).min(1).optional(),
 });
 
 export const STARTED = z.looseObject({ runId: z.string() });
@@ -204,6 +209,16 @@ export const RESUMED = z.looseObject({
   message: z.string(),
   /** The command that resumes it, if no process does. */
   command: z.string().nullable(),
+});
+
+export const SESSION = z.looseObject({
+  name: z.string(),
+  /** What the caller may do here. */
+  scopes: z.array(z.enum(["read", "decide", "operate"])),
+  readOnly: z.boolean(),
+  /** The names that `POST /runs` takes. */
+  workflows: z.array(z.string()),
+  version: z.string(),
 });
 
 export const SIGN_IN_LINK = z.looseObject({ signInUrl: z.string() });

@@ -148,10 +148,10 @@ async function closeAll(server: Server, handler: Handler): Promise<void> {
 }
 
 /**
- * A listener of `node:http` requests, for Express, Fastify and other servers of Node.
+ * A listener of `node:http` requests, for Express and other servers of Node.
  *
  * @example
- * app.use("/toolwright", toNodeListener(createHandler({ runtime, tokens })));
+ * app.use("/toolwright", toNodeListener(createHandler({ runtime, tokens, basePath: "/toolwright" })));
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
@@ -167,12 +167,13 @@ async function respond(
   const disconnected = new AbortController();
   response.once("close", () => disconnected.abort());
   try {
-    const refusal = refusalOf(request);
+    const url = targetOf(request);
+    const refusal = refusalOf(request, url);
     if (refusal !== undefined) {
       refuse(response, refusal[0], refusal[1]);
       return;
     }
-    const answer = await handler(toWebRequest(request, disconnected.signal));
+    const answer = await handler(toWebRequest(request, disconnected.signal, url));
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
     using _ = isStream ? undefined : dropIfSlow(response);
     await sendWebResponse(answer, response);
@@ -199,7 +200,16 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 /** Headers that must not appear twice: two readers could each believe another one. */
 const ONCE = ["host", "origin", "authorization", "content-type", "content-length", "transfer-encoding"];
 
-function refusalOf({ method, url = "", rawHeaders }: IncomingMessage): [HttpErrorCode, string] | undefined {
+/** Express removes the path of a router from `url`, and keeps the whole in `originalUrl`. */
+function targetOf(request: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { url = "/", originalUrl } = request;
+  return typeof originalUrl === "string" ? originalUrl : url;
+}
+
+function refusalOf(
+  { method, rawHeaders }: IncomingMessage,
+  url: string,
+): [HttpErrorCode, string] | undefined {
   if (!METHODS.has(method)) return ["HTTP_METHOD_NOT_ALLOWED", "This method is not supported."];
   if (!url.startsWith("/")) return ["HTTP_BAD_REQUEST", "The request target must be a path."];
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());

@@ -3,8 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** @param signal fires when the client disconnects */
-export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
+/** @param signal fires when the client disconnects @param url the target, if a framework has changed that of the request */
+export function toWebRequest(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  url: string = request.url ?? "/",
+): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     for (const one of Array.isArray(value) ? value : value === undefined ? [] : [value])
@@ -12,7 +16,6 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   }
   const method = request.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD" && holdsBody(request);
-  const { url = "/" } = request;
   // Concatenated: `//name/path` would otherwise be an address of another host.
   return new Request(url.startsWith("/") ? `http://localhost${url}` : new URL(url, "http://localhost"), {
     method,

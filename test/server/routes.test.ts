@@ -6,6 +6,7 @@ import { createHandler, toNodeListener } from "../../src/server/index.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import {
   ask,
+  DECIDER,
   errorOf,
   freshStore,
   greeting,
@@ -62,6 +63,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       resumeRun: { path: { id: "pay run/1" }, body: {} },
       decideApproval: { path: { id: request.id }, body: { approved: false, argsHash: request.argsHash } },
       cancelRun: { path: { id: "pay run/2" }, body: {} },
+      describeSession: {},
       createSignInLink: { body: {} },
       describeApi: {},
       checkHealth: {},
@@ -134,6 +136,11 @@ describe("bad requests", () => {
     "/calls/k/one",
     "/events?run=r&status=running",
     "/runs/%ff",
+    "/runs/%00",
+    "/runs?q=%00",
+    "/runs?label=a%3D%00",
+    "/calls/%00/1",
+    "/approvals?run=%00",
   ])("%s: 400", async (path) => {
     const server = await startServer({ store: await freshStore() });
     const answer = await ask(server, path);
@@ -189,6 +196,17 @@ describe("bad requests", () => {
     expect(broken.status).toBe(400);
     for (const body of [[], null, "x", {}, { workflow: 1 }, { workflow: "greeting", extra: 1 }])
       expect([body, (await ask(server, "/runs", { body })).status]).toEqual([body, 422]);
+    let deep: unknown = "x";
+    for (let level = 0; level < 2_000; level += 1) deep = [deep];
+    for (const body of [
+      { workflow: "greeting", input: deep },
+      { workflow: "greeting", input: { name: "[".repeat(2_000) }, runId: "a\u0000" },
+      { workflow: "greeting", runId: "x".repeat(513) },
+      { workflow: "greeting", runId: "\ud800" },
+    ])
+      expect((await ask(server, "/runs", { body })).status).toBe(422);
+    const brackets = { workflow: "greeting", input: { name: '[\\"'.repeat(2_000) } };
+    expect((await ask(server, "/runs", { body: brackets })).status).toBe(202);
     const { message } = errorOf(await ask(server, "/runs", { body: { workflow: 1 } }));
     expect(message).toContain("workflow");
   });
@@ -213,6 +231,24 @@ describe("bad requests", () => {
     });
     expect(stale.status).toBe(409);
     expect(errorOf(stale).code).toBe("TOOL_APPROVAL_MISMATCH");
+  });
+});
+
+test("a session says who the caller is and what the caller may do here", async () => {
+  const store = await freshStore();
+  const server = await startServer({ store, workflows: { greeting } });
+  const session = (await ask(server, "/session", { token: DECIDER })).body;
+  expect(session).toMatchObject({
+    name: "alice",
+    scopes: ["read", "decide"],
+    readOnly: false,
+    workflows: ["greeting"],
+  });
+  const readOnly = await startServer({ store, readOnly: true });
+  expect((await ask(readOnly, "/session")).body).toMatchObject({
+    name: "operator",
+    scopes: ["read"],
+    readOnly: true,
   });
 });
 
@@ -262,12 +298,17 @@ describe("a mounted handler", () => {
     expect(signedIn.headers.get("set-cookie")).toContain("; Secure");
   });
 
-  test("works behind node:http, as in Express", async () => {
-    await using handler = createHandler({ store: await freshStore(), tokens: TOKENS });
-    const app = createServer(toNodeListener(handler));
+  test("works behind node:http, also where a router removes its path from the URL, as in Express", async () => {
+    await using handler = createHandler({ store: await freshStore(), tokens: TOKENS, basePath: "/ops" });
+    const listener = toNodeListener(handler);
+    const app = createServer((request, response) => {
+      const { url = "" } = request;
+      Object.assign(request, { originalUrl: url, url: url.replace("/ops", "") });
+      listener(request, response);
+    });
     await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
     const { port } = app.address() as { port: number };
-    expect((await ask({ url: `http://127.0.0.1:${port}` }, "/runs")).status).toBe(200);
+    expect((await ask({ url: `http://127.0.0.1:${port}/ops` }, "/runs")).status).toBe(200);
     app.closeAllConnections();
     app.close();
   });

@@ -71,6 +71,18 @@ test("a store that disappears: 503 in answers and streams; a new snapshot when i
   expect((await ask(server, "/runs")).status).toBe(200);
 });
 
+test("the database of another program: 503, and nothing in it is changed", async () => {
+  const store = await freshStore();
+  const database = new DatabaseSync(store);
+  database.exec("CREATE TABLE customers (name TEXT)");
+  const server = await startServer({ store });
+  const answer = await ask(server, "/runs");
+  expect(answer.status).toBe(503);
+  expect(errorOf(answer).message).toContain("another program");
+  expect(database.prepare("SELECT name FROM sqlite_master").all()).toEqual([{ name: "customers" }]);
+  database.close();
+});
+
 test("a read-only server does not create a store, and finds it once it is there", async () => {
   const store = await freshStore();
   const server = await startServer({ store, readOnly: true });

@@ -3,7 +3,7 @@
  * will find it.
  */
 import { CALL_STATUSES, type CallStatus } from "./calls.ts";
-import { readInteger, readTextOrNull } from "./columns.ts";
+import { readTextOrNull } from "./columns.ts";
 import { all, type SqlValue } from "../statement.ts";
 import { type IsOwnerAlive, reportInterrupted } from "./report-interrupted.ts";
 import type { Store, Transaction } from "../store.ts";
@@ -93,15 +93,6 @@ export async function readCallLog(
   const { found, reported } = await reportInterrupted(read, (calls) => calls, isOwnerAlive);
   const calls = found.map((stored) => ({ ...stored.call, status: reported(stored).status }));
   return calls.filter((call) => !needsOwnerCheck || call.status === status).slice(0, limit);
-}
-
-/** How many rows a run has. */
-export function* countCalls(runId: string): Transaction<number> {
-  const [row] = yield* all(
-    "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM _smithers_tool_calls WHERE run_id = ?1",
-    runId,
-  );
-  return row === undefined ? 0 : readInteger(row, "calls");
 }
 
 interface StoredCall {
