@@ -1,12 +1,12 @@
 /**
- * The rules of docs/semantics.md and the tests that hold them. A test belongs to a rule by its name: "rule 13: …".
+ * The rules of docs/internals/semantics.md and the tests that hold them. A test belongs to a rule by its name: "rule 13: …".
  * `node scripts/rules.ts` writes the lists of tests into the page; a test checks that they are up to date.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const PAGE = join(ROOT, "docs/semantics.md");
+const PAGE = join(ROOT, "docs/internals/semantics.md");
 
 export interface Rule {
   readonly number: number;
@@ -23,7 +23,7 @@ export function renderRules(page: string): string {
       const number = numberOf(section);
       if (number === undefined) return section;
       const [text = "", ...rest] = section.split(/\n(?=## )/);
-      const links = testsOf(number).map((file) => `[${nameOf(file)}](../${file})`);
+      const links = testsOf(number).map((file) => `[${nameOf(file)}](../../${file})`);
       const list = `Tests: ${links.join(", ")}`;
       return [`${text.trimEnd()}\n\n${list}\n`, ...rest].join("\n");
     })

@@ -6,8 +6,8 @@ import { ERROR_CODES } from "../../src/errors.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-test("docs/errors.md is the table of codes in src/errors.ts", () => {
-  const text = readFileSync(join(ROOT, "docs/errors.md"), "utf8");
+test("docs/reference/errors.md is the table of codes in src/errors.ts", () => {
+  const text = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
   const rows = [...text.matchAll(/^\| `((?:TOOL|WORKFLOW)_\w+)` \| (.*) \| (.*) \|$/gm)].map(
     ([, code, meaning, hint]) => [code, { meaning, hint }],
   );
