@@ -23,8 +23,9 @@ export function renderRules(page: string): string {
       const number = numberOf(section);
       if (number === undefined) return section;
       const [text = "", ...rest] = section.split(/\n(?=## )/);
-      const links = testsOf(number).map((file) => `[${nameOf(file)}](../../${file})`);
-      const list = `Tests: ${links.join(", ")}`;
+      const list = `Tests: ${testsOf(number)
+        .map((file) => `\`${file}\``)
+        .join(", ")}`;
       return [`${text.trimEnd()}\n\n${list}\n`, ...rest].join("\n");
     })
     .join("\n")
@@ -55,10 +56,6 @@ function testsOf(number: number): string[] {
   );
   const name = new RegExp(`rules? (\\d+(, | and ))*${number}((, | and )\\d+)*:`);
   return [...texts].flatMap(([file, text]) => (name.test(text) ? [file] : [])).sort();
-}
-
-function nameOf(file: string): string {
-  return file.replace(/^.*\//, "").replace(/\.test\.tsx?$/, "");
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -1,4 +1,4 @@
-/** docs/internals/semantics.md: every rule is there, has tests, and links to all of them. */
+/** docs/internals/semantics.md: every rule is there, has tests, and names all of them. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -16,7 +16,7 @@ test("every rule has at least one test that names it", () => {
   expect(without.map(({ number }) => `rule ${number}`)).toEqual([]);
 });
 
-test("every rule links to its tests; `node scripts/rules.ts` writes the links", () => {
+test("every rule names its tests; `node scripts/rules.ts` writes the list", () => {
   const page = readFileSync(PAGE, "utf8");
   expect(page).toBe(renderRules(page));
 });
