@@ -1,7 +1,7 @@
 /**
- * Keeps docs/reference/errors.md in step with the table in src/errors.ts: one section for each code, with the meaning and the
- * hint of the table. The line "Fix" is written by hand and kept; a new code gets its hint there. A test compares the page with
- * the table. Run: node scripts/errors-page.ts
+ * Keeps docs/reference/errors.md in step with the table in src/errors.ts: one section for each code, with the meaning and
+ * the hint of the table. The line "Fix" is written by hand and kept; a new code gets its hint there. A test compares the
+ * page with the table. Run: node scripts/errors-page.ts
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

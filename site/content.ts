@@ -1,4 +1,4 @@
-/** Copies the pages of the repository into `.content/`, where VitePress reads them, and turns their links into links of the site. */
+/** Copies the pages of the repository into `.content/`, where VitePress reads them, with links of the site. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, relative, resolve } from "node:path";
 
