@@ -1,4 +1,4 @@
-/** The README's example. Run it twice: the second run returns the logged order and places no other. */
+/** A tool and a runtime. The second call, after a restart, returns the logged order and places no other. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,6 @@ const shop = {
   },
 };
 
-// #region readme
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";
 
@@ -39,7 +38,6 @@ async function buyApples() {
 
 console.log(await buyApples()); // { status: "success", output: { orderId: "order-1", … }, replayed: false, … }
 console.log(await buyApples()); // a restart later: the same order, replayed: true
-// #endregion
 
 assert.deepEqual(placed, ["apple"]);
 rmSync(folder, { recursive: true });

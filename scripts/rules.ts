@@ -1,12 +1,13 @@
 /**
- * The rules of docs/semantics.md and the tests that hold them. A test belongs to a rule by its name: "rule 13: …".
+ * The rules of docs/internals/semantics.md and the tests that hold them. A test belongs to a rule by its name:
+ * "rule 13: …".
  * `node scripts/rules.ts` writes the lists of tests into the page; a test checks that they are up to date.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const PAGE = join(ROOT, "docs/semantics.md");
+const PAGE = join(ROOT, "docs/internals/semantics.md");
 
 export interface Rule {
   readonly number: number;
@@ -23,8 +24,9 @@ export function renderRules(page: string): string {
       const number = numberOf(section);
       if (number === undefined) return section;
       const [text = "", ...rest] = section.split(/\n(?=## )/);
-      const links = testsOf(number).map((file) => `[${nameOf(file)}](../${file})`);
-      const list = `Tests: ${links.join(", ")}`;
+      const list = `Tests: ${testsOf(number)
+        .map((file) => `\`${file}\``)
+        .join(", ")}`;
       return [`${text.trimEnd()}\n\n${list}\n`, ...rest].join("\n");
     })
     .join("\n")
@@ -55,10 +57,6 @@ function testsOf(number: number): string[] {
   );
   const name = new RegExp(`rules? (\\d+(, | and ))*${number}((, | and )\\d+)*:`);
   return [...texts].flatMap(([file, text]) => (name.test(text) ? [file] : [])).sort();
-}
-
-function nameOf(file: string): string {
-  return file.replace(/^.*\//, "").replace(/\.test\.tsx?$/, "");
 }
 
 if (process.argv[1] === import.meta.filename) {

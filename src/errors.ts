@@ -275,7 +275,7 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** The page that describes every code, in the published package. This is the only place that names it. */
-const REFERENCE = "https://unpkg.com/toolwright/docs/errors.md";
+const REFERENCE = "https://unpkg.com/toolwright/docs/reference/errors.md";
 
 /** The description of a code. `undefined` for a tool's own code. */
 export function errorLink(code: string): string | undefined {

@@ -11,6 +11,7 @@ export const SLOW = [
   /^test\/crash\//,
   /\/(killed|owners|conformance|random-policies)\.test\./,
   /^test\/(project\/examples|cli\/(init|interrupted-calls|stopped-runs)|commander\/project)\./,
+  /^test\/docs\/(blocks|start)\./,
   /^(src|test)\/snapshot\//,
   /^test\/(sandbox|cli)\//,
 ];

@@ -16,7 +16,7 @@ interface ServerEntry {
   readonly cwd?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the tools of the server may do: see docs/mcp.md. */
+  /** What the tools of the server may do: see docs/guides/mcp.md. */
   readonly policy?: McpImportPolicy;
 }
 

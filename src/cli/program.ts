@@ -105,7 +105,8 @@ async function addTools(program: Command, isJson: boolean): Promise<void> {
   }
 }
 
-function createProgram(argv: readonly string[]): Command {
+/** The program without the tools of a project. */
+export function createProgram(argv: readonly string[]): Command {
   const program = new Command("toolwright")
     .description("Runs workflows whose tool calls are logged, and resumes them after a crash.")
     .version(readManifest().version)

@@ -7,7 +7,7 @@ import { digest, sha256 } from "../util/hash.ts";
 
 /**
  * The version of the key derivation. Each scope keeps the version that it was created with, so that its logged calls are
- * always found. Version 1 was released with 0.1. See docs/formats.md.
+ * always found. Version 1 was released with 0.1. See docs/internals/formats.md.
  */
 export type KeyVersion = CanonicalVersion;
 export const KEY_VERSION: KeyVersion = CANONICAL_VERSION;

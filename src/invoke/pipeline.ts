@@ -1,4 +1,4 @@
-/** The stages of every call, in order. docs/policies.md says why each stage comes where it does. */
+/** The stages of every call, in order. docs/internals/pipeline.md says why each stage comes where it does. */
 import type { Call } from "./call.ts";
 import type { Result } from "./outcome.ts";
 import { approve, approveDetached } from "./policies/approve.ts";

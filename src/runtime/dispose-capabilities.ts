@@ -1,4 +1,4 @@
-/** Disposes values that were created for one call. docs/runtime.md lists the same rules. */
+/** Disposes values that were created for one call. docs/reference/runtime.md lists the same rules. */
 import { messageOf } from "../invoke/error-record.ts";
 import { systemClock } from "../util/clock.ts";
 

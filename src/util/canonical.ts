@@ -4,7 +4,7 @@
  * JSON and Zod. Never used for storage: it cannot be decoded.
  *
  * Stored keys depend on every character of it. To change it, add a version; released versions never change. See
- * docs/formats.md.
+ * docs/internals/formats.md.
  */
 import { asUnencodable, MAX_DEPTH, MAX_HOLES, unbox, UnencodableError } from "./encode.ts";
 

@@ -3,7 +3,7 @@
  * Decoding returns an equal value, so a replayed call returns what the live one did. A value that cannot be stored is an
  * error that names its path; nothing falls back to `[object Object]`.
  *
- * This is a stored format. Tags may be added; a released tag keeps its meaning. See docs/formats.md.
+ * This is a stored format. Tags may be added; a released tag keeps its meaning. See docs/internals/formats.md.
  */
 import { types } from "node:util";
 

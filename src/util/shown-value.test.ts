@@ -1,4 +1,4 @@
-/** The form in which readers see values: the table of docs/formats.md. */
+/** The form in which readers see values: the table of docs/internals/formats.md. */
 import { expect, test } from "vitest";
 import { toShownJson, toShownText, toShownValue } from "./shown-value.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The JSON form in which values are shown: to models, on the command line, in MCP, agent states, approvals and previews.
  * It represents values that plain JSON would lose, without tags. Unlike the stored form (`encode.ts`), it is never decoded.
- * docs/formats.md has the table.
+ * docs/internals/formats.md has the table.
  */
 import { types } from "node:util";
 

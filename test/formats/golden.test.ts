@@ -1,6 +1,6 @@
 /**
  * The stored formats, character by character. A test that fails here means that existing stores would not be understood:
- * add a further version beside the old one, do not change the vectors. See docs/formats.md.
+ * add a further version beside the old one, do not change the vectors. See docs/internals/formats.md.
  */
 import { readFileSync } from "node:fs";
 import { runInThisContext } from "node:vm";

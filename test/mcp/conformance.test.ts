@@ -1,6 +1,6 @@
 /**
  * The official conformance suite, in both revisions of the protocol, against `serveMcpHttp` and against a program
- * that imports tools. docs/mcp.md says which scenarios are none of ours, and why; a scenario that is on no list fails
+ * that imports tools. docs/guides/mcp.md says which scenarios are none of ours, and why; a scenario that is on no list fails
  * the test.
  */
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-/** The exit code for each kind of error. docs/command-line.md has the same table. */
+/** The exit code for each kind of error. docs/guides/commands.md has the same table. */
 import { constants } from "node:os";
 import type { ErrorCode, OwnErrorCode } from "../../errors.ts";
 

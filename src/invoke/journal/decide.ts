@@ -1,6 +1,6 @@
 /**
- * Decides by the log whether a call runs or returns a stored outcome: the table of docs/durability.md, row by row. Returns
- * `undefined` if the call runs; `call.row` is then the row that it continues, if there is one.
+ * Decides by the log whether a call runs or returns a stored outcome: the table of docs/internals/durability.md, row by row.
+ * Returns `undefined` if the call runs; `call.row` is then the row that it continues, if there is one.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { approvalOfCall, type ApprovalRow, readApproval, voidPending } from "../../store/tables/approvals.ts";
