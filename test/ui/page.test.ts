@@ -179,7 +179,10 @@ describe("an approval", () => {
     await page.getByRole("link", { name: "p1" }).click();
     await page.getByLabel("Comment (optional)").fill("fine");
     await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText(/approved by browser/).first().waitFor();
+    await page
+      .getByText(/approved by browser/)
+      .first()
+      .waitFor();
     expect(await runtime.approvals({ runId: "p1" })).toMatchObject([
       { status: "approved", decidedBy: "browser", comment: "fine" },
     ]);
@@ -203,7 +206,10 @@ describe("an approval", () => {
     await field.fill('{\n  "amount": 5,\n  "to": "Ada"\n}');
     await page.getByLabel("Your change").getByText('-   "amount": 50,').waitFor();
     await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText(/approved by browser/).first().waitFor();
+    await page
+      .getByText(/approved by browser/)
+      .first()
+      .waitFor();
     expect(await runtime.call(pay, { amount: 50, to: "Ada" }, { runId: "p2" })).toMatchObject({
       output: { paid: 5 },
     });
