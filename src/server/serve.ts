@@ -155,8 +155,9 @@ async function closeAll(server: Server, handler: Handler): Promise<void> {
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
-): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => void respond(handler, request, response);
+  // Not the types of `node:http`: programs without the types of Node compile against this package too.
+): (request: object, response: object) => void {
+  return (request, response) => void respond(handler, request as IncomingMessage, response as ServerResponse);
 }
 
 async function respond(
