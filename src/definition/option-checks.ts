@@ -114,21 +114,20 @@ export const storable: Check = (value, field) => {
   }
 };
 
-/** @param whole the function whose options these are; `""` for a tool definition */
-export function refuseUnknown(options: object, known: readonly string[], inside = "", whole = ""): void {
+export function refuseUnknown(options: object, known: readonly string[], inside = ""): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const of = inside === "" ? "" : ` of "${inside}"`;
-  const rest = suggestion(unknown, known, whole === "" ? "" : "Known options");
+  const rest = suggestion(unknown, known, "Known options");
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
   throw new Problem(field, `unknown option ${JSON.stringify(unknown)}${of}.${rest}`, true);
 }
 
-/** The rest of a refusal: the nearest name, else all of them. @param title of the list. `""`: no list */
+/** The rest of a refusal: the nearest name, else all of them. @param title of the list */
 export function suggestion(name: string, known: readonly string[], title: string): string {
   const near = otherWord(name, known) ?? nearestName(name, known);
   if (near !== undefined) return ` Did you mean "${near}"?`;
-  return title === "" ? "" : ` ${title}: ${known.length === 0 ? "none" : known.join(", ")}.`;
+  return ` ${title}: ${known.length === 0 ? "none" : known.join(", ")}.`;
 }
 
 /** Words that other libraries use for our options, where no typo leads to ours. */

@@ -33,7 +33,7 @@ export function mcpTools(
   asOptionError("mcpTools", () => {
     valuesOf(anInstance)(clients, "clients");
     anObject(policies, "policies");
-    refuseUnknown(policies, Object.keys(clients), "", "mcpTools");
+    refuseUnknown(policies, Object.keys(clients));
   });
   for (const policy of Object.values(policies)) checkOptions(MCP_IMPORT_POLICY, policy);
   const find = new Servers(clients, policies);
