@@ -566,3 +566,12 @@ test("names that one provider refuses stay possible: they are mapped for it", ()
   for (const name of ["shop.place_order", "my tool", "repo/search", "größe", "x".repeat(70)])
     expect(defineTool({ ...base, name }).name).toBe(name);
 });
+
+test("a warning about a missing key is not printed to an author who says that the service takes none", () => {
+  using warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const effect = { schema, sideEffect: true, idempotent: false, execute: () => 1 };
+  defineTool({ ...effect, name: "warned-about-key" });
+  expect(warn).toHaveBeenCalledOnce();
+  defineTool({ ...effect, name: "decided-about-key", acceptsIdempotencyKey: false });
+  expect(warn).toHaveBeenCalledOnce();
+});
