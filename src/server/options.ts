@@ -124,7 +124,7 @@ export const HANDLER_OPTIONS: OptionTable = optionTable<HandlerOptions>(
 
 export const SERVE_OPTIONS: OptionTable = optionTable<ServeOptions>(
   "serve",
-  { ...SHARED, host: aListenAddress, port: aPort },
+  { host: aListenAddress, port: aPort, ...SHARED },
   { example: EXAMPLE },
 );
 
