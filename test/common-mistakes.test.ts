@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { createMcpServer } from "../src/adapters/mcp/index.ts";
+import { createMcpServer, importMcpTools, mcpTools } from "../src/adapters/mcp/index.ts";
 import {
   createRegistry,
   createRuntime,
@@ -17,6 +17,7 @@ import {
   registerToolsAsCLI,
   type Runtime,
   runAgentLoop,
+  runWithToolContext,
   runWorkflow,
   ToolwrightError,
   toTools,
@@ -574,4 +575,30 @@ test("a warning about a missing key is not printed to an author who says that th
   expect(warn).toHaveBeenCalledOnce();
   defineTool({ ...effect, name: "decided-about-key", acceptsIdempotencyKey: false });
   expect(warn).toHaveBeenCalledOnce();
+});
+
+test.each<[string, () => unknown, string]>([
+  [
+    "one tool in place of a list",
+    () => toTools(look as never),
+    'tools must be a list, not the tool "look" itself',
+  ],
+  ["one tool for MCP", () => createMcpServer({ tools: look as never }), "not the tool"],
+  [
+    "an address for a client",
+    () => importMcpTools({ url: "http://x" } as never),
+    "client must be a connected MCP client",
+  ],
+  [
+    "an address in mcpTools",
+    () => mcpTools({ a: { url: "http://x" } as never }),
+    "clients.a must be a connected MCP client",
+  ],
+  [
+    "a short field in other letters",
+    () => runWithToolContext({ runid: "r" } as never, () => 1),
+    'Did you mean "runId"?',
+  ],
+])("%s", async (_what, make, says) => {
+  await expect((async () => make())()).rejects.toThrow(says);
 });
