@@ -102,7 +102,7 @@ test.each<Mistake>([
 });
 
 function handler(options: object): Handler {
-  const made = createHandler({ ...base, ...options } as never);
+  const made = createHandler({ ...base, ...options });
   onTestFinished(() => made.close());
   return made;
 }
