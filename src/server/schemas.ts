@@ -24,12 +24,15 @@ function text(longest: number) {
 
 /** Ids are texts of users: anything but an empty text. The store decides whether there is such a run. */
 const id = text(1_000).min(1);
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, "must be a whole number from 1 to 200")
-  .transform(Number)
-  .pipe(z.number().int().min(1).max(200))
-  .optional();
+function limitUpTo(most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,4}$/, `must be a whole number from 1 to ${most}`)
+    .transform(Number)
+    .pipe(z.number().int().min(1).max(most))
+    .optional();
+}
+const limit = limitUpTo(200);
 const cursor = text(2_000).min(1).optional();
 const ms = z.number();
 
@@ -103,7 +106,8 @@ export const EXPLANATION = z.looseObject({
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
 });
 
-export const CALLS_QUERY = z.strictObject({ before: cursor, limit });
+/** Rows of calls are small, and a run may have thousands. */
+export const CALLS_QUERY = z.strictObject({ before: cursor, limit: limitUpTo(1_000) });
 
 const CALL_ROW = z.looseObject({
   key: z.string(),
