@@ -4,7 +4,7 @@ import { asProblem, get, type Problem } from "./api.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { count } from "./format.ts";
 import { useLive } from "./live.ts";
-import { LiveState, ProblemBox, Title, useNow } from "./parts.tsx";
+import { Empty, LiveState, Loading, ProblemBox, Title, useNow } from "./parts.tsx";
 import { address, go, withQuery } from "./router.ts";
 import type { Approval, RunPage } from "./types.ts";
 
@@ -17,14 +17,20 @@ export function ApprovalList() {
   // The list of runs changes with every request and decision: its events say when to read the requests again.
   const live = useLive<RunPage>({ limit: "1" }, (list, patch) => ({ ...list, ...patch }));
   const [approvals, setApprovals] = useState<readonly Approval[]>();
+  const [total, setTotal] = useState(0);
   const [problem, setProblem] = useState<Problem>();
   const now = useNow();
   useEffect(() => {
     const abort = new AbortController();
     const read = async (): Promise<void> => {
       try {
-        const page = await get<{ approvals: readonly Approval[] }>("approvals", { status }, abort.signal);
+        const page = await get<{ approvals: readonly Approval[]; total: number }>(
+          "approvals",
+          { status },
+          abort.signal,
+        );
         setApprovals(page.approvals);
+        setTotal(page.total);
         setProblem(undefined);
       } catch (error) {
         if (!abort.signal.aborted) setProblem(asProblem(error));
@@ -55,17 +61,22 @@ export function ApprovalList() {
       </form>
       <div class="bar">
         <LiveState live={live} />
-        {approvals === undefined ? null : <span>{count(approvals.length, "request")}</span>}
+        {approvals === undefined ? null : (
+          <span class="muted small">
+            {total > approvals.length ? `The oldest ${approvals.length} of ` : ""}
+            {count(total, "request")}
+          </span>
+        )}
       </div>
       {problem === undefined ? null : <ProblemBox problem={problem} title="The requests cannot be read" />}
       {approvals === undefined ? (
         problem === undefined ? (
-          <p>Loading…</p>
+          <Loading />
         ) : null
       ) : approvals.length === 0 ? (
-        <p class="empty">
-          {status === "pending" ? "Nothing waits for approval." : `There are no ${status} requests.`}
-        </p>
+        <Empty
+          title={status === "pending" ? "Nothing waits for approval." : `There are no ${status} requests.`}
+        />
       ) : (
         approvals.map((approval) => <ApprovalForm key={approval.id} approval={approval} now={now} showRun />)
       )}

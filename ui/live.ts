@@ -9,6 +9,8 @@ export interface Live<T> {
 }
 
 const RETRY_MS = 2_000;
+/** A browser opens few connections to one server. A tab in the background must not keep one of them for long. */
+const HIDDEN_MS = 5_000;
 
 /** @param query of the event stream. @param merge applies a patch. */
 export function useLive<T>(
@@ -26,6 +28,10 @@ export function useLive<T>(
       if (!isOver) setLive((before) => ({ ...before, ...change(before) }));
     };
     const open = (): void => {
+      if (document.hidden) {
+        source = undefined;
+        return;
+      }
       source = new EventSource(url);
       source.addEventListener("snapshot", (event) => {
         const data = JSON.parse((event as MessageEvent<string>).data) as T;
@@ -65,11 +71,25 @@ export function useLive<T>(
       }
       if (!isOver) timer = setTimeout(open, RETRY_MS);
     };
+    let hidden: ReturnType<typeof setTimeout> | undefined;
+    const onVisibility = (): void => {
+      clearTimeout(hidden);
+      if (!document.hidden && source === undefined) open();
+      if (!document.hidden) return;
+      hidden = setTimeout(() => {
+        source?.close();
+        source = undefined;
+        clearTimeout(timer);
+      }, HIDDEN_MS);
+    };
+    document.addEventListener("visibilitychange", onVisibility);
     open();
     return () => {
       isOver = true;
+      document.removeEventListener("visibilitychange", onVisibility);
       source?.close();
       clearTimeout(timer);
+      clearTimeout(hidden);
     };
   }, [url]);
   // The first render with a new address still has the data of the old one.
