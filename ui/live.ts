@@ -1,6 +1,6 @@
 /** Live data: a snapshot, then patches, and a snapshot again after each reconnect. */
 import { useEffect, useState } from "preact/hooks";
-import { apiUrl, asProblem, get, type Problem } from "./api.ts";
+import { apiUrl, asProblem, get, type Problem, UNREACHABLE } from "./api.ts";
 
 export interface Live<T> {
   readonly data: T | undefined;
@@ -9,6 +9,8 @@ export interface Live<T> {
 }
 
 const RETRY_MS = 2_000;
+/** A short break is not worth a message. */
+const SILENCE_MS = 3_000;
 /** A browser opens few connections to one server. A tab in the background must not keep one of them for long. */
 const HIDDEN_MS = 5_000;
 
@@ -23,6 +25,7 @@ export function useLive<T>(
     setLive(startOf(url));
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let silence: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const update = (change: (before: Live<T>) => Partial<Live<T>>): void => {
       if (!isOver) setLive((before) => ({ ...before, ...change(before) }));
@@ -51,8 +54,16 @@ export function useLive<T>(
         };
         update(() => ({ problem: { status: 0, ...error } }));
       });
+      source.addEventListener("open", () => {
+        clearTimeout(silence);
+        silence = undefined;
+      });
       source.addEventListener("error", () => {
         update(() => ({ state: "reconnecting" }));
+        silence ??= setTimeout(() => {
+          silence = undefined;
+          if (source?.readyState === EventSource.CONNECTING) update(() => ({ problem: UNREACHABLE }));
+        }, SILENCE_MS);
         // The browser reconnects by itself, unless the server refused. An event stream does not say why, so ask.
         if (source?.readyState === EventSource.CLOSED) void explain();
       });
@@ -90,6 +101,7 @@ export function useLive<T>(
       source?.close();
       clearTimeout(timer);
       clearTimeout(hidden);
+      clearTimeout(silence);
     };
   }, [url]);
   // The first render with a new address still has the data of the old one.

@@ -191,6 +191,8 @@ function Steps({ run, next }: { run: LiveRun; next: readonly NextStep[] }) {
       setBusy(false);
     }
   };
+  // What was asked for has happened, or can no longer happen.
+  useEffect(() => setAnswer(undefined), [OVER.has(run.status)]);
   const canCancel = may("operate") && !OVER.has(run.status);
   const canResume = may("operate") && (next.some(({ action }) => action === "resume") || run.interrupted);
   const others = next.filter(({ action }) => !WITH_BUTTON.has(action));

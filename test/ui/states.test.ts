@@ -60,6 +60,18 @@ test("a store of a newer version is named on the page", async () => {
     .waitFor();
 });
 
+test("a server that has ended is named on the page, with what was seen last", async () => {
+  const store = await freshStore();
+  await open(store).call(echo, { text: "x" }, { runId: "there" });
+  const server = await serveStore(store);
+  const { page } = await openPage(server);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await server.close();
+  await page.getByRole("status").getByText("Reconnecting").waitFor();
+  await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+  await page.getByRole("link", { name: "there" }).waitFor();
+});
+
 test("a reader without the scopes sees the request and no buttons", async () => {
   const store = await freshStore();
   await open(store).call(pay, { amount: 20 }, { runId: "p1" });
