@@ -68,7 +68,12 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
     return () => observer.disconnect();
   }, []);
   const first = Math.max(0, Math.floor(top / ROW_PX) - EXTRA_ROWS);
-  const last = Math.min(calls.length, Math.ceil((top + height) / ROW_PX) + EXTRA_ROWS);
+  // The whole height from the start: one movement of the scroll bar reaches the first call, and loads what is needed.
+  const total = hasMore ? Math.max(calls.length, run.calls) : calls.length;
+  const last = Math.min(total, Math.ceil((top + height) / ROW_PX) + EXTRA_ROWS);
+  const shown = calls.slice(first, last);
+  const above = Math.min(first, calls.length);
+  const below = total - above - shown.length;
   const isNearEnd = hasMore && last >= calls.length - EXTRA_ROWS;
   useEffect(() => {
     if (isNearEnd && problem === undefined) void loadMore();
@@ -77,8 +82,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
   return (
     <>
       <p class="muted small">
-        {count(calls.length, "call")} shown{hasMore ? " of " : ""}
-        {hasMore ? run.calls.toLocaleString("en") : ""}, newest first
+        {count(total, "call")}, newest first{last > calls.length ? " · loading…" : ""}
       </p>
       <div
         class="scroll"
@@ -88,7 +92,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
         aria-label="Calls, scrollable"
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
-        <table aria-label="Calls" aria-rowcount={hasMore ? -1 : calls.length + 1}>
+        <table aria-label="Calls" aria-rowcount={total + 1}>
           <thead>
             <tr>
               <th scope="col" class="tool">
@@ -112,8 +116,8 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
             </tr>
           </thead>
           <tbody>
-            {first > 0 ? <Spacer rows={first} /> : null}
-            {calls.slice(first, last).map((call, index) => (
+            {above > 0 ? <Spacer rows={above} /> : null}
+            {shown.map((call, index) => (
               <Row
                 key={idOf(call)}
                 call={call}
@@ -123,7 +127,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
                 isOpen={call === open}
               />
             ))}
-            {last < calls.length ? <Spacer rows={calls.length - last} /> : null}
+            {below > 0 ? <Spacer rows={below} /> : null}
           </tbody>
         </table>
       </div>

@@ -4,6 +4,7 @@ import { asProblem, get, post, type Problem } from "./api.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { CallTable } from "./call-table.tsx";
 import { duration, kindAndName } from "./format.ts";
+import { useKeptApprovals } from "./keep-settled.ts";
 import { useLive } from "./live.ts";
 import {
   Ago,
@@ -54,6 +55,7 @@ export function RunView({ runId }: { runId: string }) {
 function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const now = useNow();
   const { because, next } = useExplanation(run);
+  const approvals = useKeptApprovals(run.approvals, run.runId);
   const end = run.finishedAtMs ?? now;
   return (
     <>
@@ -100,10 +102,10 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
         )}
         {isGone ? null : <Steps run={run} next={next} />}
       </section>
-      {run.approvals.length === 0 ? null : (
+      {approvals.length === 0 ? null : (
         <section aria-labelledby="approvals">
-          <h2 id="approvals">Waiting for approval</h2>
-          {run.approvals.map((approval) => (
+          <h2 id="approvals">{run.approvals.length === 0 ? "Decided just now" : "Waiting for approval"}</h2>
+          {approvals.map((approval) => (
             <ApprovalForm key={approval.id} approval={approval} now={now} showRun={false} />
           ))}
         </section>
