@@ -8,8 +8,16 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 86_400_000)} d ${Math.round((ms % 86_400_000) / 3_600_000)} h`;
 }
 
+/** In one unit, so that a list of them is calm. */
+export function roughly(ms: number): string {
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h`;
+  return `${Math.floor(ms / 86_400_000)} d`;
+}
+
 export function ago(ms: number, now: number): string {
-  return now - ms < 5_000 ? "just now" : `${duration(now - ms)} ago`;
+  return now - ms < 5_000 ? "just now" : `${roughly(now - ms)} ago`;
 }
 
 export function moment(ms: number): string {

@@ -48,7 +48,9 @@ export interface CallRow {
   readonly key: string;
   readonly attempt: number;
   readonly seq: number;
-  readonly nodeId?: string;
+  readonly nodeId: string;
+  readonly path: string;
+  readonly parentKey: string | null;
   readonly toolName: string;
   readonly status: string;
   readonly startedAtMs: number;
@@ -60,6 +62,7 @@ export interface CallRow {
   readonly approvalId: string | null;
   readonly inputPreview: string | null;
   readonly outputPreview: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 export interface CallPage {
@@ -78,6 +81,7 @@ export interface Approval {
   readonly argsHash: string;
   readonly prompt: string;
   readonly schema: object | null;
+  readonly outputSchema: object | null;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | null;
   readonly decidedAtMs: number | null;
@@ -104,4 +108,10 @@ export interface CallPart {
   readonly offset: number;
   readonly nextOffset: number | null;
   readonly totalChars: number;
+}
+
+export interface Session {
+  readonly name: string;
+  readonly scopes: readonly ("read" | "decide" | "operate")[];
+  readonly readOnly: boolean;
 }

@@ -11,13 +11,16 @@ function text(longest: number) {
 
 /** Ids are texts of users: anything but an empty text. The store decides whether there is such a run. */
 const id = text(1_000).min(1);
-const aLimit = `must be a whole number from 1 to ${MOST_RUNS}`;
-const limit = z
-  .string()
-  .regex(/^[1-9]\d{0,3}$/, aLimit)
-  .refine((given) => Number(given) <= MOST_RUNS, aLimit)
-  .transform(Number)
-  .optional();
+function limitUpTo(most: number) {
+  const aLimit = `must be a whole number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, aLimit)
+    .refine((given) => Number(given) <= most, aLimit)
+    .transform(Number)
+    .optional();
+}
+const limit = limitUpTo(MOST_RUNS);
 const cursor = text(2_000).min(1).optional();
 const ms = z.number();
 
@@ -91,7 +94,8 @@ export const EXPLANATION = z.looseObject({
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
 });
 
-export const CALLS_QUERY = z.strictObject({ before: cursor, limit });
+/** Rows of calls are small, and a run may have thousands. */
+export const CALLS_QUERY = z.strictObject({ before: cursor, limit: limitUpTo(1_000) });
 
 const CALL_ROW = z.looseObject({
   key: z.string(),

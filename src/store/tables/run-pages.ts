@@ -264,8 +264,11 @@ export function* readRootScopes(runId: string, limit: number): Transaction<RootS
       attempt: readInteger(row, "attempt"),
       ownerId: readTextOrNull(row, "owner_id"),
       calls: calls.length,
-      startedAtMs: calls.length === 0 ? null : Math.min(...calls.map((call) => call.startedAtMs)),
-      lastMs: calls.length === 0 ? null : Math.max(...calls.map(endOf)),
+      startedAtMs:
+        calls.length === 0
+          ? null
+          : calls.reduce((first, call) => Math.min(first, call.startedAtMs), Infinity),
+      lastMs: calls.length === 0 ? null : calls.reduce((last, call) => Math.max(last, endOf(call)), 0),
       pending: calls.filter(({ status }) => status === "pending").length,
       callOwnerId,
     });
