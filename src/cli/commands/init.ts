@@ -1,5 +1,5 @@
 /** `toolwright init [folder]`: writes a project with a tool and a test, and prints the next commands. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Command, Option } from "commander";
 import { printedWord, quoted } from "../../terminal/terminal-text.ts";
@@ -44,12 +44,12 @@ export function addInitCommand(program: Command): void {
       acting(async ({ screen, options }: Acting<InitOptions>, folder: string) => {
         const { template, agents = false } = options;
         const files: Readonly<Record<string, string>> = projectFiles(template, { agents });
-        const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
+        const taken = Object.keys(files).filter((name) => isTaken(join(folder, name)));
         assertNoClash(folder, taken);
         const next = nextCommands(folder, template, taken.includes("package.json"));
         const written = Object.keys(files).filter((name) => !taken.includes(name));
         mkdirSync(folder, { recursive: true });
-        for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
+        for (const name of written) writeFileSync(join(folder, name), files[name] ?? "", { flag: "wx" });
         const notes = taken.flatMap((name) => NOTES[name] ?? []);
         // Without our scripts in package.json, the program is started directly.
         const more = TEMPLATES[template].more.map(
@@ -73,6 +73,11 @@ export function addInitCommand(program: Command): void {
         return EXIT.finished;
       }),
     );
+}
+
+/** Also true for a link that leads nowhere: writing to it would create a file somewhere else. */
+function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** @throws CliError */
