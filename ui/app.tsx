@@ -6,6 +6,7 @@ import { Title } from "./parts.tsx";
 import { address, onLink } from "./router.ts";
 import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
+import { escapeTexts } from "./safe-text.ts";
 
 function View() {
   const { path } = address.value;
@@ -64,5 +65,6 @@ function App() {
   );
 }
 
+escapeTexts();
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);
