@@ -7,7 +7,7 @@ import { escapeUnsafe } from "../src/terminal/escape-unsafe.ts";
 
 /** Call it once, before the page is rendered. */
 export function escapeTexts(): void {
-  const before = options.vnode;
+  const before = options.vnode?.bind(options);
   options.vnode = (node) => {
     // A text has no type, and its props are the text.
     const text = node as unknown as { readonly type: unknown; props: unknown };
