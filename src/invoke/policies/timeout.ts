@@ -93,6 +93,8 @@ function watchLate(call: Call, work: Promise<Result>): void {
 
 async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<void> {
   const result = await work.catch(() => undefined);
+  // A decision counts if the try had settled before it, however late the store learns of that.
+  const settledAtMs = call.host.clock.now();
   await call.ended.promise;
   call.unsettledTries -= 1;
   if (!call.begun || call.isDeferred || call.scope.isDetached) return;
@@ -102,7 +104,7 @@ async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<voi
   const isLast = call.unsettledTries === 0;
   const write = function* (): Transaction<void> {
     if (late !== undefined) yield* recordLate(at, late);
-    if (isLast) yield* endExecution(at, host.clock.now());
+    if (isLast) yield* endExecution(at, settledAtMs);
   };
   try {
     await host.store.transaction(write, "normal");
