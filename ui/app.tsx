@@ -8,6 +8,7 @@ import { address, onLink } from "./router.ts";
 import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
 import { readSession, session } from "./session.ts";
+import { escapeTexts } from "./safe-text.ts";
 
 function View() {
   const { path } = address.value;
@@ -82,5 +83,6 @@ function SignedIn() {
   );
 }
 
+escapeTexts();
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

@@ -1,4 +1,5 @@
 /** Times, durations and counts as short texts. */
+import { escapeUnsafeInJson } from "../src/terminal/escape-unsafe.ts";
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -28,8 +29,9 @@ export function count(number: number, what: string): string {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
+/** The same value, with nothing that reorders or hides text: people read and edit it. */
 export function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? "";
+  return escapeUnsafeInJson(JSON.stringify(value, null, 2) ?? "");
 }
 
 /** A run without a name of its own is called by its kind. */

@@ -1,4 +1,5 @@
 /** Small parts that several views share. */
+import { escapeUnsafe } from "../src/terminal/escape-unsafe.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "./api.ts";
@@ -18,7 +19,7 @@ export function useNow(everyMs = 1_000): number {
 
 export function Title({ children, document: name }: { children: ComponentChildren; document: string }) {
   useEffect(() => {
-    document.title = `${name} · Toolwright`;
+    document.title = escapeUnsafe(`${name} · Toolwright`);
   }, [name]);
   return <h1 tabIndex={-1}>{children}</h1>;
 }

@@ -291,6 +291,35 @@ describe("what runs and tools produced", () => {
   });
 });
 
+describe("characters that reorder or hide text", () => {
+  test("are shown as escapes in names, ids and arguments, so that an approver sees what will run", async () => {
+    const store = await freshStore();
+    const runtime = open(store);
+    const hidden = "pay \u202Eecila\u202C \u200B\u{E0041}bob";
+    const tool = defineTool({
+      name: "pay",
+      schema: z.object({ text: z.string() }),
+      needsApproval: true,
+      approvalPrompt: () => hidden,
+      execute: async ({ text }) => ({ text }),
+    });
+    await runtime.run({ runId: hidden, name: hidden, labels: { hidden } }, () =>
+      runtime.call(tool, { text: hidden }),
+    );
+    const { page } = await openPage(await serveStore(store));
+    await page.getByRole("link", { name: "pay \\u202eecila" }).first().click();
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    const shown = `${await page.locator("body").innerText()} ${await page.title()}`;
+    expect(shown).toContain("\\u202eecila");
+    expect(shown).not.toMatch(/[\u200B-\u200F\u202A-\u202E\u{E0000}-\u{E007F}]/u);
+    const raw = await (await page.request.get(new URL("/api/v1/approvals", page.url()).href)).text();
+    expect(raw).not.toMatch(/[\u0080-\u009F\u200B-\u200F\u202A-\u202E]/);
+    expect(JSON.parse(raw)).toMatchObject({ approvals: [{ prompt: hidden, args: { text: hidden } }] });
+    await page.getByRole("button", { name: "Approve" }).click();
+    await expect.poll(() => runtime.approvals({ runId: hidden })).toMatchObject([{ status: "approved" }]);
+  });
+});
+
 describe("a store that fails", () => {
   test("is reported, and the page is live again once the store is back", async () => {
     const store = await freshStore();
