@@ -114,7 +114,7 @@ export function refuseUnknown(options: object, known: readonly string[], inside 
   const rest =
     near !== undefined
       ? ` Did you mean "${near}"?`
-      : whole === ""
+      : whole === "" && inside === ""
         ? ""
         : ` Known options: ${known.length === 0 ? "none" : known.join(", ")}.`;
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
