@@ -138,7 +138,6 @@ async function howToContinue(runtime: Runtime, settled: Approval, store: string)
   const then = status === "approved" ? "it continues with this decision" : "it receives the denial";
   if (runId.startsWith("mcp-")) return [`Make the same call again from the MCP client: ${then}.`];
   const { kind } = await runtime.describeRun(runId);
-  if (kind === "tool")
-    return [`Run the same command again with --run-id ${printedWord(runId)}: ${then}.`];
+  if (kind === "tool") return [`Run the same command again with --run-id ${printedWord(runId)}: ${then}.`];
   return [`Run the program again, with the same run id ${toTerminalName(runId)}: ${then}.`];
 }
