@@ -141,7 +141,7 @@ it("rule 14: the run's time budget that ends a call makes it unknown for the nex
 it("rule 14: a call that is cut off while its capabilities are created never enters the tool", async () => {
   const world = await createWorld();
   const stop = new AbortController();
-  const made = Promise.withResolvers<object>();
+  const made = Promise.withResolvers<Record<string, unknown>>();
   const { charge, effects } = createBlindCharge();
   let isAsked = false;
   const runtime = await world.runtime({
@@ -156,7 +156,9 @@ it("rule 14: a call that is cut off while its capabilities are created never ent
   expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
   expect(await world.log("r1")).toMatchObject([{ status: "unknown", effect: "none" }]);
   made.resolve({});
-  await until(async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0);
+  await until(
+    async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0,
+  );
   expect(effects).toEqual([]);
   expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
   expect(effects).toHaveLength(1);
@@ -186,7 +188,9 @@ it("rule 14: a call that is cut off while a retry checks its owner never enters 
   expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
   expect(await world.log("r1")).toMatchObject([{ status: "unknown", effect: "none" }]);
   checked.resolve();
-  await until(async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0);
+  await until(
+    async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0,
+  );
   expect(effects).toHaveLength(1);
   expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
   expect(effects).toHaveLength(2);
