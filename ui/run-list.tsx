@@ -5,7 +5,7 @@ import { count, kindAndName } from "./format.ts";
 import { type Live, useLive } from "./live.ts";
 import { Ago, Badge, LiveState, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
 import { address, go, onLink, withQuery } from "./router.ts";
-import { RUN_KINDS, RUN_STATUSES, type RunPage, type RunSummary } from "./types.ts";
+import { RUN_KINDS, RUN_STATES, type RunPage, type RunSummary } from "./types.ts";
 
 const FILTERS = ["status", "kind", "workflow", "label", "q"] as const;
 const LIMIT = "50";
@@ -154,7 +154,7 @@ function Filters() {
           onChange={(event) => setFilter("status", event.currentTarget.value)}
         >
           <option value="">Any</option>
-          {[...RUN_STATUSES, "interrupted"].map((status) => (
+          {[...RUN_STATES, "interrupted"].map((status) => (
             <option key={status}>{status}</option>
           ))}
         </select>

@@ -1,22 +1,14 @@
 /** What the server sends: the shapes of the contract, as far as the page reads them. */
 
-export const RUN_STATUSES = [
-  "queued",
-  "running",
-  "waiting-approval",
-  "waiting-timer",
-  "waiting-signal",
-  "finished",
-  "failed",
-  "cancelled",
-] as const;
-export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
+import { RUN_KINDS, RUN_STATES, type RunKind, type RunState } from "../src/store/run-words.ts";
+
+export { RUN_KINDS, RUN_STATES };
 
 export interface RunSummary {
   readonly runId: string;
-  readonly kind: (typeof RUN_KINDS)[number];
+  readonly kind: RunKind;
   readonly name: string;
-  readonly status: (typeof RUN_STATUSES)[number];
+  readonly status: RunState;
   readonly interrupted: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

@@ -66,7 +66,7 @@ export function handlerWith(
     services: { backend, workflows, streams, tokens, readOnly },
     rules: {
       hosts: (options.allowedHosts ?? LOOPBACK_HOSTS).map((host) => host.toLowerCase()),
-      origins: options.allowedOrigins ?? [],
+      origins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),
     },
     files: new StaticFiles(basePath),
     basePath,

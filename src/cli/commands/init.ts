@@ -48,8 +48,7 @@ export function addInitCommand(program: Command): void {
         assertNoClash(folder, taken);
         const next = nextCommands(folder, template, taken.includes("package.json"));
         const written = Object.keys(files).filter((name) => !taken.includes(name));
-        mkdirSync(folder, { recursive: true });
-        for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
+        writeFiles(folder, written, files);
         const notes = taken.flatMap((name) => NOTES[name] ?? []);
         // Without our scripts in package.json, the program is started directly.
         const more = TEMPLATES[template].more.map(
@@ -84,6 +83,24 @@ function assertNoClash(folder: string, taken: readonly string[]): void {
     `${join(folder, clash)} already exists. Nothing was written.`,
     "Choose another folder: npx toolwright init example",
   );
+}
+
+/** @throws CliError */
+function writeFiles(folder: string, names: readonly string[], files: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const name of names) writeFileSync(join(folder, name), files[name] ?? "");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isFile = code === "EEXIST" || code === "ENOTDIR";
+    throw new CliError(
+      isFile ? "CLI_FILE_EXISTS" : "CLI_FILE_INVALID",
+      isFile
+        ? `${folder} is a file, or lies in one. Nothing was written.`
+        : `${folder} cannot be written: ${message}.`,
+      "Choose another folder: npx toolwright init example",
+    );
+  }
 }
 
 /** What a file that was kept must have. The command to install covers package.json. */

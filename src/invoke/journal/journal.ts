@@ -33,7 +33,7 @@ export const journal: Policy = async (call, next) => {
         throw error;
       }
       resetCall(call);
-      if (call.signal?.aborted === true) return aborted(call.signal);
+      if (call.signal?.aborted === true) return aborted(call);
     }
   }
 };

@@ -3,15 +3,8 @@ import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./colu
 import { all, type Row, type SqlValue } from "../statement.ts";
 import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
 import type { Store, Transaction } from "../store.ts";
-import {
-  type Labels,
-  listedName,
-  type RunKind,
-  type RunRow,
-  RUNS,
-  type RunState,
-  SHORT_ERROR,
-} from "./runs.ts";
+import type { RunKind, RunState } from "../run-words.ts";
+import { type Labels, listedName, type RunRow, RUNS, SHORT_ERROR } from "./runs.ts";
 
 /** The position after a run in the list. */
 export interface RunCursor {

@@ -104,3 +104,24 @@ test("fails if the script contains an error, and when the request was aborted", 
   await expect(model.doGenerate(aborted)).rejects.toThrow("gone");
   expect(model.requests).toHaveLength(1);
 });
+
+test.each<[script: unknown, says: string]>([
+  ["Done.", 'createScriptedModel: script must be an array, not "Done."'],
+  [[[{ name: "pay", input: {} }]], 'unknown option "name" of "script[0][0]". Known options: toolName, input'],
+  [[[{ toolName: "pay", args: {} }]], 'unknown option "args" of "script[0][0]". Did you mean "input"?'],
+  [[[{ toolName: "pay" }]], "script[0][0].input is missing"],
+  [[{ toolCall: [] }], 'Did you mean "toolCalls"?'],
+  [
+    ["Hi.", 5],
+    "script[1] must be a text, calls such as [{ toolName, input }], { text, toolCalls } or an Error",
+  ],
+])("a script that is misspelt is refused when it is written: %j", (script, says) => {
+  expect(() => createScriptedModel(script as never)).toThrow(says);
+});
+
+test("an answer that a function computes is checked too", async () => {
+  const model = createScriptedModel([() => ({ txt: "Hi." }) as never]);
+  await expect(model.doGenerate({ prompt: [] })).rejects.toThrow(
+    'unknown option "txt" of "script[0]()". Did you mean "text"?',
+  );
+});
