@@ -40,7 +40,7 @@ export function textOfTool(toolName: string, args: string): string {
 
 /** @param index the number of earlier equal calls in the scope, or the caller's own `callKey` */
 export function callKey(scope: string, index: number | string, call: string): string {
-  return sha256(`${scope} ${JSON.stringify(index)} ${call}`);
+  return sha256(`${scope} ${typeof index === "number" ? index : JSON.stringify(index)} ${call}`);
 }
 
 export function businessKey(toolName: string, key: string): string {

@@ -16,6 +16,8 @@ export interface OptionTable {
   /** The function's name in errors, for example `createMcpServer`. */
   readonly surface: string;
   readonly checks: Readonly<Record<string, Check>>;
+  /** The names of the checks. */
+  readonly names: readonly string[];
   readonly required: readonly string[];
   /** An example of the options, for the error about a value that is not an object. */
   readonly example: string;
@@ -29,7 +31,8 @@ export function optionTable<Options extends object>(
   checks: Checks<Options>,
   more: { readonly required?: readonly (keyof Options & string)[]; readonly example?: string } = {},
 ): OptionTable {
-  return { surface, checks, required: more.required ?? [], example: more.example ?? "{ … }" };
+  const names = Object.keys(checks);
+  return { surface, checks, names, required: more.required ?? [], example: more.example ?? "{ … }" };
 }
 
 /** @throws TOOL_OPTION_INVALID */
@@ -42,15 +45,15 @@ export function checkOptions(table: OptionTable, given: unknown): void {
 }
 
 /** For a caller that makes its own error. @throws Problem */
-export function checkAgainst({ checks, required, example }: OptionTable, given: unknown): void {
+export function checkAgainst({ checks, names, required, example }: OptionTable, given: unknown): void {
   if (!isOptionsObject(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
   }
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(checks, name)) refuseUnknown(given, Object.keys(checks));
+    if (!Object.hasOwn(checks, name)) refuseUnknown(given, names);
   }
-  refuseInherited(given, Object.keys(checks));
-  for (const name in checks) {
+  refuseInherited(given, names);
+  for (const name of names) {
     const value = (given as Record<string, unknown>)[name];
     if (value !== undefined) checks[name]?.(value, name);
     else if (required.includes(name)) throw new Problem(name, "is missing.");

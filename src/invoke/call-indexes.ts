@@ -119,8 +119,8 @@ export class CallIndexes {
 
   #reusable(name: string, { isCheck, toolCallId, batch, history }: IndexRequest): OpenCall | undefined {
     // Earlier calls in the messages are other calls, whether they have ended or not. An interrupted one is this call.
-    const open = this.#equal.get(name)?.open ?? NONE;
-    if (open.length === 0) return undefined;
+    const open = this.#equal.get(name)?.open;
+    if (open === undefined || open.length === 0) return undefined;
     const calls = open.filter(
       ({ index, isInterrupted }) => isInterrupted || index >= (history?.earlier ?? 0),
     );

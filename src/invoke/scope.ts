@@ -152,8 +152,10 @@ export class Scope {
   }
 
   get writer(): Writer {
-    const outer = this.#outer?.writer;
-    return { rootScopeId: this.#id, epoch: this.#epoch, ...outer, attempt: this.attempt };
+    const { attempt } = this;
+    if (this.#outer === undefined) return { rootScopeId: this.#id, epoch: this.#epoch, attempt };
+    const { rootScopeId, epoch } = this.#outer.writer;
+    return { rootScopeId, epoch, attempt };
   }
 
   /** Inner calls take their number from the task, so that the log of a task has one order. */

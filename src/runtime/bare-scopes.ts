@@ -18,16 +18,21 @@ export interface BareScope {
   readonly close: (isWaiting: boolean) => void;
 }
 
-interface Kept {
-  readonly scope: Scope;
+interface Kept extends BareScope {
+  readonly name: string;
   users: number;
 }
+
+/** The fields of a task that name a scope, if it has no loop path. */
+type Named = Pick<RuntimeCallOptions, "runId" | "nodeId" | "iteration" | "attempt">;
 
 export class BareScopes {
   readonly #host: Host;
   readonly #kept = new Map<string, Kept>();
   /** Unused scopes without an index, least recently used first. */
   readonly #idle = new Map<string, Kept>();
+  /** The scope that was opened last: most calls are made in the same one, and need not derive its name. */
+  #last: { readonly task: Named; readonly kept: Kept } | undefined;
 
   /** Run ids of pending calls that were made without one, by the text of the call, oldest first. */
   readonly #waiting = new Map<string, Scope[]>();
@@ -38,6 +43,8 @@ export class BareScopes {
 
   /** @param call the tool and its arguments as text */
   open(options: RuntimeCallOptions, toolName: string, call: () => string): BareScope {
+    const last = this.#last;
+    if (last !== undefined && isSameTask(last.task, options)) return this.#use(last.kept);
     const runId = options.runId ?? runOfKey(options.callKey);
     const listed = listedAs(options, toolName);
     return runId === undefined
@@ -63,30 +70,49 @@ export class BareScopes {
     const name = `${attempt} ${scopeText(identity)}`;
     const kept =
       this.#kept.get(name) ?? this.#keep(name, new Scope(this.#host, { identity, attempt, ...listed }));
-    kept.users += 1;
-    this.#idle.delete(name);
-    return { scope: kept.scope, close: () => this.#close(name, kept) };
+    const { runId, nodeId, iteration, attempt: given, loopPath } = options;
+    if (loopPath === undefined) this.#last = { task: { runId, nodeId, iteration, attempt: given }, kept };
+    return this.#use(kept);
   }
 
-  #keep(name: string, scope: Scope): Kept {
-    const kept = { scope, users: 0 };
-    this.#kept.set(name, kept);
-    scope.ready.catch(() => this.#forget(name, kept));
+  #use(kept: Kept): BareScope {
+    kept.users += 1;
+    this.#idle.delete(kept.name);
     return kept;
   }
 
-  #close(name: string, kept: Kept): void {
-    kept.users -= 1;
-    if (kept.users > 0 || !kept.scope.indexes.isEmpty || this.#kept.get(name) !== kept) return;
-    this.#idle.set(name, kept);
-    const [oldest] = this.#idle;
-    if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(...oldest);
+  #keep(name: string, scope: Scope): Kept {
+    const kept: Kept = { scope, name, users: 0, close: () => this.#close(kept) };
+    this.#kept.set(name, kept);
+    scope.ready.catch(() => this.#forget(kept));
+    return kept;
   }
 
-  #forget(name: string, kept: Kept): void {
-    if (this.#kept.get(name) === kept) this.#kept.delete(name);
-    if (this.#idle.get(name) === kept) this.#idle.delete(name);
+  #close(kept: Kept): void {
+    kept.users -= 1;
+    if (kept.users > 0 || !kept.scope.indexes.isEmpty || this.#kept.get(kept.name) !== kept) return;
+    this.#idle.set(kept.name, kept);
+    const [oldest] = this.#idle.values();
+    if (this.#idle.size > MOST_IDLE && oldest !== undefined) this.#forget(oldest);
   }
+
+  #forget(kept: Kept): void {
+    if (this.#kept.get(kept.name) === kept) this.#kept.delete(kept.name);
+    if (this.#idle.get(kept.name) === kept) this.#idle.delete(kept.name);
+    if (this.#last?.kept === kept) this.#last = undefined;
+  }
+}
+
+/** Both name the same scope. A call without a run id is its own run, so it never does. */
+function isSameTask(one: Named, other: RuntimeCallOptions): boolean {
+  return (
+    other.runId !== undefined &&
+    one.runId === other.runId &&
+    one.nodeId === other.nodeId &&
+    one.iteration === other.iteration &&
+    one.attempt === other.attempt &&
+    other.loopPath === undefined
+  );
 }
 
 type Listed = Pick<ScopeOptions, "kind" | "runName" | "labels">;

@@ -31,10 +31,10 @@ export function* first(sql: string, ...parameters: SqlValue[]): Transaction<Row 
 
 /** The number of rows that a statement changed. */
 export function change(sql: string, ...parameters: SqlValue[]): Transaction<number> {
-  return changeWith(sql, parameters);
+  return changeBy({ kind: "change", sql, parameters });
 }
 
-/** The same for parameters that are an array already: every call of a tool writes two of them. */
-export function* changeWith(sql: string, parameters: readonly SqlValue[]): Transaction<number> {
-  return (yield { kind: "change", sql, parameters }).changes;
+/** The number of rows that this statement changed. */
+export function* changeBy(statement: Statement): Transaction<number> {
+  return (yield statement).changes;
 }

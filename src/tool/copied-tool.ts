@@ -25,12 +25,14 @@ interface Made {
   readonly tool: Tool;
   /** Its original fields. */
   readonly fields: Fields;
+  /** The original values of `KNOWN`, in its order. */
+  readonly known: readonly unknown[];
   /** Its original number of fields. */
   readonly count: number;
 }
 
 /** The original of each tool, by its spec. */
-const originals = sharedByCopies("tools as made.2", () => new WeakMap<object, Made>());
+const originals = sharedByCopies("tools as made.3", () => new WeakMap<object, Made>());
 
 const METHODS = ["execute", "invoke", "call", "run", "func"] as const;
 const SCHEMAS = ["schema", "inputSchema"] as const;
@@ -42,12 +44,13 @@ const IS_KNOWN = new Set(KNOWN);
 /** Must be called for every new tool. */
 export function rememberTool<T extends AnyTool>(tool: T): T {
   const { schema: _made, ...accessors } = Object.getOwnPropertyDescriptors(tool);
-  const fields = Object.fromEntries(
+  const fields: Fields = Object.fromEntries(
     Object.entries(accessors).map(([name, { value }]) => [name, value as unknown]),
   );
   originals.set(tool[TOOL_SPEC], {
     tool: tool as unknown as Tool,
     fields: { ...fields, [TOOL_METADATA]: tool[TOOL_METADATA] },
+    known: KNOWN.map((name) => fields[name]),
     count: Object.keys(tool).length,
   });
   return tool;
@@ -103,25 +106,25 @@ function changesIn(value: AnyTool): Fields | undefined {
   }
   // Hot path: every call of every tool runs this, so it allocates nothing unless there is a change.
   const given = value as unknown as Fields;
-  const { fields } = made;
+  const { fields, known } = made;
+  const isOriginal = made.tool === value;
   let changes: Record<PropertyKey, unknown> | undefined;
-  for (const name of KNOWN) {
-    if (name === "schema" ? isOwnSchema(value, spec) : given[name] === fields[name]) continue;
+  for (let index = 0; index < KNOWN.length; index += 1) {
+    const name = KNOWN[index] as string;
+    // The schema of a built-in tool is created on first use, so do not create it just to compare it.
+    if (name === "schema") {
+      if (isOriginal || value.schema === spec.schema) continue;
+    } else if (given[name] === known[index]) continue;
     (changes ??= {})[name] = given[name];
   }
   // Fields that were added. The original itself has none if its number of fields is the same.
-  if (made.tool !== value || Object.keys(given).length !== made.count) {
+  if (!isOriginal || Object.keys(given).length !== made.count) {
     for (const name in given) {
       if (!IS_KNOWN.has(name) && given[name] !== fields[name]) (changes ??= {})[name] = given[name];
     }
   }
   if (given[TOOL_METADATA] !== fields[TOOL_METADATA]) (changes ??= {})[TOOL_METADATA] = given[TOOL_METADATA];
   return changes;
-}
-
-/** The schema of a built-in tool is created on first use, so do not create it just to compare it. */
-function isOwnSchema(value: AnyTool, spec: ToolSpec): boolean {
-  return originals.get(spec)?.tool === value || value.schema === spec.schema;
 }
 
 function withoutSchemas(changes: Fields): Fields | undefined {

@@ -2,8 +2,8 @@
 import { defineTool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createClock, createWorld, never, settle, until } from "./harness.ts";
-import { createCharge, harmless } from "./tools.ts";
+import { createClock, createWorld, never, settle, until, watchStore } from "./harness.ts";
+import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const task = { runId: "r1" };
 const args = { amount: 7 };
@@ -136,4 +136,62 @@ it("rule 14: the run's time budget that ends a call makes it unknown for the nex
   expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_LIMIT_EXCEEDED" } });
   const next = await (await world.runtime({ clock })).call(charge, args, { ...task, attempt: 2 });
   expect(next).toMatchObject({ status: "error", error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+});
+
+it("rule 14: a call that is cut off while its capabilities are created never enters the tool", async () => {
+  const world = await createWorld();
+  const stop = new AbortController();
+  const made = Promise.withResolvers<Record<string, unknown>>();
+  const { charge, effects } = createBlindCharge();
+  let isAsked = false;
+  const runtime = await world.runtime({
+    capabilities: () => {
+      isAsked = true;
+      return made.promise;
+    },
+  });
+  const call = runtime.call(charge, args, { ...task, signal: stop.signal });
+  await until(() => isAsked);
+  stop.abort();
+  expect(await call).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
+  expect(await world.log("r1")).toMatchObject([{ status: "unknown", effect: "none" }]);
+  made.resolve({});
+  await until(
+    async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0,
+  );
+  expect(effects).toEqual([]);
+  expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 14: a call that is cut off while a retry checks its owner never enters the tool again", async () => {
+  const world = await createWorld();
+  const stop = new AbortController();
+  const { charge, effects } = createBlindCharge({ retry: { maxRetries: 1, backoffMs: 0 } }, (count) => {
+    if (count === 1) throw harmless("closed");
+  });
+  const checked = Promise.withResolvers<void>();
+  const store = await world.open();
+  const watched = watchStore(store, {});
+  const slow: typeof store = {
+    ...watched,
+    async read(work) {
+      const rows = await store.read(work);
+      if (effects.length !== 1) return rows;
+      stop.abort();
+      await checked.promise;
+      return rows;
+    },
+  };
+  const runtime = await world.runtime({ store: slow });
+  const outcome = await runtime.call(charge, args, { ...task, signal: stop.signal });
+  expect(outcome).toMatchObject({ status: "error", error: { code: "TOOL_ABORTED" } });
+  expect(await world.log("r1")).toMatchObject([{ status: "unknown", effect: "none" }]);
+  checked.resolve();
+  await until(
+    async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0,
+  );
+  expect(effects).toHaveLength(1);
+  expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ status: "success" });
+  expect(effects).toHaveLength(2);
 });

@@ -1,9 +1,9 @@
 /** Rule 14: a try that was cut off and still runs may succeed while its call waits for approval. */
-import { createRuntime, defineTool, type Runtime } from "toolwright";
+import { createRuntime, defineTool, type Runtime, type ToolPolicies } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import type { Store } from "../../src/store/store.ts";
-import { createWorld, settle, until, type World } from "./harness.ts";
+import { boundStore, createClock, createWorld, settle, until, type World } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
@@ -170,3 +170,74 @@ it("rule 14: the call does not run beside it, although the approver chose run-ag
   expect(await again()).toMatchObject(late);
   expect(effects).toHaveLength(1);
 });
+
+/** An outer call that is retried after its inner call has timed out. The inner call succeeds late. */
+async function setUpRetried(policies: ToolPolicies<object, string, object>) {
+  const world = await createWorld();
+  const clock = createClock();
+  const answer = Promise.withResolvers<string>();
+  let runs = 0;
+  const inner = defineTool({
+    name: "inner",
+    schema: z.object({}),
+    timeoutMs: 100,
+    ...policies,
+    execute: () => {
+      runs += 1;
+      return answer.promise;
+    },
+  });
+  const outer = defineTool({
+    name: "outer",
+    schema: z.object({}),
+    sideEffect: true,
+    idempotent: true,
+    retry: { maxRetries: 1, backoffMs: 1_000 },
+    execute: () => inner.execute({}),
+  });
+  const runtime = await world.runtime({ clock, store: boundStore(await world.open()) });
+  const timeOut = async (ms: number): Promise<void> => {
+    await settle();
+    await clock.advance(ms);
+    await settle();
+  };
+  return { world, answer, runtime, outer, timeOut, runs: () => runs };
+}
+
+it.each([{ sideEffect: false }, { sideEffect: true, idempotent: true }])(
+  "rule 14: its success is the result of an inner call whose outer call is retried (%o)",
+  async (policies) => {
+    const { world, answer, runtime, outer, timeOut, runs } = await setUpRetried(policies);
+    const call = runtime.call(outer, {}, task);
+    await until(() => runs() === 1);
+    await timeOut(100);
+    answer.resolve("late");
+    if (policies.sideEffect) await untilLate(world);
+    await timeOut(2_000);
+    expect(await call).toMatchObject({ status: "success", output: "late" });
+    if (policies.sideEffect) expect(runs()).toBe(1);
+  },
+);
+
+it.each([true, false])(
+  "rule 14: its success settles a call that waits for its second approval (approved: %o)",
+  async (approved) => {
+    const { world, answer, runtime, outer, timeOut, runs } = await setUpRetried({ needsApproval: true });
+    const decide = async (isApproved: boolean): Promise<void> => {
+      const [request] = await runtime.approvals({ status: "pending" });
+      await runtime.resolveToolApproval(request?.id ?? "", { approved: isApproved });
+    };
+    expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "pending" });
+    await decide(true);
+    const call = runtime.call(outer, {}, task);
+    await until(() => runs() === 1);
+    await timeOut(100);
+    await timeOut(2_000);
+    expect(await call).toMatchObject({ status: "pending" });
+    answer.resolve("late");
+    await untilLate(world);
+    await decide(approved);
+    expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "success", output: "late" });
+    expect(runs()).toBe(1);
+  },
+);

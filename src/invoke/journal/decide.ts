@@ -125,7 +125,8 @@ function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefine
   call.mayHaveHappened = row.effect !== "none";
   const { spec } = call;
   const isSafe = row.effect === "none" || !isUnrepeatable(spec) || runsInEachAttempt(spec);
-  return isSafe ? Promise.resolve(undefined) : interrupted(call, row);
+  // A late success is the outcome of the call, whatever the tool.
+  return isSafe && row.effect !== "happened" ? Promise.resolve(undefined) : interrupted(call, row);
 }
 
 /** A refusal after the approval has spent nothing: the approval still counts. */
@@ -191,6 +192,7 @@ async function fromLateResult(call: Call, row: CallRow, lateJson: string): Promi
 /** A call that waits for approval stays the same call, however often it is made. */
 async function resumePending(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
+  if (row.effect === "happened") return happenedWhileWaiting(call, row);
   if (row.waitsFor !== null) {
     call.mayHaveHappened = true;
     await restoreSpentApproval(call, row);
@@ -226,6 +228,14 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
       // Void without a decision: the run was cancelled, or the task ended. Request again, whatever needsApproval says now.
       return requestAgain(call, approval);
   }
+}
+
+/** An interrupted try has succeeded in the meantime: its result counts, so nothing is left to decide or to run. */
+async function happenedWhileWaiting(call: Call, row: CallRow): Promise<Result | undefined> {
+  const { store, clock } = call.host;
+  const request = await store.read(() => approvalOfCall(call.key, clock.now()));
+  if (request?.status === "pending") await store.transaction(() => voidPending(request.id), "normal");
+  return interrupted(call, row);
 }
 
 async function requestAgain(call: Call, approval: ApprovalRow): Promise<Result> {

@@ -3,7 +3,7 @@
  * outcome is reported before it is stored. If an outcome cannot be committed, the call does not end.
  */
 import { argumentsHash, type Call, resetCall } from "../call.ts";
-import { Contended, type Policy } from "../policy.ts";
+import { aborted, Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { recordWithoutRun } from "./record-without-run.ts";
 import { recordOutcome } from "./record-outcome.ts";
@@ -33,6 +33,7 @@ export const journal: Policy = async (call, next) => {
         throw error;
       }
       resetCall(call);
+      if (call.signal?.aborted === true) return aborted(call);
     }
   }
 };

@@ -61,7 +61,7 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
   const shown = isShort(call, outputJson)
     ? end
     : { ...end, outputJson: yield* logText(call, "output", outputJson) };
-  const changes = yield* finishCall(at, shown);
+  const { changes } = yield finishCall(at, shown);
   if (changes === 0) {
     // An earlier commit may have succeeded although it reported an error. Otherwise another process has taken over.
     const [row] = yield* callsByKey(scope.id, call.key);

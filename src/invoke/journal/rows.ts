@@ -52,7 +52,7 @@ export function* insertIntent(call: Call): Transaction<void> {
   takeSeq(call);
   const { inputJson } = call;
   const shown = isShort(call, inputJson) ? inputJson : yield* logText(call, "input", inputJson);
-  const changes = yield* insertStarted(startOf(call, shown), call.scope.writer);
+  const { changes } = yield insertStarted(startOf(call, shown), call.scope.writer);
   if (changes === 0) yield* explainRefusal(call);
 }
 

@@ -25,7 +25,9 @@ export const begin: Policy = async (call, next) => {
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
   try {
-    await host.store.transaction(() => beginCall(call), commitLevel(host, isUnrepeatable(spec)));
+    const isPlain = call.guards === undefined && call.row === undefined;
+    const work = isPlain ? () => insertIntent(call) : () => beginCall(call);
+    await host.store.transaction(work, commitLevel(host, isUnrepeatable(spec)));
   } catch (error) {
     if (error instanceof Refused) return error.result;
     if (error instanceof MustWait) throw error;

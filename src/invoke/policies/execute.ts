@@ -18,7 +18,8 @@ export const execute: Policy = async (call) => {
   try {
     // The enclosing call may have ended while this one waited.
     if (call.scope.ofTry?.isOver === true) return aborted(call);
-    const output = await withToolContext(call, (ctx) => enter(call, ctx), attempt);
+    const output = await withToolContext(call, (ctx) => enter(call, ctx, attempt), attempt);
+    if (output === NOT_ENTERED) return aborted(call);
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);
   } catch (thrown) {
@@ -43,13 +44,18 @@ async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unkn
   return { kind: "suspended", thrown };
 }
 
-async function enter(call: Call, ctx: ToolContext<object>): Promise<unknown> {
+/** The try was interrupted before it entered the tool. */
+const NOT_ENTERED = Symbol("not entered");
+
+async function enter(call: Call, ctx: ToolContext<object>, attempt: Try): Promise<unknown> {
   const checking = assertStillOwned(call);
   if (checking !== undefined) await checking;
   if (call.isMadeByLoop && call.tries === 0) {
     const mark = call.isReentry ? (call.row?.waitsFor ?? undefined) : undefined;
     await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });
   }
+  // Capabilities and the checks above take time. The call may have ended meanwhile, as one that ran nothing.
+  if (attempt.isStopped) return NOT_ENTERED;
   // The author's other functions may have read the key; `execute` has not.
   if (!call.executed) call.keyRead = false;
   call.executed = true;

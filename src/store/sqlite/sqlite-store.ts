@@ -47,6 +47,8 @@ class SqliteStore implements Store {
   #level: CommitLevel = "normal";
   #closed = false;
   #commits = 0;
+  /** One function for all transactions. */
+  readonly #drainJobs = (): void => this.#startDrain();
 
   constructor(database: DatabaseSync, path: string, file: StoreFile | undefined, secret: string) {
     this.#database = database;
@@ -60,7 +62,7 @@ class SqliteStore implements Store {
     return new Promise<T>((commit, fail) => {
       this.#jobs.push({ level, work, result: undefined, commit, fail });
       // After all pending microtasks: concurrent calls reach this point together.
-      if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(() => this.#startDrain());
+      if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(this.#drainJobs);
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * Writes rows of calls. Every write names its epoch and attempt, and changes nothing when they are no longer current; the
- * callers check the number of changed rows.
+ * callers check the number of changed rows. The two statements of every call are not generators: delegating to one costs.
  */
 import {
   CALL_END,
@@ -12,7 +12,7 @@ import {
   NEW_CALL,
   type NewCall,
 } from "./calls.ts";
-import { change, changeWith, type SqlValue, type Statement } from "../statement.ts";
+import { change, changeBy, type SqlValue, type Statement } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 /** The owner that writes. `epoch` is `null` for a call outside a task, which owns no scope. */
@@ -42,13 +42,15 @@ SELECT CAST(?1 AS BIGINT), 'started', 1, ${CALL_START.parameters(4)}
 ${FROM_CURRENT_SCOPE} ON CONFLICT DO NOTHING`;
 
 /** The intent: like `insertCall`, with the columns that are known at the start, since every call pays for it. */
-export function insertStarted(call: CallStart, writer: Writer): Transaction<number> {
-  return changeWith(INSERT_STARTED, CALL_START.values(call, parametersOf(writer)));
+export function insertStarted(call: CallStart, writer: Writer): Statement {
+  const parameters = CALL_START.values(call, parametersOf(writer));
+  return { kind: "change", sql: INSERT_STARTED, parameters };
 }
 
 /** 0 when the key is taken, or the writer is no longer the current one. */
 export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
-  return changeWith(INSERT, NEW_CALL.values(call, parametersOf(writer)));
+  const parameters = NEW_CALL.values(call, parametersOf(writer));
+  return changeBy({ kind: "change", sql: INSERT, parameters });
 }
 
 /** In the order of `FROM_CURRENT_SCOPE`. */
@@ -103,9 +105,10 @@ export function* startAgain(
 const FINISH = `UPDATE toolwright_calls SET ${CALL_END.assignments(5)}
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
-/** 0 when this owner no longer holds the call: another process took it for dead and took the call over. */
-export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Transaction<number> {
-  return changeWith(FINISH, CALL_END.values(end, [at.scopeId, at.attempt, at.key, at.ownerId]));
+/** Changes nothing when this owner no longer holds the call: another process took it for dead and took the call over. */
+export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Statement {
+  const parameters = CALL_END.values(end, [at.scopeId, at.attempt, at.key, at.ownerId]);
+  return { kind: "change", sql: FINISH, parameters };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Rows of calls: one per key and attempt, written by the current owner only. */
 import assert from "node:assert/strict";
+import { changeBy } from "../../store/statement.ts";
 import {
   callsAnywhere,
   callsByKey,
@@ -64,7 +65,9 @@ export const callCases: readonly StoreCase[] = [
       assert.equal(await insert({}), 1);
       assert.equal(await insert({ seq: 2 }), 0);
       const begin = (): Promise<number> =>
-        commit(store, () => insertStarted(sampleCall(scope, { key: "key-2", seq: 2 }), writerOf(scope)));
+        commit(store, () =>
+          changeBy(insertStarted(sampleCall(scope, { key: "key-2", seq: 2 }), writerOf(scope))),
+        );
       assert.deepEqual([await begin(), await begin()], [1, 0]);
       assert.partialDeepStrictEqual(await onlyRow(store, "key-2"), { status: "started", seq: 2, tries: 1 });
       assert.equal(await store.read(() => highestSeq(scope.id, 1)), 2);
@@ -113,9 +116,9 @@ export const callCases: readonly StoreCase[] = [
       await commit(store, () => insertCall(sampleCall(scope), writerOf(scope)));
       const at = { scopeId: scope.id, key: "key-1", attempt: 1, ownerId: "owner-1" };
       const end = sampleEnd({ isolation: "bwrap", tries: 3, keyRead: false });
-      assert.equal(await commit(store, () => finishCall({ ...at, ownerId: "owner-2" }, end)), 0);
-      assert.equal(await commit(store, () => finishCall(at, end)), 1);
-      assert.equal(await commit(store, () => finishCall(at, sampleEnd({ status: "error" }))), 0);
+      assert.equal(await commit(store, () => changeBy(finishCall({ ...at, ownerId: "owner-2" }, end))), 0);
+      assert.equal(await commit(store, () => changeBy(finishCall(at, end))), 1);
+      assert.equal(await commit(store, () => changeBy(finishCall(at, sampleEnd({ status: "error" })))), 0);
       assert.partialDeepStrictEqual(await onlyRow(store), { ...end });
       assert.equal(await store.read(() => hasUnreadKey("order")), true);
       assert.equal(await store.read(() => hasUnreadKey("other")), false);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
 import { finishCall, insertCall } from "../../store/tables/write-calls.ts";
-import { all, change, first } from "../../store/statement.ts";
+import { all, change, changeBy, first } from "../../store/statement.ts";
 import { addUsage, peekUsage } from "../../store/tables/usage.ts";
 import { commit, type StoreCase } from "./contract-case.ts";
 import { openScope, sampleCall, sampleEnd, writerOf } from "./sample-rows.ts";
@@ -75,7 +75,7 @@ export const openingCases: readonly StoreCase[] = [
       const scope = await openScope(store);
       await commit(store, () => insertCall(sampleCall(scope), writerOf(scope)));
       const at = { scopeId: scope.id, key: "key-1", attempt: 1, ownerId: "owner-1" };
-      await commit(store, () => finishCall(at, sampleEnd()));
+      await commit(store, () => changeBy(finishCall(at, sampleEnd())));
       const rows = await store.read(() => all("SELECT * FROM _smithers_tool_calls"));
       assert.equal(rows.length, 1);
       const [row = {}] = rows;
