@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { recordModel } from "../src/adapters/ai-sdk/index.ts";
 import { createMcpServer, importMcpTools, mcpTools } from "../src/adapters/mcp/index.ts";
 import {
   createRegistry,
@@ -206,6 +207,19 @@ const MISTAKES: Mistake[] = [
     'runtime.run: unknown option "runID". Did you mean "runId"?',
   ],
   [
+    "another library's option in a group of options",
+    () => defineTool({ ...base, retry: { attempts: 3 } } as never),
+    "TOOL_DEFINITION_INVALID",
+    'unknown option "attempts" of "retry". Known options: maxRetries',
+  ],
+  [
+    "the name of a model in place of a model",
+    () => recordModel("openai/gpt-5" as never),
+    OPTION,
+    'recordModel takes a model of an AI SDK provider, not "openai/gpt-5".',
+    "gateway(",
+  ],
+  [
     "unknown limits",
     () => runtime({ limits: { maxCalls: 3 } }),
     OPTION,
@@ -221,8 +235,8 @@ const MISTAKES: Mistake[] = [
     "a store in a folder that is not there",
     () => runtime({ store: "/nowhere/at/all/app.db" }).call(look, { q: "" }),
     "TOOL_STORE_FAILED",
-    "lies in a folder that does not exist",
-    "Make the folder",
+    "is in a folder that does not exist",
+    "Create the folder",
   ],
   [
     "another kind of database",

@@ -166,9 +166,10 @@ export function pendingRequest({
   args,
   requestedAtMs,
 }: Approval): string {
+  const asked = `${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+  if (kind === "task") return `Task "${nodeId}" asks: ${asked}`;
   const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
-  const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
-  return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+  return `Task "${nodeId}": ${what} with ${toShortText(args)}: ${asked}`;
 }
 
 export function denial({ id, nodeId, toolName, kind, comment }: Approval): string {

@@ -11,7 +11,14 @@ import type { TaskState } from "./task-state.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
 import { instanceName, type TaskInstance } from "./task-instance.ts";
-import { hasRows, type LoopNode, type LoopPass, loopsAroundTasks, PlanWalk } from "./walk-plan.ts";
+import {
+  hasRows,
+  latestPass,
+  type LoopNode,
+  type LoopPass,
+  loopsAroundTasks,
+  PlanWalk,
+} from "./walk-plan.ts";
 
 export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;
@@ -109,6 +116,7 @@ class Schedule {
         plan,
         states: this.#run.states,
         onReady: (task) => this.#ready.push(task),
+        firstPass: (node, loop) => this.#firstPass(node, loop),
         isPassStarted: (node, loop, index) => this.#isPassStarted(node, loop, index),
         isClosed: (node, loop) => this.#run.closedLoops.has(loopName(node, loop)),
         onClosed: (node, loop) => {
@@ -151,9 +159,19 @@ class Schedule {
     return plan;
   }
 
+  #firstPass(node: LoopNode, loop: readonly number[]): number {
+    const name = loopName(node, loop);
+    const first = this.#passes.get(name) ?? latestPass(node.body, loop, this.#run.states);
+    this.#passes.set(name, first);
+    return first;
+  }
+
   #isPassStarted(node: LoopNode, loop: readonly number[], index: number): boolean {
-    if ((this.#passes.get(loopName(node, loop)) ?? 0) >= index) return true;
-    return hasRows(node.body, [...loop, index], this.#run.states);
+    const name = loopName(node, loop);
+    if ((this.#passes.get(name) ?? 0) >= index) return true;
+    if (!hasRows(node.body, [...loop, index], this.#run.states)) return false;
+    this.#passes.set(name, index);
+    return true;
   }
 
   #startReady(): void {

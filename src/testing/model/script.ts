@@ -139,10 +139,16 @@ export interface ScriptPlayer {
   answer(request: Omit<ScriptedRequest, "index">): Promise<SpokenTurn>;
 }
 
-export function playScript(script: readonly ScriptedTurn[], options: ScriptedModelOptions): ScriptPlayer {
+/** @param countReplayed how many turns of the script the conversation of the first request already contains */
+export function playScript(
+  script: readonly ScriptedTurn[],
+  options: ScriptedModelOptions,
+  countReplayed: (prompt: readonly ScriptedMessage[]) => number,
+): ScriptPlayer {
   const check = anAnswer(PARTS);
   checkScript(SCRIPTED_MODEL_OPTIONS, script, check);
   const requests: ScriptedRequest[] = [];
+  let replayed = 0;
   const speak = createSpeaker();
   return {
     requests,
@@ -150,7 +156,8 @@ export function playScript(script: readonly ScriptedTurn[], options: ScriptedMod
       asked.signal?.throwIfAborted();
       const request = { ...asked, index: requests.length };
       requests.push(request);
-      const turn = turnAt(script, request.index, options);
+      if (request.index === 0) replayed = countReplayed(request.prompt);
+      const turn = turnAt(script, replayed + request.index, options);
       const { index } = request;
       const said = await answerOf(SCRIPTED_MODEL_OPTIONS, turn, request, { index, check });
       if (said instanceof Error) throw said;
@@ -187,7 +194,7 @@ export function turnAt<Turn>(
   );
 }
 
-function partsOf(said: Exclude<ScriptedAnswer, Error>): ScriptedParts {
+export function partsOf(said: Exclude<ScriptedAnswer, Error>): ScriptedParts {
   if (typeof said === "string") return { text: said };
   return isCalls(said) ? { toolCalls: said } : said;
 }
