@@ -1,5 +1,5 @@
 /** Times, durations and counts as short texts. */
-import { escapeUnsafeInJson } from "../src/terminal/escape-unsafe.ts";
+import { escapeUnsafeInJson } from "../src/util/storable-text.ts";
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -1,5 +1,5 @@
 /** Small parts that several views share. */
-import { escapeUnsafe } from "../src/terminal/escape-unsafe.ts";
+import { escapeUnsafe } from "../src/util/storable-text.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "./api.ts";

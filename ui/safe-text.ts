@@ -1,9 +1,9 @@
 /**
- * Every text on the page, whoever wrote it: characters that reorder or hide text are shown as escapes. An approver must
+ * Every text on the page, from any source: characters that reorder or hide text are shown as escapes. An approver must
  * see what a tool will get.
  */
 import { options } from "preact";
-import { escapeUnsafe } from "../src/terminal/escape-unsafe.ts";
+import { escapeUnsafe } from "../src/util/storable-text.ts";
 
 /** Call it once, before the page is rendered. */
 export function escapeTexts(): void {

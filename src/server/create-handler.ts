@@ -5,7 +5,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { escapeUnsafe, escapeUnsafeInJson } from "../terminal/escape-unsafe.ts";
+import { escapeUnsafe, escapeUnsafeInJson } from "../util/storable-text.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { Backend } from "./backend.ts";
 import { checkHost, checkOrigin, LOOPBACK_HOSTS, type RequestRules } from "./check-request.ts";

@@ -4,7 +4,7 @@
  * at all is dropped.
  */
 import { HttpError, toErrorAnswer } from "./http-error.ts";
-import { escapeUnsafeInJson } from "../terminal/escape-unsafe.ts";
+import { escapeUnsafeInJson } from "../util/storable-text.ts";
 import { NOT_STORED } from "./security-headers.ts";
 
 /** What a stream shows: the list of runs, or one run. */

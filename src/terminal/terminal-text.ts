@@ -4,7 +4,7 @@
  * untrusted text through these functions only.
  */
 import { toShownJson } from "../util/shown-value.ts";
-import { escapeUnsafe, escapeUnsafeInJson, hasUnsafe } from "./escape-unsafe.ts";
+import { escapeUnsafe, escapeUnsafeInJson, hasUnsafe } from "../util/storable-text.ts";
 
 /** Several lines, such as the output of a tool: keeps line breaks and tabs. */
 export function toTerminalText(text: string): string {

@@ -1,3 +1,8 @@
+/**
+ * Which characters of a text a store accepts, and which a reader must not get as they are: on a terminal, in JSON, and on
+ * the page. It must import nothing and use nothing of Node: browsers load it too.
+ */
+
 /** Whether every store accepts the text: PostgreSQL refuses U+0000, and a lone surrogate has no UTF-8 form. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
@@ -12,5 +17,32 @@ export function toStorableText(text: string): string {
 export const LONGEST_ID_BYTES = 512;
 
 export function isTooLongForId(text: string): boolean {
-  return Buffer.byteLength(text) > LONGEST_ID_BYTES;
+  return new TextEncoder().encode(text).length > LONGEST_ID_BYTES;
+}
+
+// Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible letters.
+// oxlint-disable-next-line eslint/no-misleading-character-class
+const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
+
+/** Keeps line breaks and tabs. */
+export function escapeUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE, escapeOf);
+}
+
+/** Outside of strings, JSON contains no such character except line breaks, so its value stays the same. */
+export function escapeUnsafeInJson(json: string): string {
+  return json.replaceAll(UNSAFE, (character) => character.split("").map(unitEscape).join(""));
+}
+
+export function hasUnsafe(text: string): boolean {
+  return text.search(UNSAFE) !== -1;
+}
+
+function escapeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : unitEscape(character);
+}
+
+function unitEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
