@@ -15,6 +15,7 @@ import { EXIT } from "./command.ts";
 import { nextCommand, shownStore } from "./command-name.ts";
 import { describeError } from "../operate/described-error.ts";
 import { readEndedTasks } from "../operate/inspect-run.ts";
+import { isOver } from "../operate/run-status.ts";
 import { withStore } from "../operate/find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
@@ -122,7 +123,7 @@ function printLostRun(screen: Screen, { runId, status, error }: WorkflowResult):
   screen.print(
     "  The store was :memory:, so this run is lost. Start it again with --store <file> to keep it.",
   );
-  return status === "waiting-approval" ? EXIT.waiting : EXIT.failed;
+  return isOver(status) ? EXIT.failed : EXIT.waiting;
 }
 
 /** Adds what only the command line can say: which process owns the run, and which command to run. */

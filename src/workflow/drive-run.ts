@@ -1,9 +1,10 @@
-/** Drives a claimed run until it finishes, fails, waits for approval or is cancelled, and stores that status. */
+/** Drives a claimed run until it finishes, fails, waits or is cancelled, and stores that status. */
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { keepWaits, type WaitPlace } from "../store/tables/waits.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type RunStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
@@ -64,6 +65,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     limits,
     signal,
     closedLoops,
+    waits: new Map(),
     closeLoop: (name) => recordLoopEnd(host, runId, epoch, name),
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
@@ -85,7 +87,9 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const nowMs = host.clock.now();
   const write = function* () {
     yield* run.outline.write(runId, epoch);
-    return yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    const row = yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    if (row !== undefined && end.waits !== undefined) yield* keepWaits(runId, end.waits);
+    return row;
   };
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
@@ -96,13 +100,17 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   return resultOf(runId, row, states, workflow);
 }
 
-async function outcomeOf(
-  run: RunState,
-  options: ScheduleOptions,
-): Promise<{ status: Exclude<RunStatus, "running">; error?: ToolwrightError }> {
+interface RunEnd {
+  readonly status: Exclude<RunStatus, "running">;
+  readonly error?: ToolwrightError;
+  /** The tasks that wait for a time or a signal. */
+  readonly waits?: readonly WaitPlace[];
+}
+
+async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEnd> {
   try {
     const end = await schedule(run, options);
-    if (end.status !== "failed") return { status: end.status };
+    if (end.status !== "failed") return end;
     return { status: "failed", error: taskFailed(end.task) };
   } catch (error) {
     if (run.signal.aborted) return { status: "cancelled" };

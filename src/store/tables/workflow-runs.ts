@@ -6,8 +6,13 @@ import type { Transaction } from "../store.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
-export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
+const WAITING_STATUSES = ["waiting-approval", "waiting-timer", "waiting-signal"] as const;
+export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", ...WAITING_STATUSES] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export function isWaiting(status: RunStatus): status is (typeof WAITING_STATUSES)[number] {
+  return WAITING_STATUSES.some((waiting) => waiting === status);
+}
 
 const NEW_RUN = columns({
   runId: text("run_id"),
@@ -104,7 +109,7 @@ export function* takeRun(
 
 /**
  * Ends the work of a process on a run and returns the run; `undefined` when it was taken over. A run with an open cancel
- * request is cancelled instead of waiting for approval.
+ * request is cancelled instead of waiting.
  */
 export function* endRun(
   runId: string,
@@ -115,7 +120,7 @@ export function* endRun(
   if (current?.epoch !== epoch) return undefined;
   // A repeated write: the reply to the first commit was lost.
   if (current.status !== "running") return current;
-  const isCancelled = end.status === "waiting-approval" && current.isCancelRequested;
+  const isCancelled = isWaiting(end.status) && current.isCancelRequested;
   const status = isCancelled ? "cancelled" : end.status;
   if (status === "cancelled") yield* voidApprovalsOfRun(runId);
   const row: WorkflowRunRow = {
@@ -209,5 +214,5 @@ function saveEnd(run: WorkflowRunRow): Transaction<number> {
 }
 
 function isOpen(status: RunStatus): boolean {
-  return status === "running" || status === "waiting-approval";
+  return status === "running" || isWaiting(status);
 }
