@@ -59,6 +59,13 @@ export async function printResult(
       screen.print(`${screen.paint("yellow", "waiting")} ${name} waits for approval.`);
       printRequests(screen, requests, next, store);
       return EXIT.waiting;
+    case "waiting-timer":
+    case "waiting-signal":
+      screen.print(
+        `${screen.paint("yellow", "waiting")} ${name} waits for a ${status === "waiting-timer" ? "timer" : "signal"}.`,
+      );
+      for (const line of stepLines(typed)) screen.print(line);
+      return EXIT.waiting;
     case "cancelled":
       screen.print(`${screen.paint("yellow", "stopped")} ${name}`);
       for (const line of stepLines(typed)) screen.print(line);
@@ -102,6 +109,8 @@ async function nextSteps(
     case "finished":
       return [];
     case "cancelled":
+    case "waiting-timer":
+    case "waiting-signal":
       return [{ ...resume, label: "Resume it" }];
     case "failed":
       return [{ ...nextStep("why", runId), label: "See why" }, ...(await resumeSteps(runtime, runId))];

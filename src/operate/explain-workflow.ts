@@ -71,6 +71,17 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
       return explainCancelled(store, run, name);
     case "running":
       return explainRunning(store, run, name);
+    case "queued":
+      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
+    case "waiting-timer":
+    case "waiting-signal": {
+      const what = status === "waiting-timer" ? "timer" : "signal";
+      return {
+        status,
+        because: [`${name} waits for a ${what}.`],
+        next: [nextStep("inspect", runId), nextStep("cancel", runId)],
+      };
+    }
   }
 }
 

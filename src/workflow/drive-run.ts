@@ -5,7 +5,7 @@ import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
-import { endRun, readRun, releaseRun, type RunStatus } from "../store/tables/workflow-runs.ts";
+import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { warnAboutMissingTasks } from "./missing-tasks.ts";
 import type { Plan } from "./plan.ts";
@@ -99,7 +99,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
 async function outcomeOf(
   run: RunState,
   options: ScheduleOptions,
-): Promise<{ status: Exclude<RunStatus, "running">; error?: ToolwrightError }> {
+): Promise<{ status: EndStatus; error?: ToolwrightError }> {
   try {
     const end = await schedule(run, options);
     if (end.status !== "failed") return { status: end.status };
