@@ -75,6 +75,8 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
       return explainCancelled(store, run, name);
     case "running":
       return explainRunning(store, run, name);
+    case "queued":
+      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
   }
 }
 

@@ -4,9 +4,9 @@ import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { keepWaits, type WaitPlace } from "../store/tables/waits.ts";
+import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
-import { endRun, readRun, releaseRun, type RunStatus } from "../store/tables/workflow-runs.ts";
+import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { warnAboutMissingTasks } from "./missing-tasks.ts";
 import type { Plan } from "./plan.ts";
@@ -88,7 +88,8 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const write = function* () {
     yield* run.outline.write(runId, epoch);
     const row = yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
-    if (row !== undefined && end.waits !== undefined) yield* keepWaits(runId, end.waits);
+    // Another process may take the run when the first of its waits is over.
+    if (row !== undefined && end.waits !== undefined) yield* wakeAfterWaits(runId, end.waits);
     return row;
   };
   // Use the row of this transaction: another process may resume the run right after it.
@@ -101,7 +102,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
 }
 
 interface RunEnd {
-  readonly status: Exclude<RunStatus, "running">;
+  readonly status: EndStatus;
   readonly error?: ToolwrightError;
   /** The tasks that wait for a time or a signal. */
   readonly waits?: readonly WaitPlace[];

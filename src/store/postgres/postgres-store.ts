@@ -288,6 +288,8 @@ function* readSnapshot(): Transaction<string> {
 function toPostgres(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
+    .replaceAll("{position}", "nextval('toolwright_run_positions')")
+    .replaceAll("{skip}", "FOR UPDATE SKIP LOCKED")
     .replaceAll("{share}", "FOR SHARE")
     .replaceAll("{update}", "FOR UPDATE")
     .replaceAll(/\?(\d+)/g, "$$$1");

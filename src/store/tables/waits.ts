@@ -5,6 +5,7 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { markReady } from "./queue.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
 export const WAIT_KINDS = ["timer", "signal"] as const;
@@ -104,8 +105,20 @@ export function endWait(runId: string, nodeId: string, path: string): Transactio
 /** A task in one pass of its loops. */
 export type WaitPlace = Pick<WaitRow, "nodeId" | "path">;
 
+/**
+ * A run ends its work and waits. A worker may take it once one of these waits is over, which a signal may have done just now.
+ * The caller holds the lock of the run: a signal that comes later sees that the run waits.
+ */
+export function* wakeAfterWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
+  yield* keepWaits(runId, places);
+  const waits = yield* readWaits(runId);
+  const [first] = waits;
+  if (waits.some(({ isOver }) => isOver)) yield* markReady(runId);
+  else if (first !== undefined && first.dueAtMs !== null) yield* markReady(runId, first.dueAtMs);
+}
+
 /** Deletes the waits of tasks that are no longer in the workflow: they must not wake the run. */
-export function* keepWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
+function* keepWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
   const rows = yield* all("SELECT node_id, path FROM toolwright_waits WHERE run_id = ?1", runId);
   for (const row of rows) {
     const [nodeId, path] = [readText(row, "node_id"), readText(row, "path")];

@@ -6,13 +6,19 @@ import type { Transaction } from "../store.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
-const WAITING_STATUSES = ["waiting-approval", "waiting-timer", "waiting-signal"] as const;
-export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", ...WAITING_STATUSES] as const;
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "finished",
+  "failed",
+  "cancelled",
+  "waiting-approval",
+  "waiting-timer",
+  "waiting-signal",
+] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
-
-export function isWaiting(status: RunStatus): status is (typeof WAITING_STATUSES)[number] {
-  return WAITING_STATUSES.some((waiting) => waiting === status);
-}
+/** How the work of a process on a run ends. */
+export type EndStatus = Exclude<RunStatus, "queued" | "running">;
 
 const NEW_RUN = columns({
   runId: text("run_id"),
@@ -114,13 +120,13 @@ export function* takeRun(
 export function* endRun(
   runId: string,
   epoch: number,
-  end: { readonly status: RunStatus; readonly errorJson: string | null; readonly nowMs: number },
+  end: { readonly status: EndStatus; readonly errorJson: string | null; readonly nowMs: number },
 ): Transaction<WorkflowRunRow | undefined> {
   const current = yield* lockRun(runId);
   if (current?.epoch !== epoch) return undefined;
   // A repeated write: the reply to the first commit was lost.
   if (current.status !== "running") return current;
-  const isCancelled = isWaiting(end.status) && current.isCancelRequested;
+  const isCancelled = isOpen(end.status) && current.isCancelRequested;
   const status = isCancelled ? "cancelled" : end.status;
   if (status === "cancelled") yield* voidApprovalsOfRun(runId);
   const row: WorkflowRunRow = {
@@ -214,5 +220,5 @@ function saveEnd(run: WorkflowRunRow): Transaction<number> {
 }
 
 function isOpen(status: RunStatus): boolean {
-  return status === "running" || isWaiting(status);
+  return status !== "finished" && status !== "failed" && status !== "cancelled";
 }
