@@ -271,6 +271,10 @@ export const ERROR_CODES = {
     meaning: "The run has ended, so it takes no more signals. Nothing was stored.",
     hint: "Start another run, or resume a stopped run first.",
   },
+  WORKFLOW_SCHEDULE_NOT_FOUND: {
+    meaning: "There is no schedule with that name in this store.",
+    hint: "List the schedules and use one of their names.",
+  },
   WORKFLOW_RUN_EXISTS: {
     meaning: "A run with that id already exists.",
     hint: "Resume it, or use another run id.",
