@@ -33,7 +33,8 @@ export async function timesOf(rhythm: Rhythm): Promise<Times> {
 function periodic(setAtMs: number, everyMs: number): Times {
   const timeOf = (count: number): number => setAtMs + count * everyMs;
   return {
-    after: (ms) => timeOf(Math.max(1, Math.floor((ms - setAtMs) / everyMs) + 1)),
+    // Before `setAtMs` only if the clock was set back.
+    after: (ms) => timeOf(Math.floor((ms - setAtMs) / everyMs) + 1),
     upTo: (ms) => {
       const count = Math.floor((ms - setAtMs) / everyMs);
       return count < 1 ? null : timeOf(count);

@@ -11,7 +11,7 @@ import { readRunRow } from "../store/tables/runs.ts";
 import { insertSignal } from "../store/tables/signals.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { type OpenWait, readWaits } from "../store/tables/waits.ts";
-import { lockRun } from "../store/tables/workflow-runs.ts";
+import { lockRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import { SIGNAL_OPTIONS } from "./method-options.ts";
 
@@ -46,13 +46,14 @@ export async function sendSignal(
   checkOptions(SIGNAL_OPTIONS, options);
   const payloadJson = encodePayload(payload);
   return store.transaction(function* (): Transaction<SentSignal> {
-    yield* assertTakesSignals(runId);
+    const { status } = yield* lockOpenRun(runId);
     const waits = (yield* readWaits(runId)).filter(({ signal }) => signal === name);
     const problem = problemForAll(waits, payload);
     if (problem !== undefined) throw invalidPayload(runId, name, problem);
     const inserted = yield* insertSignal({ runId, name, key: options.key ?? null, payloadJson });
     const awaited = waits.length > 0;
-    if (inserted > 0 && awaited) yield* markReady(runId);
+    // The process that runs it looks for signals before it lets the run wait.
+    if (inserted > 0 && awaited && status !== "running") yield* markReady(runId);
     return { runId, name, duplicate: inserted === 0, awaited };
   }, "full");
 }
@@ -76,7 +77,7 @@ function encodePayload(payload: unknown): string {
 }
 
 /** Locks the run: it cannot end, or begin to wait, between this check and the commit. */
-function* assertTakesSignals(runId: string): Transaction<void> {
+function* lockOpenRun(runId: string): Transaction<WorkflowRunRow> {
   const run = yield* lockRun(runId);
   if (run === undefined) {
     yield* assertNotDeleted(runId);
@@ -88,7 +89,7 @@ function* assertTakesSignals(runId: string): Transaction<void> {
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", message, { details: { runId }, effect: "none" });
   }
   const { status } = run;
-  if (status !== "finished" && status !== "failed" && status !== "cancelled") return;
+  if (status !== "finished" && status !== "failed" && status !== "cancelled") return run;
   throw new ToolwrightError(
     "WORKFLOW_RUN_OVER",
     `Run "${runId}" is ${status}, so it takes no more signals.`,
