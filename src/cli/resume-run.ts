@@ -37,6 +37,7 @@ export async function resumeRun(
     runId,
     resume: true,
     ask: options.ask,
+    wait: options.wait,
     decision,
     run: toRunOptions(options),
   });

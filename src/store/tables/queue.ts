@@ -4,9 +4,10 @@
  * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
  * trigger notifies the workers.
  */
-import { change } from "../statement.ts";
+import { readIntegerOrNull, readOneOf } from "./columns.ts";
+import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { insertLabels, type Labels, listedName } from "./runs.ts";
+import { insertLabels, type Labels, listedName, RUN_STATES, type RunState } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
@@ -72,4 +73,24 @@ export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
   yield* change(ENQUEUE, runId, run.startAtMs, run.priority);
   if (run.labels !== undefined) yield* insertLabels(runId, run.labels, createdAtMs);
   return true;
+}
+
+export interface Readiness {
+  readonly state: RunState;
+  /** Until a worker may take it, 0 or less if it may now; `null` while nothing makes it ready. */
+  readonly readyInMs: number | null;
+}
+
+/** `undefined` when there is no such run. */
+export function* readReadiness(runId: string): Transaction<Readiness | undefined> {
+  const row = yield* first(
+    "SELECT state, ready_at_ms - {now} AS ready_in_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open'",
+    runId,
+  );
+  return (
+    row && {
+      state: readOneOf(row, "state", RUN_STATES),
+      readyInMs: readIntegerOrNull(row, "ready_in_ms"),
+    }
+  );
 }
