@@ -13,7 +13,14 @@ import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
-import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type {
+  EnqueuedRun,
+  EnqueueOptions,
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  TaskIdentity,
+} from "./runtime.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -134,6 +141,13 @@ class LazyRuntime implements Runtime {
       checkId("runId", runId);
       const { explainRun, syntaxFor } = await operations.get();
       return explainRun(host.store, runId, syntaxFor(address));
+    });
+  }
+
+  enqueue(name: string, options: EnqueueOptions = {}): Promise<EnqueuedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).enqueueRun(inner.host, name, options);
     });
   }
 
