@@ -283,6 +283,14 @@ export const ERROR_CODES = {
     meaning: "The workflow has changed since the run was started.",
     hint: "Accept the changes, or run the version that the run was started with.",
   },
+  WORKFLOW_CRASH_LOOP: {
+    meaning: "Several workers in a row died while they ran this run, without any progress in between.",
+    hint: "Find out why the process dies (memory, a native crash, an endless loop), fix it, then resume the run.",
+  },
+  WORKFLOW_UNKNOWN: {
+    meaning: "There is no workflow, agent or program with this name.",
+    hint: "Check the spelling, or register the name with createWorker or in toolwright.config.",
+  },
   TOOL_PLATFORM_UNSUPPORTED: {
     meaning: "This operating system, or this version of Node, is not supported.",
     hint: "Use Linux or macOS, and Node 22.13 or later.",

@@ -56,6 +56,7 @@ export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
 export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
+export type { EnqueuedRun, EnqueueOptions } from "./runtime/runtime.ts";
 export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type {
@@ -134,6 +135,7 @@ export type {
   SignalProps,
   SleepProps,
   TaskProps,
+  OnChange,
   WorkflowAgent,
   WorkflowProps,
 } from "./workflow/components.ts";
@@ -150,4 +152,8 @@ export type { WorkflowElement, WorkflowNode } from "./workflow/element.ts";
 export type { OutputToken, Schemas } from "./workflow/output-token.ts";
 export type { WorkflowEvent } from "./workflow/run-state.ts";
 export { runWorkflow } from "./workflow/run-workflow.ts";
+export { createWorker } from "./worker/create-worker.ts";
+export type { Worker } from "./worker/create-worker.ts";
+export type { Program, ProgramJob, WorkerOptions, WorkerWorkflowSource } from "./worker/options.ts";
+export type { WorkerStatus } from "./worker/running-worker.ts";
 export type { RunWorkflowOptions, WorkflowResult } from "./workflow/run-workflow.ts";

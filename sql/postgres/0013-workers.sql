@@ -14,11 +14,12 @@ ALTER TABLE toolwright_runs ADD COLUMN host TEXT;                          -- wh
 ALTER TABLE toolwright_runs ADD COLUMN takeovers BIGINT NOT NULL DEFAULT 0; -- in a row, without progress in between
 ALTER TABLE toolwright_runs ADD COLUMN progress BIGINT NOT NULL DEFAULT 0; -- what was done before the last takeover
 ALTER TABLE toolwright_runs ADD COLUMN sent_at_ms BIGINT;                  -- when a job was sent for it
+ALTER TABLE toolwright_runs ADD COLUMN parked TEXT;                        -- why no worker may take it although it is ready
 
 CREATE SEQUENCE toolwright_run_positions;
 CREATE INDEX toolwright_runs_queue ON toolwright_runs (kind, name, priority DESC, position, id) WHERE is_due = 1;
 CREATE INDEX toolwright_runs_queue_code ON toolwright_runs (code, priority DESC, position, id) WHERE is_due = 1 AND code IS NOT NULL;
-CREATE INDEX toolwright_runs_timers ON toolwright_runs (ready_at_ms) WHERE ready_at_ms IS NOT NULL AND is_due = 0;
+CREATE INDEX toolwright_runs_timers ON toolwright_runs (ready_at_ms) WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL;
 CREATE INDEX toolwright_runs_owner ON toolwright_runs (owner_id) WHERE owner_id IS NOT NULL AND ready_at_ms IS NULL;
 
 -- The lease that the owner asked for. A worker's lease decides also on its own host: a stopped process is not dead.
@@ -62,7 +63,7 @@ BEGIN
   ELSIF NEW.epoch > OLD.epoch OR NEW.status IN ('finished', 'failed', 'cancelled') THEN
     UPDATE toolwright_runs SET name = substr(NEW.workflow, 1, 200), state = NEW.status, owner_id = NEW.owner_id,
       updated_at_ms = NEW.updated_at_ms, finished_at_ms = NEW.finished_at_ms, error_json = NEW.error_json,
-      code = CASE WHEN NEW.file IS NOT NULL THEN NEW.shape END, ready_at_ms = NULL, is_due = 0
+      code = CASE WHEN NEW.file IS NOT NULL THEN NEW.shape END, ready_at_ms = NULL, is_due = 0, parked = NULL
     WHERE id = NEW.run_id AND status = 'open';
   ELSE
     UPDATE toolwright_runs SET name = substr(NEW.workflow, 1, 200), state = NEW.status, owner_id = NEW.owner_id,

@@ -15,7 +15,14 @@ import type { Schedules } from "./schedules.ts";
 import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
-import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type {
+  EnqueuedRun,
+  EnqueueOptions,
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  TaskIdentity,
+} from "./runtime.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -156,6 +163,13 @@ class LazyRuntime implements Runtime {
     resume: (name) => this.#use(async ({ host }) => (await schedules.get()).resumeSchedule(host.store, name)),
     remove: (name) => this.#use(async ({ host }) => (await schedules.get()).removeSchedule(host.store, name)),
   };
+
+  enqueue(name: string, options: EnqueueOptions = {}): Promise<EnqueuedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).enqueueRun(inner.host, name, options);
+    });
+  }
 
   fullOutput(key: string): Promise<unknown> {
     return this.#use((inner) => inner.fullOutput(key));

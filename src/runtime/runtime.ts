@@ -53,6 +53,24 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface EnqueueOptions {
+  readonly input?: unknown;
+  /** Default: a new one. The same id with the same name and input is the same run. */
+  readonly runId?: string | undefined;
+  /** Not before this time: a `Date`, or milliseconds since 1970. */
+  readonly startAt?: Date | number | undefined;
+  /** Larger ones first; equal ones in the order of enqueueing. Default 0. */
+  readonly priority?: number | undefined;
+  /** For filters of `runtime.runs`. */
+  readonly labels?: Labels | undefined;
+  /** Default: what a worker runs under this name, else `"workflow"`. */
+  readonly kind?: "workflow" | "agent" | "program" | undefined;
+}
+
+export interface EnqueuedRun {
+  readonly runId: string;
+}
+
 /** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
 export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
 
@@ -79,6 +97,8 @@ export interface Runtime extends AsyncDisposable {
   ): Promise<Outcome<Output>>;
   /** Runs `work` as a task: tools called inside it are logged under these ids. Each `run` counts equal calls from 0. */
   run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
+  /** Stores a run for the workers of this store. Returns when it is stored; a worker that knows the name starts it. */
+  enqueue(name: string, options?: EnqueueOptions): Promise<EnqueuedRun>;
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;
   resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
   calls(filter?: CallFilter): Promise<LoggedCall[]>;

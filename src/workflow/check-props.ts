@@ -139,7 +139,11 @@ const CHILDREN = { children: anything };
 
 export const PROPS: Readonly<Record<ComponentKind, Table>> = {
   workflow: {
-    checks: { name: aFullText, ...CHILDREN } satisfies Props<WorkflowProps>,
+    checks: {
+      name: aFullText,
+      onChange: oneOf("ask", "continue", "pin"),
+      ...CHILDREN,
+    } satisfies Props<WorkflowProps>,
     required: ["name"],
   },
   task: {

@@ -8,8 +8,17 @@ interface WithChildren {
   readonly children?: WorkflowNode;
 }
 
+/** What a worker does with a run whose workflow has changed since the run started. */
+export type OnChange = "ask" | "continue" | "pin";
+
 export interface WorkflowProps extends WithChildren {
   readonly name: string;
+  /**
+   * What a worker does with a run whose file, or a local import of it, has changed since the run started. `"ask"` (default):
+   * leaves it until an operator accepts the changes. `"continue"`: runs the new version. `"pin"`: leaves it to a worker with
+   * the same build.
+   */
+  readonly onChange?: OnChange | undefined;
 }
 
 export interface RetryPolicy {

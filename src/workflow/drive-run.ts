@@ -3,8 +3,10 @@ import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
+import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
+import type { Transaction } from "../store/store.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
@@ -35,6 +37,8 @@ export interface ClaimedRun {
   /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
+  /** Set by a worker, which may give the run back. */
+  readonly release?: RunRelease | undefined;
 }
 
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
@@ -49,8 +53,10 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   // Positions must grow even if the clock of the previous process was ahead of this one.
   let position = Math.max(Date.now() * 1_000, lastPosition);
   const cancelled = new AbortController();
-  const signal =
-    options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
+  const { release } = claimed;
+  const signal = AbortSignal.any(
+    [options.signal, cancelled.signal, release?.signal].filter((one) => one !== undefined),
+  );
   const watch = watchForCancel(host, runId, cancelled);
   const listeners = options.onProgress === undefined ? [] : [options.onProgress];
   const run: RunState = {
@@ -64,6 +70,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     settings,
     limits,
     signal,
+    release,
     closedLoops,
     waits: new Map(),
     closeLoop: (name) => recordLoopEnd(host, runId, epoch, name),
@@ -77,9 +84,8 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
   };
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
-    .catch((error: unknown) => {
-      // This process is still alive, so no other can take over the run until it is released.
-      host.failedWrites.add(`run ${runId}`, () => releaseRun(runId, epoch));
+    .catch(async (error: unknown) => {
+      await giveBack(host, runId, epoch, error instanceof Released);
       throw error;
     })
     .finally(() => clearInterval(watch));
@@ -101,6 +107,13 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   return resultOf(runId, row, states, workflow);
 }
 
+/** This process is still alive, so no other can take over the run until it is released. */
+async function giveBack(host: Host, runId: string, epoch: number, isDrained: boolean): Promise<void> {
+  const write = (): Transaction<void> => releaseRun(runId, epoch, isDrained ? "queued" : "running");
+  if (!isDrained) return host.failedWrites.add(`run ${runId}`, write);
+  await host.store.transaction(write, "normal").catch(() => host.failedWrites.add(`run ${runId}`, write));
+}
+
 interface RunEnd {
   readonly status: EndStatus;
   readonly error?: ToolwrightError;
@@ -114,6 +127,8 @@ async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEn
     if (end.status !== "failed") return end;
     return { status: "failed", error: taskFailed(end.task) };
   } catch (error) {
+    if (error instanceof Released) throw error;
+    run.release?.signal.throwIfAborted();
     if (run.signal.aborted) return { status: "cancelled" };
     if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
       throw error;

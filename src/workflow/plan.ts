@@ -5,9 +5,11 @@ import {
   type ApprovalProps,
   type ComponentKind,
   kindOf,
+  type OnChange,
   type SignalProps,
   type SleepProps,
   type TaskProps,
+  type WorkflowProps,
 } from "./components.ts";
 import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
@@ -31,6 +33,8 @@ export type PlanNode =
 
 export interface Plan {
   readonly name: string;
+  /** What a worker does with a run whose workflow has changed since it started. */
+  readonly onChange: OnChange | undefined;
   readonly root: PlanNode;
   readonly tasks: ReadonlyMap<string, TaskProps>;
 }
@@ -60,11 +64,11 @@ export function createPlan(rendered: unknown): Plan {
     );
   }
   checkProps("workflow", element.props, "<Workflow>");
-  const { name, children } = element.props as { readonly name: string; readonly children?: unknown };
+  const { name, onChange, children } = element.props as unknown as WorkflowProps;
   const found: Found = { tasks: new Map(), loops: 0 };
   const root: PlanNode = { kind: "sequence", children: nodesOf(children, found) };
   checkDependencies(root, found.tasks);
-  return { name, root, tasks: found.tasks };
+  return { name, onChange, root, tasks: found.tasks };
 }
 
 /** A function component at the root, or a fragment around one element. */

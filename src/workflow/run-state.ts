@@ -2,6 +2,7 @@
 import type { ToolSettings } from "../definition/context.ts";
 import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../invoke/events.ts";
 import type { Host, Limits } from "../invoke/host.ts";
+import type { RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WaitKind } from "../store/tables/waits.ts";
 import type { StoredOutline } from "./stored-outline.ts";
@@ -30,6 +31,8 @@ export interface RunState {
   readonly limits: Limits | undefined;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
+  /** Set for a run that a worker may give back. */
+  readonly release: RunRelease | undefined;
   /** Loops that have ended, by name; see `loopName`. */
   readonly closedLoops: Set<string>;
   closeLoop(name: string): Promise<void>;

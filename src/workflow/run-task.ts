@@ -36,6 +36,8 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
   for (let attempt = first; ; attempt += 1) {
     try {
       const result = await runAttempt(run, task, attempt);
+      // The task may have caught the error of a call that was not begun any more, so its result does not count.
+      run.release?.signal.throwIfAborted();
       if (result.kind === "waiting") return await recordTask(run, task, { attempt, status: "waiting" });
       const finished = await recordTask(run, task, { attempt, status: "finished", output: result.output });
       await writeCachedOutput(run, task, finished.output);

@@ -10,6 +10,7 @@ import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
 import type { WaitPlace } from "../store/tables/waits.ts";
 import { systemClock } from "../util/clock.ts";
+import { Released } from "../invoke/run-release.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
 import { instanceName, type TaskInstance } from "./task-instance.ts";
@@ -74,6 +75,8 @@ class Schedule {
         continue;
       }
       if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
+      const isReleased = this.#run.release?.isRequested === true && this.#walk?.isDone !== true;
+      if (isReleased && this.#ready.length > 0) throw new Released();
       if (this.#thrown !== undefined) throw this.#thrown.error;
       this.#run.signal.throwIfAborted();
       if (this.#walk?.isDone === true) return { status: "finished" };
@@ -220,6 +223,7 @@ class Schedule {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
       // After a failure no task starts; those that run are awaited.
       if (this.#failed !== undefined || this.#thrown !== undefined || this.#run.signal.aborted) return;
+      if (this.#run.release?.isRequested === true) return;
       const task = this.#ready.shift();
       if (task === undefined) return;
       const name = instanceName(task.props.id, task.loop);
@@ -228,6 +232,7 @@ class Schedule {
       if (!this.#active.has(name) && !this.#waiting.has(name))
         this.#active.set(name, this.#perform(name, task));
     }
+    this.#run.release?.setTasks(this.#active.size);
   }
 
   async #perform(name: string, task: TaskInstance): Promise<void> {
@@ -238,6 +243,7 @@ class Schedule {
       this.#thrown ??= { error };
     } finally {
       this.#active.delete(name);
+      this.#run.release?.setTasks(this.#active.size);
       this.#wake();
     }
   }

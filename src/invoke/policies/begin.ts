@@ -19,6 +19,8 @@ export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call.signal);
   const { host, spec } = call;
+  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call)))
+    return aborted(call.signal);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
@@ -37,6 +39,18 @@ export const begin: Policy = async (call, next) => {
   emit(call, { type: "call-started", seq: call.seq });
   return next(call);
 };
+
+/** `false` once a worker has given the run back: the call begins elsewhere. */
+async function mayBegin({ host, scope, cleanups }: Call): Promise<boolean> {
+  const release = host.claimed.get(scope.root.identity.runId)?.release;
+  if (release === undefined) return true;
+  if (release.isRequested) {
+    await release.hold(scope.root);
+    return false;
+  }
+  cleanups.push(release.enter());
+  return true;
+}
 
 /** Only here it is certain that nothing was run, whether or not the intent was committed. */
 function withoutEffect(error: unknown): unknown {

@@ -4,18 +4,19 @@
  * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
  * trigger notifies the workers.
  */
-import { readIntegerOrNull, readOneOf } from "./columns.ts";
-import { change, first } from "../statement.ts";
+import { readInteger, readIntegerOrNull, readOneOf, readText } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { insertLabels, type Labels, listedName, RUN_STATES, type RunState } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
+const IS_OPEN = "status = 'open' AND state NOT IN ('finished', 'failed', 'cancelled')";
 
-const MARK = `UPDATE toolwright_runs SET sent_at_ms = NULL,
+const MARK = `UPDATE toolwright_runs SET sent_at_ms = NULL, parked = NULL,
   ready_at_ms = CASE WHEN ready_at_ms IS NULL OR ready_at_ms > ${AT} THEN ${AT} ELSE ready_at_ms END,
   is_due = CASE WHEN is_due = 1 OR ${AT} <= {now} THEN 1 ELSE 0 END
-WHERE id = ?1 AND status = 'open' AND state NOT IN ('finished', 'failed', 'cancelled')`;
+WHERE id = ?1 AND ${IS_OPEN}`;
 
 /**
  * From this time on a worker may take the run: once its owner, if it has one, has released it. The earliest of several times
@@ -29,8 +30,18 @@ export function markReady(runId: string, atMs: number | null = null): Transactio
 /** Runs whose time has come enter the queue. Returns how many. */
 export function promoteDue(): Transaction<number> {
   return change(
-    `UPDATE toolwright_runs SET is_due = 1 WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND ready_at_ms <= {now}`,
+    `UPDATE toolwright_runs SET is_due = 1
+     WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL AND ready_at_ms <= {now}`,
   );
+}
+
+/** In how many milliseconds the next run is due. `null`: none waits for a time. */
+export function* readNextDue(): Transaction<number | null> {
+  const row = yield* first(
+    `SELECT MIN(ready_at_ms) - {now} AS in_ms FROM toolwright_runs
+     WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL`,
+  );
+  return row === undefined ? null : readIntegerOrNull(row, "in_ms");
 }
 
 export interface QueuedRun {
@@ -93,4 +104,123 @@ export function* readReadiness(runId: string): Transaction<Readiness | undefined
       readyInMs: readIntegerOrNull(row, "ready_in_ms"),
     }
   );
+}
+
+/** What a worker runs: by name, and for workflows also by the digest of their code. */
+export interface Served {
+  readonly kind: "workflow" | "agent" | "program";
+  readonly name: string;
+  /** The shape of a workflow that came from a file. */
+  readonly code?: string | undefined;
+}
+
+export interface WorkerTraits {
+  /** Where it runs, as owners tell hosts apart. */
+  readonly host: string;
+  readonly build: string | null;
+  /** Its files are those of every other worker. */
+  readonly sharedRoot: boolean;
+}
+
+export interface ReadyRun {
+  readonly runId: string;
+  readonly kind: Served["kind"];
+  readonly name: string;
+}
+
+/** The owner has died or left. On its own host a process that is no worker lives as long as the process table says. */
+const IS_FREE = `(r.owner_id IS NULL OR EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id
+    AND (o.ended_at_ms IS NOT NULL OR (o.lease_until_ms < {now} AND (o.is_worker = 1 OR o.host <> ?1))))
+  OR NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id))`;
+
+const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
+  AND (r.on_change IS NULL OR r.on_change <> 'pin' OR r.build IS NULL OR r.build = ?2)`;
+
+/**
+ * One branch per name, each of which reads its part of the index in order: runs that no worker serves cost nothing. Build the
+ * text once per worker.
+ */
+export function readyStatement(served: readonly Served[], limit: number): string {
+  const branch = (
+    condition: string,
+  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.priority, r.position
+FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
+ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
+  const branches = served.flatMap(({ kind, name, code }) => [
+    branch(`r.kind = '${kind}' AND r.name = ${quoted(listedName(name))}`),
+    ...(code === undefined ? [] : [branch(`r.code = ${quoted(code)}`)]),
+  ]);
+  return `${branches.join("\nUNION ")}\nORDER BY priority DESC, position, id LIMIT ${limit}`;
+}
+
+/** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function* listReady(statement: string, traits: WorkerTraits): Transaction<ReadyRun[]> {
+  const rows = yield* all(statement, traits.host, traits.build, Number(traits.sharedRoot));
+  return rows.map((row) => ({
+    runId: readText(row, "id"),
+    kind: readText(row, "kind") as Served["kind"],
+    name: readText(row, "name"),
+  }));
+}
+
+/** No worker may take the run, and none of those that are alive could. A worker that starts looks again. */
+export function parkRun(runId: string, reason: "changed"): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET is_due = 0, parked = ?2 WHERE id = ?1 AND is_due = 1 AND ${IS_OPEN}`,
+    runId,
+    reason,
+  );
+}
+
+/** A worker with other code has started. */
+export function unparkRuns(): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET is_due = 1, parked = NULL WHERE parked IS NOT NULL AND ready_at_ms <= {now} AND ${IS_OPEN}`,
+  );
+}
+
+/** The mark of a run, for explanations. */
+export interface ReadyMark {
+  /** Milliseconds until it is due; negative: it has been due for so long. `null`: it needs no worker. */
+  readonly dueInMs: number | null;
+  readonly parked: string | null;
+  readonly onChange: string | null;
+  readonly build: string | null;
+  readonly host: string | null;
+}
+
+export function* readMark(runId: string): Transaction<ReadyMark | undefined> {
+  const row = yield* first(
+    `SELECT ready_at_ms - {now} AS due_in_ms, parked, on_change, build, host FROM toolwright_runs WHERE id = ?1 AND status = 'open'`,
+    runId,
+  );
+  if (row === undefined) return undefined;
+  return {
+    dueInMs: readIntegerOrNull(row, "due_in_ms"),
+    parked: row["parked"] as string | null,
+    onChange: row["on_change"] as string | null,
+    build: row["build"] as string | null,
+    host: row["host"] as string | null,
+  };
+}
+
+/** How many runs wait in the queue, and since when the oldest does. */
+export function* readBacklog(): Transaction<{ readonly runs: number; readonly oldestMs: number }> {
+  const row = yield* first(
+    `SELECT CAST(COUNT(*) AS BIGINT) AS runs, COALESCE(MAX({now} - ready_at_ms), 0) AS oldest
+     FROM toolwright_runs WHERE is_due = 1`,
+  );
+  return row === undefined
+    ? { runs: 0, oldestMs: 0 }
+    : { runs: readInteger(row, "runs"), oldestMs: readInteger(row, "oldest") };
+}
+
+/** The digest of the code that a workflow run was started with. `null` if it has not started, or not from a file. */
+export function* readCode(runId: string): Transaction<string | null> {
+  const row = yield* first("SELECT code FROM toolwright_runs WHERE id = ?1", runId);
+  return (row?.["code"] as string | null | undefined) ?? null;
 }
