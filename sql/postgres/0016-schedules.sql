@@ -24,3 +24,7 @@ CREATE TABLE toolwright_queued_firings (
   at_ms BIGINT NOT NULL,
   PRIMARY KEY (name, at_ms)
 );
+
+-- Wakes workers: a schedule that is set or resumed may fire before they would look again.
+CREATE TRIGGER toolwright_schedule_set AFTER INSERT OR UPDATE OF next_at_ms, paused ON toolwright_schedules
+FOR EACH ROW WHEN (NEW.next_at_ms IS NOT NULL AND NEW.paused = 0) EXECUTE FUNCTION toolwright_notify_ready();

@@ -36,6 +36,13 @@ export interface Firings {
   readonly nextInMs: number | null;
 }
 
+/** Whether a schedule has started this run. */
+export function isFiring(runId: string): boolean {
+  return runId.startsWith(PREFIX);
+}
+
+const PREFIX = "schedule:";
+
 /** The clock of the database. */
 export function readStoreTime(store: Store): Promise<number> {
   return store.read(readNow);
@@ -98,7 +105,7 @@ function* startQueued(name: string): Transaction<string | undefined> {
 }
 
 function* startRun(schedule: ScheduleRow, atMs: number): Transaction<string | undefined> {
-  const runId = `schedule:${schedule.name}:${new Date(atMs).toISOString()}`;
+  const runId = `${PREFIX}${schedule.name}:${new Date(atMs).toISOString()}`;
   const isNew = yield* insertUnlessDeleted(runId, schedule);
   yield* saveSchedule({ ...schedule, lastAtMs: atMs, lastRunId: runId });
   return isNew ? runId : undefined;

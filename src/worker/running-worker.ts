@@ -24,6 +24,7 @@ import { listWorkers } from "../operate/list-workers.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { claimForWorker } from "../workflow/claim-for-worker.ts";
 import { runProgram } from "./claim-program.ts";
+import { DueTimes } from "./due-times.ts";
 import type { WorkerOptions } from "./options.ts";
 import { loadServed, type ServedCode } from "./served.ts";
 import { isAnyGone, sweep, sweepOrphans } from "./sweep.ts";
@@ -109,6 +110,8 @@ export class RunningWorker {
   #isPumping = false;
   #isAsked = false;
   #sweepTimer: NodeJS.Timeout | undefined;
+  #nextSweepAt = Infinity;
+  readonly #dueTimes: DueTimes;
   #neighbourTimer: NodeJS.Timeout | undefined;
   #neighbours: readonly ProcessIdentity[] = [];
   #idleListeners: (() => void)[] = [];
@@ -123,6 +126,13 @@ export class RunningWorker {
     this.#wakeUps = wakeUps;
     this.#concurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     this.#leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+    this.#dueTimes = new DueTimes(
+      host.store,
+      (inMs) => {
+        if (performance.now() + inMs < this.#nextSweepAt) this.#sweepIn(inMs);
+      },
+      (error) => this.#failed(error),
+    );
     this.#statement = readyStatement(code.served, 2 * this.#concurrency + 4);
   }
 
@@ -133,6 +143,7 @@ export class RunningWorker {
     this.#watchLease();
     await sweepOrphans(this.#host);
     await store.transaction(unparkRuns, "normal");
+    await this.#dueTimes.start();
     await this.#wakeUps.start(() => this.wake());
     this.#neighbourTimer = setInterval(() => {
       if (!isAnyGone(this.#neighbours)) return;
@@ -161,6 +172,7 @@ export class RunningWorker {
   wake(): void {
     this.#isAsked = true;
     this.#foundNothing = false;
+    this.#dueTimes.lookSoon();
     if (this.#isPumping || this.#state !== "active") return;
     this.#isPumping = true;
     void this.#pump().finally(() => {
@@ -181,6 +193,7 @@ export class RunningWorker {
     if (this.#state !== "active") return;
     this.#state = "draining";
     clearTimeout(this.#sweepTimer);
+    this.#dueTimes.stop();
     clearInterval(this.#neighbourTimer);
     await this.#register().catch((error: unknown) => this.#failed(error));
     for (const { release } of this.#atWork.values()) release.request();
@@ -280,6 +293,7 @@ export class RunningWorker {
     const release = new RunRelease();
     const ended = this.#drive(run, release)
       .catch((error: unknown) => this.#runFailed(run, error))
+      .then(() => this.#dueTimes.fireAfter(run.runId))
       .finally(() => {
         this.#atWork.delete(run.runId);
         this.wake();
@@ -364,6 +378,7 @@ export class RunningWorker {
   #sweepIn(ms: number): void {
     if (this.#state !== "active") return;
     clearTimeout(this.#sweepTimer);
+    this.#nextSweepAt = performance.now() + ms;
     this.#sweepTimer = setTimeout(() => void this.#sweep(), ms).unref();
   }
 
@@ -372,7 +387,8 @@ export class RunningWorker {
     try {
       const swept = await sweep(this.#host);
       this.#neighbours = swept.neighbours;
-      nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS);
+      const { nextInMs } = await this.#dueTimes.fire();
+      nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS, nextInMs ?? Infinity);
       // Also when nothing was found: a wake-up may have been lost.
       this.wake();
       await this.#wakeUps.sweep();

@@ -80,7 +80,9 @@ it("without --wait, up exits with 3, and names the time or the signal and the ne
   const folder = createFolder({ "w.tsx": WAITING });
   const sleeping = await toolwright(folder, ["up", "w.tsx", "--input", '{"ms":7200000}', "--run-id", "long"]);
   expect(sleeping.code).toBe(3);
-  expect(sleeping.stdout).toMatch(/Task "nap" sleeps until 20\d\d-\d\d-\d\dT.*Z, for another (1 h 59|2 h 0) min\./);
+  expect(sleeping.stdout).toMatch(
+    /Task "nap" sleeps until 20\d\d-\d\d-\d\dT.*Z, for another (1 h 59|2 h 0) min\./,
+  );
   expect(sleeping.stdout).toContain("resume long --wait");
   const waiting = await toolwright(folder, ["up", "w.tsx", "--input", '{"ms":0}', "--run-id", "short"]);
   expect(waiting.code).toBe(3);
