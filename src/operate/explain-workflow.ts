@@ -18,7 +18,7 @@ import { errorOf } from "./described-error.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
-import { describeWait, listRefusals, listWaits } from "./run-waits.ts";
+import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -92,7 +92,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
     };
   }
-  const waits = (await listWaits(store, runId)).map(describeWait);
+  const waits = await describeWaits(store, runId);
   const hidden = total - requests.length;
   const resumes = await isResumable(store, run);
   return {
@@ -118,7 +118,7 @@ async function explainWaits(
 ): Promise<Explanation> {
   const waits = await listWaits(store, runId);
   const refusals = await listRefusals(store, runId);
-  const because = [`${name} waits.`, ...waits.map(describeWait), ...refusals];
+  const because = [`${name} waits.`, ...(await describeWaits(store, runId)), ...refusals];
   const resume = nextStep("resume", runId);
   if (waits.length === 0 || waits.some(({ isOver }) => isOver)) return { status, because, next: [resume] };
   const sends = waits.flatMap(({ signal }) =>
