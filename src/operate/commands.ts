@@ -44,5 +44,6 @@ const LABELS: Readonly<Record<string, string>> = {
   inspect: "Show the run",
   ps: "List the runs",
   resume: "Resume the run",
+  worker: "Start a worker",
   why: "Explain the run",
 };

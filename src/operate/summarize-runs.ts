@@ -6,6 +6,8 @@ import type { RunStatus, RunSummary } from "../runtime/runs.ts";
 import type { RunRow } from "../store/tables/runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
+import { listWorkers, type WorkerSummary } from "./list-workers.ts";
+import { outlookOf } from "./worker-outlook.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -18,15 +20,26 @@ export async function summarizeRuns(store: Store, rows: readonly RunRow[]): Prom
     ),
   );
   const owners = new OwnerChecks(store);
+  // Only runs that wait for a worker say which one.
+  const workers = rows.some(waitsForWorker) ? await listWorkers(store) : [];
   const summaries: RunSummary[] = [];
   for (const row of rows) {
     const found = facts.get(row.runId);
-    if (found !== undefined) summaries.push(await summarize(row, found, owners));
+    if (found !== undefined) summaries.push(await summarize(row, found, owners, workers));
   }
   return summaries;
 }
 
-async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Promise<RunSummary> {
+function waitsForWorker({ readyAtMs, state }: RunRow): boolean {
+  return readyAtMs !== null && state !== "waiting-timer";
+}
+
+async function summarize(
+  row: RunRow,
+  facts: RunFacts,
+  owners: OwnerChecks,
+  workers: readonly WorkerSummary[],
+): Promise<RunSummary> {
   const { status, interrupted, owner } = await statusOf(row, facts, owners);
   return {
     runId: row.runId,
@@ -41,7 +54,7 @@ async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Pro
     calls: facts.calls,
     pendingApprovals: facts.pendingApprovals,
     labels: facts.labels,
-    why: why(row, facts, status, interrupted, owner),
+    why: why(row, facts, status, interrupted, owner, workers),
   };
 }
 
@@ -78,15 +91,17 @@ function why(
   status: RunStatus,
   interrupted: boolean,
   owner: LivingOwner | undefined,
+  workers: readonly WorkerSummary[],
 ): string {
   switch (status) {
     case "queued":
-      return "It waits for a worker.";
+      return outlookOf(row, workers).because;
     case "running":
-      if (interrupted) return "Its process ended before the run did.";
+      if (interrupted) return `Its process ended before the run did.${afterwards(row, workers)}`;
       return owner === undefined ? "It is running." : `It is running in ${describeOwner(owner)}.`;
     case "waiting-approval": {
-      if (request === undefined) return "Every request has been decided; it has not been resumed yet.";
+      if (request === undefined)
+        return `Every request has been decided; it has not been resumed yet.${afterwards(row, workers)}`;
       const more = pendingApprovals === 1 ? "" : ` ${pendingApprovals - 1} more are pending.`;
       const what = request.kind === "replay" ? `What happened to "${request.toolName}"?` : "";
       return `It waits for approval: ${toShortText(what === "" ? request.prompt : what, 200)}${more}`;
@@ -102,6 +117,12 @@ function why(
     case "cancelled":
       return "It was cancelled.";
   }
+}
+
+/** What becomes of a run that is ready, if workers are there. */
+function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
+  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
+  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

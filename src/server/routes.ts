@@ -4,6 +4,7 @@ import { requireRun } from "../operate/describe-run.ts";
 import { listShownApprovals } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
 import { countRequests } from "../operate/list-requests.ts";
+import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
 import { decideFrom } from "./decide.ts";
@@ -29,7 +30,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "startRun",
-    summary: "Starts a run of a served workflow",
+    summary: "Enqueues a run for the workers, or starts one of a served workflow here",
     method: "POST",
     path: "/runs",
     scope: "operate",
@@ -140,6 +141,16 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     response: schema.APPROVAL,
     operate: decideFrom,
+  }),
+  route({
+    id: "listWorkers",
+    summary: "The workers of the store, oldest first",
+    method: "GET",
+    path: "/workers",
+    scope: "read",
+    status: 200,
+    response: schema.WORKERS,
+    operate: ({ backend }) => backend.read(async ({ store }) => ({ workers: await listWorkers(store) })),
   }),
   route({
     id: "streamEvents",

@@ -35,6 +35,14 @@ export const RUNS = columns({
   createdAtMs: integer("created_at_ms"),
   updatedAtMs: integer("updated_at_ms"),
   finishedAtMs: integerOrNull("finished_at_ms"),
+  /** From when a worker may take it. `null`: it needs none. */
+  readyAtMs: integerOrNull("ready_at_ms"),
+  /** Why no worker may take it although it is ready. */
+  parked: textOrNull("parked"),
+  code: textOrNull("code"),
+  onChange: textOrNull("on_change"),
+  build: textOrNull("build"),
+  host: textOrNull("host"),
 });
 
 /** Lists show short errors; a long one is read with its run. */
