@@ -145,6 +145,11 @@ export function cancelRunRow({ runId, state, ownerId }: RunRow, nowMs: number): 
   );
 }
 
+/** A run that used files stays on the host that has them. */
+export function bindRun(runId: string, host: string): Transaction<number> {
+  return change("UPDATE toolwright_runs SET host = ?2 WHERE id = ?1 AND host IS NULL", runId, host);
+}
+
 /** `undefined` also for a run that retention has deleted. */
 export function* readRunRow(runId: string): Transaction<RunRow | undefined> {
   const row = yield* first(
