@@ -8,6 +8,7 @@ import { addCancelCommand } from "./commands/cancel.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addEnqueueCommand } from "./commands/enqueue.ts";
 import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
@@ -21,6 +22,8 @@ import { addTestCommand } from "./commands/test.ts";
 import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
+import { addWorkerCommand } from "./commands/worker.ts";
+import { addWorkersCommand } from "./commands/workers.ts";
 import { readManifest } from "../load/package-root.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
 import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
@@ -145,6 +148,9 @@ approval, a time or a signal. Tools of toolwright.config.ts are commands too.`,
     addScheduleCommand,
     addCapabilitiesCommand,
     addGcCommand,
+    addWorkerCommand,
+    addEnqueueCommand,
+    addWorkersCommand,
     addServeCommand,
     addMcpCommand,
     addToolsCommand,

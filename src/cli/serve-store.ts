@@ -4,17 +4,15 @@ import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";
 import { OPERATOR, SCOPES, type ServerToken } from "../server/tokens.ts";
-import type { ServedWorkflows } from "../server/workflow-runs.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import type { ServeCommandOptions } from "./commands/serve.ts";
-import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
-import { loadWorkflow } from "./load-workflow.ts";
+import { runtimeOptionsOf } from "./load-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
-import { toStartOptions } from "./run-options.ts";
 import type { Screen } from "./screen.ts";
+import { servedWorkflows } from "./served-workflows.ts";
 import { surviveUnhandledErrors } from "./survive-errors.ts";
 
 export async function serveStore(screen: Screen, options: ServeCommandOptions): Promise<number> {
@@ -37,7 +35,9 @@ export async function serveStore(screen: Screen, options: ServeCommandOptions): 
       allowedHosts: [...hostNames(options.host), ...(options.allowedHost ?? [])],
       allowedOrigins: options.allowedOrigin,
       readOnly: options.readOnly,
-      workflows: workflowsOf(config),
+      // A file is loaded when a run of it is first requested, so that a broken one does not prevent the start.
+      workflows: servedWorkflows(config),
+      worker: options.worker,
     },
     () => createRuntime({ ...runtimeOptionsOf(config), store }),
   );
@@ -67,17 +67,6 @@ function tokensOf(token: string | undefined): readonly ServerToken[] | undefined
     );
   }
   return [{ name: OPERATOR, token, scopes: SCOPES }];
-}
-
-/** A file is loaded when a run of it is first requested, so that a broken one does not prevent the start. */
-function workflowsOf(config: ConfigSettings | undefined): ServedWorkflows {
-  const options = toStartOptions({ store: "" }, config);
-  return Object.fromEntries(
-    Object.entries(config?.workflows ?? {}).map(([name, file]) => [
-      name,
-      { file, load: () => loadWorkflow(file), options },
-    ]),
-  );
 }
 
 function openInBrowser(screen: Screen, url: string): void {

@@ -70,8 +70,12 @@ export interface Host {
   readonly runsAtWork: Set<string>;
   /** Runs that a worker has taken for this runtime. */
   readonly claimed: Map<string, ClaimedByWorker>;
+  /** Runs that are stored as bound to this host: their tools have used files here. */
+  readonly boundHere: Set<string>;
   /** Where this process runs: boot and pid namespace, as for owners. */
   readonly machine: string;
+  /** The root is the same on every host that takes runs. */
+  isRootShared: boolean;
   /** The owner becomes a worker: its lease has this length, and it alone decides whether the owner is alive. */
   becomeWorker(leaseMs: number): Promise<void>;
   /** Fires when this runtime has lost its lease. */

@@ -45,5 +45,6 @@ const LABELS: Readonly<Record<string, string>> = {
   ps: "List the runs",
   resume: "Resume the run",
   signal: "Send the signal",
+  worker: "Start a worker",
   why: "Explain the run",
 };

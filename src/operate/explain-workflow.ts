@@ -36,7 +36,9 @@ const MOST_REQUESTS = 20;
 export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promise<Explanation> {
   const explanation = await explainStatus(store, run);
   const because = [...explanation.because, ...(await missingTasks(store, run))];
-  if (run.file !== null || run.status === "finished") return { ...explanation, because };
+  // A worker starts what was enqueued, by its name.
+  const isQueued = run.status === "queued" || run.shape === "";
+  if (run.file !== null || run.status === "finished" || isQueued) return { ...explanation, because };
   // A resume needs a file that only the author of the program knows.
   return {
     ...explanation,

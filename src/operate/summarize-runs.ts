@@ -8,6 +8,8 @@ import type { RunRow } from "../store/tables/runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
 import { toTime } from "./run-waits.ts";
+import { listWorkers, type WorkerSummary } from "./list-workers.ts";
+import { outlookOf } from "./worker-outlook.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -20,15 +22,26 @@ export async function summarizeRuns(store: Store, rows: readonly RunRow[]): Prom
     ),
   );
   const owners = new OwnerChecks(store);
+  // Only runs that wait for a worker say which one.
+  const workers = rows.some(waitsForWorker) ? await listWorkers(store) : [];
   const summaries: RunSummary[] = [];
   for (const row of rows) {
     const found = facts.get(row.runId);
-    if (found !== undefined) summaries.push(await summarize(row, found, owners));
+    if (found !== undefined) summaries.push(await summarize(row, found, owners, workers));
   }
   return summaries;
 }
 
-async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Promise<RunSummary> {
+function waitsForWorker({ readyAtMs, state }: RunRow): boolean {
+  return readyAtMs !== null && state !== "waiting-timer";
+}
+
+async function summarize(
+  row: RunRow,
+  facts: RunFacts,
+  owners: OwnerChecks,
+  workers: readonly WorkerSummary[],
+): Promise<RunSummary> {
   const { status, interrupted, owner } = await statusOf(row, facts, owners);
   return {
     runId: row.runId,
@@ -43,7 +56,7 @@ async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Pro
     calls: facts.calls,
     pendingApprovals: facts.pendingApprovals,
     labels: facts.labels,
-    why: why(row, facts, status, interrupted, owner),
+    why: why(row, facts, status, interrupted, owner, workers),
   };
 }
 
@@ -80,15 +93,17 @@ function why(
   status: RunStatus,
   interrupted: boolean,
   owner: LivingOwner | undefined,
+  workers: readonly WorkerSummary[],
 ): string {
   switch (status) {
     case "queued":
-      return "It waits for a worker.";
+      return outlookOf(row, workers).because;
     case "running":
-      if (interrupted) return "Its process ended before the run did.";
+      if (interrupted) return `Its process ended before the run did.${afterwards(row, workers)}`;
       return owner === undefined ? "It is running." : `It is running in ${describeOwner(owner)}.`;
     case "waiting-approval": {
-      if (request === undefined) return "Every request has been decided; it has not been resumed yet.";
+      if (request === undefined)
+        return `Every request has been decided; it has not been resumed yet.${afterwards(row, workers)}`;
       const more = pendingApprovals === 1 ? "" : ` ${pendingApprovals - 1} more are pending.`;
       const what = request.kind === "replay" ? `What happened to "${request.toolName}"?` : "";
       return `It waits for approval: ${toShortText(what === "" ? request.prompt : what, 200)}${more}`;
@@ -110,6 +125,12 @@ function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
   const what = signal === null ? `slept${until}` : `waited for the signal "${toShortText(signal)}"`;
   if (isOver) return `It ${what}, and can continue.`;
   return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
+}
+
+/** What becomes of a run that is ready, if workers are there. */
+function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
+  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
+  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

@@ -102,7 +102,9 @@ export class StoreRuntime {
       keyReaders: new Set(),
       runsAtWork: new Set(),
       claimed: new Map(),
+      boundHere: new Set(),
       machine: this.#ownership.identity.host,
+      isRootShared: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>

@@ -5,6 +5,7 @@ import { listShownApprovals } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { countRequests } from "../operate/list-requests.ts";
+import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
 import { signalRun } from "../operate/signal-run.ts";
@@ -31,7 +32,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "startRun",
-    summary: "Starts a run of a served workflow",
+    summary: "Enqueues a run for the workers, or starts one of a served workflow here",
     method: "POST",
     path: "/runs",
     scope: "operate",
@@ -176,6 +177,16 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     response: schema.APPROVAL,
     operate: decideFrom,
+  }),
+  route({
+    id: "listWorkers",
+    summary: "The workers of the store, oldest first",
+    method: "GET",
+    path: "/workers",
+    scope: "read",
+    status: 200,
+    response: schema.WORKERS,
+    operate: ({ backend }) => backend.read(async ({ store }) => ({ workers: await listWorkers(store) })),
   }),
   route({
     id: "streamEvents",

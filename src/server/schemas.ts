@@ -103,6 +103,23 @@ export const EXPLANATION = z.looseObject({
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
 });
 
+export const WORKERS = z.looseObject({
+  workers: z.array(
+    z.looseObject({
+      workerId: z.string(),
+      name: z.string(),
+      status: z.enum(["active", "draining", "dead"]),
+      build: z.string().nullable(),
+      labels: z.record(z.string(), z.string()),
+      serves: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
+      concurrency: z.number(),
+      runs: z.number(),
+      startedAtMs: ms,
+      seenAtMs: ms,
+    }),
+  ),
+});
+
 export const CALLS_QUERY = z.strictObject({ before: cursor, limit });
 
 const CALL_ROW = z.looseObject({

@@ -138,6 +138,7 @@ export class RunningWorker {
 
   async start(): Promise<void> {
     const { store } = this.#host;
+    this.#host.isRootShared = this.#options.sharedRoot === true;
     await this.#host.becomeWorker(this.#leaseMs);
     await this.#register();
     this.#watchLease();

@@ -1,4 +1,5 @@
 /** Claims a run for a worker and drives it. The claim raises the epoch, which fences every earlier owner. */
+import { dirname } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
@@ -19,7 +20,8 @@ import type { WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
-import { createOutputViews, parseInput, planOf } from "./start-run.ts";
+import { parseInput } from "./parse-input.ts";
+import { createOutputViews, planOf } from "./start-run.ts";
 
 /** A run fails when it was taken over so often in a row without progress, and its worker has died again. */
 const MOST_TAKEOVERS = 5;
@@ -71,7 +73,8 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
   const parsed = isNew ? await tryParse(workflow, given) : { input: given };
   const input = "input" in parsed ? parsed.input : given;
   const start: StartOptions = {
-    rootDir: host.settings.rootDir,
+    // The default is stored too: a resume uses the same root.
+    rootDir: file === undefined ? host.settings.rootDir : dirname(file),
     ...options.start,
     ...(decode(stored.optionsJson) as StartOptions),
   };

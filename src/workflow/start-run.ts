@@ -31,6 +31,7 @@ import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
 import type { Schemas } from "./output-token.ts";
+import { parseInput } from "./parse-input.ts";
 import { createPlan, type Plan } from "./plan.ts";
 import { checkRunOptions, startOptionsOf, type StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
@@ -164,17 +165,6 @@ export function planOf(
   } catch {
     return { name: file === undefined ? "workflow" : basename(file), onChange: undefined };
   }
-}
-
-export async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  const schema = workflow.schemas["input"];
-  if (schema === undefined) return input ?? {};
-  const parsed = await schema.safeParseAsync(input ?? {});
-  if (parsed.success) return parsed.data;
-  throw new ToolwrightError(
-    "WORKFLOW_INPUT_INVALID",
-    `The input does not match the workflow's input schema: ${z.prettifyError(parsed.error)}`,
-  );
 }
 
 /** With `resume: "auto"`, a program that restarts passes the same input. Another input means another run. */

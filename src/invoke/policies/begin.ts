@@ -5,6 +5,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
+import { bindRun } from "../../store/tables/runs.ts";
 import { startAgain } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, emit } from "../call.ts";
@@ -21,6 +22,7 @@ export const begin: Policy = async (call, next) => {
   const { host, spec } = call;
   if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call)))
     return aborted(call.signal);
+  if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
@@ -39,6 +41,14 @@ export const begin: Policy = async (call, next) => {
   emit(call, { type: "call-started", seq: call.seq });
   return next(call);
 };
+
+/** Files are on this host, so workers elsewhere must not take the run. Stored before the first of its tools touches one. */
+async function bindToHost({ host, scope }: Call): Promise<void> {
+  const { runId } = scope.root.identity;
+  if (scope.root.isDetached || host.boundHere.has(runId)) return;
+  await host.store.transaction(() => bindRun(runId, host.machine), "normal");
+  host.boundHere.add(runId);
+}
 
 /** `false` once a worker has given the run back: the call begins elsewhere. */
 async function mayBegin({ host, scope, cleanups }: Call): Promise<boolean> {

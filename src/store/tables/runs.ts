@@ -35,6 +35,14 @@ export const RUNS = columns({
   createdAtMs: integer("created_at_ms"),
   updatedAtMs: integer("updated_at_ms"),
   finishedAtMs: integerOrNull("finished_at_ms"),
+  /** From when a worker may take it. `null`: it needs none. */
+  readyAtMs: integerOrNull("ready_at_ms"),
+  /** Why no worker may take it although it is ready. */
+  parked: textOrNull("parked"),
+  code: textOrNull("code"),
+  onChange: textOrNull("on_change"),
+  build: textOrNull("build"),
+  host: textOrNull("host"),
 });
 
 /** Lists show short errors; a long one is read with its run. */
@@ -135,6 +143,11 @@ export function cancelRunRow({ runId, state, ownerId }: RunRow, nowMs: number): 
     state,
     ownerId ?? "",
   );
+}
+
+/** A run that used files stays on the host that has them. */
+export function bindRun(runId: string, host: string): Transaction<number> {
+  return change("UPDATE toolwright_runs SET host = ?2 WHERE id = ?1 AND host IS NULL", runId, host);
 }
 
 /** `undefined` also for a run that retention has deleted. */

@@ -202,6 +202,16 @@ export function* releaseRun(runId: string, epoch: number, status: "queued" | "ru
   if (changes > 0) yield* markReady(runId);
 }
 
+/** A run that has failed or was cancelled waits for a worker to resume it. */
+export function queueAgain(runId: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_workflow_runs SET status = 'queued', error_json = NULL, finished_at_ms = NULL, updated_at_ms = ?2,
+       epoch = epoch + 1 WHERE run_id = ?1 AND status IN ('failed', 'cancelled')`,
+    runId,
+    nowMs,
+  );
+}
+
 /** 0 when the run was taken over. */
 export function saveRunOptions(runId: string, epoch: number, optionsJson: string): Transaction<number> {
   return change(
