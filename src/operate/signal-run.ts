@@ -1,9 +1,9 @@
 /** Sends a signal, and says who continues the run. */
-import { readRun } from "../store/tables/workflow-runs.ts";
+import { readRunRow } from "../store/tables/runs.ts";
 import type { Store } from "../store/store.ts";
 import { type SentSignal, sendSignal, type SignalOptions } from "../runtime/signals.ts";
 import { type CommandSyntax, toCommand } from "./commands.ts";
-import { listWorkers } from "./list-workers.ts";
+import { readOutlook } from "./worker-outlook.ts";
 
 export interface SignalAnswer extends SentSignal {
   readonly message: string;
@@ -23,17 +23,15 @@ export async function signalRun(
     return { ...sent, message: "A signal with this key was sent before; nothing was stored.", command: null };
   if (!sent.awaited)
     return { ...sent, message: "It is kept until a task of the run waits for it.", command: null };
-  const run = await store.read(() => readRun(runId));
-  if (run?.status === "running") return { ...sent, message: "The run uses it now.", command: null };
-  const workers = await listWorkers(store);
-  const isServed = workers.some(
-    ({ status, serves }) => status === "active" && serves.some((one) => one.name === run?.workflow),
-  );
-  return isServed
+  const row = await store.read(() => readRunRow(runId));
+  if (row === undefined || row.state === "running")
+    return { ...sent, message: "The run uses it now.", command: null };
+  const { mayTake, because } = await readOutlook(store, row);
+  return mayTake
     ? { ...sent, message: "A worker continues the run.", command: null }
     : {
         ...sent,
-        message: "The run waits for it, and no worker is there to continue it. Run the command.",
+        message: `The run waits for it. ${because} To continue it, run the command.`,
         command: toCommand(syntax, "resume", [runId]),
       };
 }

@@ -3,7 +3,6 @@ import { readManifest } from "../load/package-root.ts";
 import { requireRun } from "../operate/describe-run.ts";
 import { listShownApprovals } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
-import { listWorkers } from "../operate/list-workers.ts";
 import { countRequests } from "../operate/list-requests.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
@@ -126,16 +125,6 @@ export const ROUTES: readonly Route[] = [
     response: schema.SCHEDULES,
     operate: ({ backend }) =>
       backend.read(async ({ runtime }) => ({ schedules: await runtime.schedules.list() })),
-  }),
-  route({
-    id: "listWorkers",
-    summary: "Workers, oldest first, also those that died",
-    method: "GET",
-    path: "/workers",
-    scope: "read",
-    status: 200,
-    response: schema.WORKERS,
-    operate: ({ backend }) => backend.read(async ({ store }) => ({ workers: await listWorkers(store) })),
   }),
   route({
     id: "readCallPart",

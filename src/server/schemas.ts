@@ -267,23 +267,6 @@ export const SCHEDULES = z.looseObject({
   ),
 });
 
-export const WORKERS = z.looseObject({
-  workers: z.array(
-    z.looseObject({
-      workerId: z.string(),
-      name: z.string(),
-      status: z.enum(["active", "draining", "dead"]),
-      build: z.string().nullable(),
-      labels: z.record(z.string(), z.string()),
-      serves: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
-      concurrency: z.number(),
-      runs: z.number(),
-      startedAtMs: ms,
-      seenAtMs: ms,
-    }),
-  ),
-});
-
 export const SESSION = z.looseObject({
   name: z.string(),
   /** What the caller may do here. */
