@@ -113,11 +113,8 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
   };
 }
 
-async function explainWaits(
-  store: Store,
-  { runId, status }: WorkflowRunRow,
-  name: string,
-): Promise<Explanation> {
+async function explainWaits(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
+  const { runId, status } = run;
   const waits = await listWaits(store, runId);
   const refusals = await listRefusals(store, runId);
   const because = [`${name} waits.`, ...(await describeWaits(store, runId)), ...refusals];
@@ -127,7 +124,7 @@ async function explainWaits(
     signal === null ? [] : [nextStep("signal", [runId, signal], ["--payload", "{}"])],
   );
   const here = { ...nextStep("resume", runId, ["--wait"]), label: "Wait here, then continue" };
-  return { status, because, next: [...sends, here] };
+  return { status, because, next: [...sends, ...((await isResumable(store, run)) ? [here] : [])] };
 }
 
 async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
