@@ -36,7 +36,7 @@ assert.equal(late.code, 1, "a run that has ended takes no signals");
 console.log("The run slept, and used the signal once.");
 
 function toolwright(...args: readonly string[]): { readonly code: number | null; readonly said: string } {
-  console.log(`$ toolwright ${args.join(" ")}`);
+  console.log(`$ toolwright ${args.map((arg) => (arg === workflow ? "reminder.tsx" : arg)).join(" ")}`);
   const { status, stdout, stderr } = spawnSync(process.execPath, [TOOLWRIGHT, ...args], {
     cwd: folder,
     encoding: "utf8",
