@@ -72,7 +72,10 @@ export type {
   RunStatus,
   RunStep,
   RunSummary,
+  RunWait,
 } from "./runtime/runs.ts";
+export type { Schedule, ScheduleOptions, Schedules } from "./runtime/schedules.ts";
+export type { SentSignal, SignalOptions } from "./runtime/signals.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { ApprovalResolution } from "./invoke/approvals/decision.ts";
@@ -111,13 +114,26 @@ export type {
 } from "./agent/state.ts";
 export type { AgentToolOptions } from "./agent/sub-agent.ts";
 
-export { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./workflow/components.ts";
+export {
+  Approval,
+  Branch,
+  Loop,
+  Parallel,
+  Ralph,
+  Sequence,
+  Signal,
+  Sleep,
+  Task,
+  Workflow,
+} from "./workflow/components.ts";
 export type {
   ApprovalProps,
   BranchProps,
   LoopProps,
   ParallelProps,
   RetryPolicy,
+  SignalProps,
+  SleepProps,
   TaskProps,
   OnChange,
   WorkflowAgent,

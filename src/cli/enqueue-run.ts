@@ -44,7 +44,9 @@ export async function enqueueFrom(
   screen.printJson({ runId, status: "queued", worker: isServed });
   screen.print(`queued ${toTerminalName(runId)}`);
   if (!isServed)
-    screen.print(`  No running worker knows "${toTerminalName(name)}". Start one: ${nextCommand(options.store, "worker")}`);
+    screen.print(
+      `  No running worker knows "${toTerminalName(name)}". Start one: ${nextCommand(options.store, "worker")}`,
+    );
 }
 
 function unknownName(name: string, known: readonly string[]): CliError {

@@ -8,7 +8,11 @@ export function parseLabels(given: readonly string[] | undefined): Record<string
     given.map((text) => {
       const at = text.indexOf("=");
       if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-      throw new CliError("CLI_USAGE", `--label must be key=value, not ${JSON.stringify(text)}.`, "Write: --label customer=acme");
+      throw new CliError(
+        "CLI_USAGE",
+        `--label must be key=value, not ${JSON.stringify(text)}.`,
+        "Write: --label customer=acme",
+      );
     }),
   );
 }

@@ -15,7 +15,9 @@ import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
+import { addScheduleCommand } from "./commands/schedule.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addSignalCommand } from "./commands/signal.ts";
 import { addTestCommand } from "./commands/test.ts";
 import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
@@ -129,7 +131,7 @@ export function createProgram(argv: readonly string[]): Command {
       )}
 
 Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
-approval. Tools of toolwright.config.ts are commands too.`,
+approval, a time or a signal. Tools of toolwright.config.ts are commands too.`,
     );
   for (const add of [
     addUpCommand,
@@ -142,6 +144,8 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addSignalCommand,
+    addScheduleCommand,
     addCapabilitiesCommand,
     addGcCommand,
     addWorkerCommand,
@@ -156,8 +160,9 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addCompletionCommand,
   ])
     add(program);
-  for (const command of program.commands) refuseAmbiguousOptions(command);
-  for (const command of [program, ...program.commands]) answerUsage(command, argv);
+  const commands = program.commands.flatMap((command) => [command, ...command.commands]);
+  for (const command of commands) refuseAmbiguousOptions(command);
+  for (const command of [program, ...commands]) answerUsage(command, argv);
   return program;
 }
 

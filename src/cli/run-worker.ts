@@ -56,12 +56,15 @@ export async function runWorker(screen: Screen, options: WorkerCommandOptions): 
     if (stop.signal.aborted) done();
     stop.signal.addEventListener("abort", () => done());
   });
-  const health = options.healthPort === undefined ? undefined : await answerHealth(worker, options.healthPort);
+  const health =
+    options.healthPort === undefined ? undefined : await answerHealth(worker, options.healthPort);
   try {
     await worker.start();
     const names = Object.keys({ ...workflows, ...programs, ...agents });
     if (options.once !== true)
-      screen.print(`Worker on ${withoutPassword(options.store)} serves ${names.join(", ")}.${health === undefined ? "" : ` Health: ${health.url}`}`);
+      screen.print(
+        `Worker on ${withoutPassword(options.store)} serves ${names.join(", ")}.${health === undefined ? "" : ` Health: ${health.url}`}`,
+      );
     await (options.once === true ? Promise.race([worker.idle(), stopped]) : stopped);
     await worker.drain();
   } finally {
@@ -76,7 +79,10 @@ export async function runWorker(screen: Screen, options: WorkerCommandOptions): 
 }
 
 /** `/healthz`: the process answers. `/readyz`: it takes runs, and its database works. */
-async function answerHealth(worker: Worker, port: number): Promise<{ readonly server: Server; readonly url: string }> {
+async function answerHealth(
+  worker: Worker,
+  port: number,
+): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer((request, response) => {
     const status = worker.status();
     const isReady = status.state === "active" && status.lastError === null;

@@ -58,7 +58,8 @@ export class RunRelease {
   }
 
   #check(): void {
-    if (!this.#isRequested || this.#inFlight > 0 || this.#held.size < this.#tasks || this.#tasks === 0) return;
+    if (!this.#isRequested || this.#inFlight > 0 || this.#held.size < this.#tasks || this.#tasks === 0)
+      return;
     this.#over.abort(new Released());
   }
 }

@@ -1,6 +1,14 @@
 /** Puts a run into the queue: a worker that knows its name starts it. */
 import { randomUUID } from "node:crypto";
-import { aRunId, anything, anInteger, type Check, must, oneOf, someLabels } from "../definition/option-checks.ts";
+import {
+  aRunId,
+  anything,
+  anInteger,
+  type Check,
+  must,
+  oneOf,
+  someLabels,
+} from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -47,7 +55,10 @@ export async function enqueueRun(
   options: EnqueueOptions = {},
 ): Promise<EnqueuedRun> {
   if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME)
-    throw refusal("name", `must be the name of a workflow, a text of 1 to ${LONGEST_NAME} characters, not ${describe(name)}`);
+    throw refusal(
+      "name",
+      `must be the name of a workflow, a text of 1 to ${LONGEST_NAME} characters, not ${describe(name)}`,
+    );
   checkOptions(ENQUEUE_OPTIONS, options);
   const { runId = randomUUID(), startAt, priority = 0, labels } = options;
   const kind = options.kind ?? (await kindOf(host, name));
@@ -97,8 +108,7 @@ async function assertSame(
     : undefined;
   // The input of a program that has ended is not compared: its id and name are the same.
   const isSame =
-    isSameRun &&
-    (inputJson === undefined || inputJson === null || covers(decode(inputJson), run.input));
+    isSameRun && (inputJson === undefined || inputJson === null || covers(decode(inputJson), run.input));
   if (isSame) return;
   throw new ToolwrightError(
     "WORKFLOW_RUN_EXISTS",
@@ -110,7 +120,8 @@ async function assertSame(
 /** A run that has started holds its input as the schema parsed it: defaults were added. */
 function covers(stored: unknown, given: unknown): boolean {
   if (canonicalText(stored) === canonicalText(given)) return true;
-  if (typeof stored !== "object" || typeof given !== "object" || stored === null || given === null) return false;
+  if (typeof stored !== "object" || typeof given !== "object" || stored === null || given === null)
+    return false;
   return Object.entries(given).every(([key, value]) => {
     const kept = (stored as Record<string, unknown>)[key];
     return kept !== undefined && canonicalText(kept) === canonicalText(value);

@@ -46,7 +46,12 @@ async function withOutlook(
   if (!mayTake && because === NO_WORKER && summary.status !== "queued") return explained;
   const runId = row.runId;
   const steps = isChanged
-    ? [{ ...nextStep("resume", runId, ["--accept-changes"]), label: "Accept the changes, and resume it here" }]
+    ? [
+        {
+          ...nextStep("resume", runId, ["--accept-changes"]),
+          label: "Accept the changes, and resume it here",
+        },
+      ]
     : mayTake || summary.status !== "queued"
       ? []
       : [{ ...nextStep("worker"), label: "Start a worker that knows it" }];

@@ -18,6 +18,7 @@ import { errorOf } from "./described-error.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
+import { describeWait, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -67,6 +68,9 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
     }
     case "waiting-approval":
       return explainWaiting(store, run, name);
+    case "waiting-timer":
+    case "waiting-signal":
+      return explainWaits(store, run, name);
     case "failed":
       return explainFailed(store, run, name);
     case "cancelled":
@@ -75,15 +79,6 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
       return explainRunning(store, run, name);
     case "queued":
       return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
-    case "waiting-timer":
-    case "waiting-signal": {
-      const what = status === "waiting-timer" ? "timer" : "signal";
-      return {
-        status,
-        because: [`${name} waits for a ${what}.`],
-        next: [nextStep("inspect", runId), nextStep("cancel", runId)],
-      };
-    }
   }
 }
 
@@ -99,6 +94,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
     };
   }
+  const waits = (await listWaits(store, runId)).map(describeWait);
   const hidden = total - requests.length;
   const resumes = await isResumable(store, run);
   return {
@@ -107,6 +103,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       `${name} waits for approval.`,
       ...requests.map(pendingRequest),
       ...(hidden > 0 ? [`${hidden} more requests are not shown here.`] : []),
+      ...waits,
     ],
     next: [
       ...requests.flatMap((request) => answerSteps(request, { resume: resumes })),
@@ -114,6 +111,23 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       ...(resumes ? [] : [resume]),
     ],
   };
+}
+
+async function explainWaits(
+  store: Store,
+  { runId, status }: WorkflowRunRow,
+  name: string,
+): Promise<Explanation> {
+  const waits = await listWaits(store, runId);
+  const refusals = await listRefusals(store, runId);
+  const because = [`${name} waits.`, ...waits.map(describeWait), ...refusals];
+  const resume = nextStep("resume", runId);
+  if (waits.length === 0 || waits.some(({ isOver }) => isOver)) return { status, because, next: [resume] };
+  const sends = waits.flatMap(({ signal }) =>
+    signal === null ? [] : [nextStep("signal", [runId, signal], ["--payload", "{}"])],
+  );
+  const here = { ...nextStep("resume", runId, ["--wait"]), label: "Wait here, then continue" };
+  return { status, because, next: [...sends, here] };
 }
 
 async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {

@@ -65,7 +65,8 @@ export interface ResumeAnswer {
 /** A failed or cancelled workflow run is queued again. `false` for a program that has ended: only its input starts it. */
 function giveToWorkers(store: Store, { runId, kind, state }: RunRow): Promise<boolean> {
   return store.transaction(function* () {
-    if (kind === "workflow" && (state === "failed" || state === "cancelled")) yield* queueAgain(runId, Date.now());
+    if (kind === "workflow" && (state === "failed" || state === "cancelled"))
+      yield* queueAgain(runId, Date.now());
     return (yield* markReady(runId)) > 0;
   }, "normal");
 }

@@ -3,11 +3,13 @@ import { decodeError } from "../invoke/error-record.ts";
 import type { Store } from "../store/store.ts";
 import { type RunFacts, readRunFacts } from "../store/tables/run-pages.ts";
 import type { RunStatus, RunSummary } from "../runtime/runs.ts";
+import type { WaitFacts } from "../store/tables/waits.ts";
 import type { RunRow } from "../store/tables/runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
 import { listWorkers, type WorkerSummary } from "./list-workers.ts";
 import { outlookOf } from "./worker-outlook.ts";
+import { toTime } from "./run-waits.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -87,7 +89,7 @@ async function statusOf(row: RunRow, facts: RunFacts, owners: OwnerChecks): Prom
 
 function why(
   row: RunRow,
-  { pendingApprovals, request }: RunFacts,
+  { pendingApprovals, request, waits }: RunFacts,
   status: RunStatus,
   interrupted: boolean,
   owner: LivingOwner | undefined,
@@ -107,9 +109,8 @@ function why(
       return `It waits for approval: ${toShortText(what === "" ? request.prompt : what, 200)}${more}`;
     }
     case "waiting-timer":
-      return "It waits for a timer.";
     case "waiting-signal":
-      return "It waits for a signal.";
+      return waits === undefined ? "It waits; resume it to continue." : whyItWaits(waits);
     case "finished":
       return `It finished after ${toDuration((row.finishedAtMs ?? row.updatedAtMs) - row.createdAtMs)}.`;
     case "failed":
@@ -123,6 +124,13 @@ function why(
 function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
   const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
   return isOffered ? ` ${outlookOf(row, workers).because}` : "";
+}
+
+function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
+  const until = dueAtMs === null ? "" : ` until ${toTime(dueAtMs)}`;
+  const what = signal === null ? `slept${until}` : `waited for the signal "${toShortText(signal)}"`;
+  if (isOver) return `It ${what}, and can continue.`;
+  return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
 }
 
 function reasonOf(errorJson: string | null): string {

@@ -18,12 +18,17 @@ export interface WorkerOutlook {
 
 /** @param nowMs by the clock of this process, for times that are shown */
 export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs = Date.now()): WorkerOutlook {
-  const none = (because: string, isChanged = false): WorkerOutlook => ({ mayTake: false, because, isChanged });
+  const none = (because: string, isChanged = false): WorkerOutlook => ({
+    mayTake: false,
+    because,
+    isChanged,
+  });
   const living = workers.filter(({ status }) => status === "active");
   if (living.length === 0) return none(NO_WORKER);
   const serving = living.filter(({ serves }) =>
     serves.some(
-      (one) => one.kind === row.kind && (one.name === row.name || (row.code !== null && one.code === row.code)),
+      (one) =>
+        one.kind === row.kind && (one.name === row.name || (row.code !== null && one.code === row.code)),
     ),
   );
   if (serving.length === 0) return none(`No running worker knows the name "${toTerminalName(row.name)}".`);
@@ -34,7 +39,9 @@ export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs 
     ({ build }) => row.onChange !== "pin" || row.build === null || build === row.build,
   );
   if (built.length === 0)
-    return none(`It is pinned to build "${toTerminalName(row.build ?? "")}", and no worker with that build is running.`);
+    return none(
+      `It is pinned to build "${toTerminalName(row.build ?? "")}", and no worker with that build is running.`,
+    );
   if (row.parked === "changed")
     return none(
       row.onChange === "pin"
@@ -43,7 +50,11 @@ export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs 
       row.onChange !== "pin",
     );
   if (row.readyAtMs !== null && row.readyAtMs > nowMs)
-    return { mayTake: true, because: `A worker takes it in ${toDuration(row.readyAtMs - nowMs)}.`, isChanged: false };
+    return {
+      mayTake: true,
+      because: `A worker takes it in ${toDuration(row.readyAtMs - nowMs)}.`,
+      isChanged: false,
+    };
   const since = row.readyAtMs === null ? "" : ` It became ready ${toAge(row.readyAtMs)}.`;
   return { mayTake: true, because: `It waits for a free worker.${since}`, isChanged: false };
 }

@@ -4,7 +4,15 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import { endOwner, type Lease, LEASE_MS, readOwner, registerOwner, renewLease, setLease } from "../store/tables/owners.ts";
+import {
+  endOwner,
+  type Lease,
+  LEASE_MS,
+  readOwner,
+  registerOwner,
+  renewLease,
+  setLease,
+} from "../store/tables/owners.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import { identifyProcess, type ProcessIdentity } from "./process-identity.ts";

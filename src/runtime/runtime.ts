@@ -10,6 +10,8 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
+import type { Schedules } from "./schedules.ts";
+import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import type { Labels, RunKind } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
@@ -106,6 +108,13 @@ export interface Runtime extends AsyncDisposable {
   describeRun(runId: string): Promise<RunDescription>;
   /** Why a run has its status, and which commands come next. */
   explainRun(runId: string): Promise<RunExplanation>;
+  /**
+   * Sends a signal to a workflow run. It is kept until a `<Signal>` with this name takes it, and used once.
+   * @throws WORKFLOW_RUN_OVER, WORKFLOW_SIGNAL_INVALID, TOOL_RUN_NOT_FOUND
+   */
+  signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
+  /** Runs of workflows that start again and again. Workers start them. */
+  readonly schedules: Schedules;
   /** The full output of a call that the log shows truncated. */
   fullOutput(key: string): Promise<unknown>;
   /** A warning for a retried agent: the non-idempotent calls of earlier attempts. `""` if there are none. */

@@ -80,7 +80,9 @@ async function settle(
 
 /** The run is not over: its store failed, or it belongs to another worker. */
 function isLost(error: unknown): boolean {
-  return ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED");
+  return (
+    ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED")
+  );
 }
 
 function crashLoop(runId: string): ToolwrightError {

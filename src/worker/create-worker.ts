@@ -82,7 +82,11 @@ class LazyWorker implements Worker {
   }
 }
 
-function notStarted({ concurrency = 4, build, labels = {} }: { readonly runtime: Runtime } & WorkerOptions): WorkerStatus {
+function notStarted({
+  concurrency = 4,
+  build,
+  labels = {},
+}: { readonly runtime: Runtime } & WorkerOptions): WorkerStatus {
   return {
     workerId: null,
     state: "stopped",

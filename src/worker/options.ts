@@ -79,7 +79,10 @@ const aWorkflow: Check = must(
   "a workflow from workflow(), or { load, file }",
 );
 
-const aProgram: Check = must((value) => typeof value === "function", "a function of { runId, input, signal, runtime }");
+const aProgram: Check = must(
+  (value) => typeof value === "function",
+  "a function of { runId, input, signal, runtime }",
+);
 
 const anAgent: Check = must(
   (value) =>
@@ -115,8 +118,12 @@ export function checkWorkerOptions(options: WorkerOptions): void {
       throw new Problem("workflows", "is empty: pass at least one workflow, agent or program to run.");
     const double = names.find((name, index) => names.indexOf(name) !== index);
     if (double !== undefined)
-      throw new Problem("workflows", `names ${JSON.stringify(double)} twice: each name stands for one thing.`);
+      throw new Problem(
+        "workflows",
+        `names ${JSON.stringify(double)} twice: each name stands for one thing.`,
+      );
     for (const name of names)
-      if (name === "" || name.length > 200) throw new Problem("workflows", "has a name that is empty or too long.");
+      if (name === "" || name.length > 200)
+        throw new Problem("workflows", "has a name that is empty or too long.");
   });
 }

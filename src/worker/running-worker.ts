@@ -10,13 +10,21 @@ import { ToolwrightError } from "../errors.ts";
 import { hostOf } from "../runtime/create-runtime.ts";
 import type { ProcessIdentity } from "../runtime/process-identity.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { listReady, parkRun, readCode, type ReadyRun, readyStatement, unparkRuns } from "../store/tables/queue.ts";
+import {
+  listReady,
+  parkRun,
+  readCode,
+  type ReadyRun,
+  readyStatement,
+  unparkRuns,
+} from "../store/tables/queue.ts";
 import type { Labels, RunKind } from "../store/tables/runs.ts";
 import { deleteWorker, saveWorker } from "../store/tables/workers.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { claimForWorker } from "../workflow/claim-for-worker.ts";
 import { runProgram } from "./claim-program.ts";
+import { DueTimes } from "./due-times.ts";
 import type { WorkerOptions } from "./options.ts";
 import { loadServed, type ServedCode } from "./served.ts";
 import { isAnyGone, sweep, sweepOrphans } from "./sweep.ts";
@@ -43,6 +51,8 @@ const DEFAULT_LEASE_MS = 10_000;
 const DEFAULT_DRAIN_MS = 30_000;
 const NEIGHBOUR_MS = 250;
 const LEAST_SWEEP_MS = 50;
+/** Part of a lease after which it sweeps again at the latest. */
+const SWEEPS = 0.9;
 /** After the end of the drain, runs that were cut off have this long to be stored. */
 const CUT_OFF_MS = 3_000;
 const RETRY_MS = 500;
@@ -67,9 +77,13 @@ async function createWakeUps({ store }: Host, leaseMs: number): Promise<WakeUps>
   }
   const address = store.connectionString;
   if (address === undefined)
-    throw new ToolwrightError("TOOL_STORE_FAILED", "A worker needs a PostgreSQL store that knows its address.", {
-      hint: "Open the store with createRuntime({ store: \"postgres://…\" }) or openPostgresStore.",
-    });
+    throw new ToolwrightError(
+      "TOOL_STORE_FAILED",
+      "A worker needs a PostgreSQL store that knows its address.",
+      {
+        hint: 'Open the store with createRuntime({ store: "postgres://…" }) or openPostgresStore.',
+      },
+    );
   const { PostgresWakeUps } = await import("./postgres-wake-ups.ts");
   return new PostgresWakeUps(store, address, leaseMs);
 }
@@ -98,6 +112,8 @@ export class RunningWorker {
   #isPumping = false;
   #isAsked = false;
   #sweepTimer: NodeJS.Timeout | undefined;
+  #nextSweepAt = Infinity;
+  readonly #dueTimes: DueTimes;
   #neighbourTimer: NodeJS.Timeout | undefined;
   #neighbours: readonly ProcessIdentity[] = [];
   #idleListeners: (() => void)[] = [];
@@ -112,6 +128,13 @@ export class RunningWorker {
     this.#wakeUps = wakeUps;
     this.#concurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     this.#leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+    this.#dueTimes = new DueTimes(
+      host.store,
+      (inMs) => {
+        if (performance.now() + inMs < this.#nextSweepAt) this.#sweepIn(inMs);
+      },
+      (error) => this.#failed(error),
+    );
     this.#statement = readyStatement(code.served, 2 * this.#concurrency + 4);
   }
 
@@ -123,6 +146,7 @@ export class RunningWorker {
     this.#watchLease();
     await sweepOrphans(this.#host);
     await store.transaction(unparkRuns, "normal");
+    await this.#dueTimes.start();
     await this.#wakeUps.start(() => this.wake());
     this.#neighbourTimer = setInterval(() => {
       if (!isAnyGone(this.#neighbours)) return;
@@ -149,13 +173,18 @@ export class RunningWorker {
 
   /** Something may be ready. */
   wake(): void {
+    this.#dueTimes.lookSoon();
+    this.#look();
+  }
+
+  #look(): void {
     this.#isAsked = true;
     this.#foundNothing = false;
     if (this.#isPumping || this.#state !== "active") return;
     this.#isPumping = true;
     void this.#pump().finally(() => {
       this.#isPumping = false;
-      if (this.#isAsked && this.#state === "active" && this.#hasRoom) this.wake();
+      if (this.#isAsked && this.#state === "active" && this.#hasRoom) this.#look();
       else this.#tellIdle();
     });
   }
@@ -171,6 +200,7 @@ export class RunningWorker {
     if (this.#state !== "active") return;
     this.#state = "draining";
     clearTimeout(this.#sweepTimer);
+    this.#dueTimes.stop();
     clearInterval(this.#neighbourTimer);
     await this.#register().catch((error: unknown) => this.#failed(error));
     for (const { release } of this.#atWork.values()) release.request();
@@ -270,6 +300,7 @@ export class RunningWorker {
     const release = new RunRelease();
     const ended = this.#drive(run, release)
       .catch((error: unknown) => this.#runFailed(run, error))
+      .then(() => this.#dueTimes.fireAfter(run.runId))
       .finally(() => {
         this.#atWork.delete(run.runId);
         this.wake();
@@ -314,7 +345,10 @@ export class RunningWorker {
       ({ workerId, status, serves }) =>
         workerId !== ownerId &&
         status === "active" &&
-        serves.some((one) => one.kind === "workflow" && (one.code === shape || (one.name === name && one.code === undefined))),
+        serves.some(
+          (one) =>
+            one.kind === "workflow" && (one.code === shape || (one.name === name && one.code === undefined)),
+        ),
     );
     this.#skip(runId, this.#leaseMs);
     if (!isServed) await store.transaction(() => parkRun(runId, "changed"), "normal");
@@ -322,7 +356,8 @@ export class RunningWorker {
 
   #runFailed({ runId }: ReadyRun, error: unknown): void {
     if (error instanceof Released) return;
-    if (ToolwrightError.is(error) && (error.code === "TOOL_RUN_FENCED" || error.code === "TOOL_RUN_CONFLICT")) return;
+    if (ToolwrightError.is(error) && (error.code === "TOOL_RUN_FENCED" || error.code === "TOOL_RUN_CONFLICT"))
+      return;
     this.#failed(error);
     console.error(`toolwright: worker: run ${toTerminalLine(runId)}: ${toTerminalLine(messageOf(error))}`);
     // The run is released as soon as the store answers. Do not take it again and again before that.
@@ -350,17 +385,20 @@ export class RunningWorker {
   #sweepIn(ms: number): void {
     if (this.#state !== "active") return;
     clearTimeout(this.#sweepTimer);
+    this.#nextSweepAt = performance.now() + ms;
     this.#sweepTimer = setTimeout(() => void this.#sweep(), ms).unref();
   }
 
   async #sweep(): Promise<void> {
-    let nextMs = this.#leaseMs / 2;
+    // Every lease that ends before the next sweep has been seen by then, with the time of its end.
+    let nextMs = SWEEPS * this.#leaseMs;
     try {
       const swept = await sweep(this.#host);
       this.#neighbours = swept.neighbours;
-      nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS);
+      const { nextInMs } = await this.#dueTimes.fire();
+      nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS, nextInMs ?? Infinity);
       // Also when nothing was found: a wake-up may have been lost.
-      this.wake();
+      this.#look();
       await this.#wakeUps.sweep();
     } catch (error) {
       this.#failed(error);

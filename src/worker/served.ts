@@ -70,12 +70,19 @@ async function load(name: string, source: WorkerWorkflowSource): Promise<WorkerW
     const workflow = await source.load();
     if (isWorkflowDefinition(workflow)) return workflow;
   } catch (error) {
-    throw new ToolwrightError("WORKFLOW_INVALID", `The workflow "${name}" cannot be loaded: ${messageOf(error)}`, {
-      cause: error,
-      hint: "Fix the file of the workflow, then start the worker again.",
-    });
+    throw new ToolwrightError(
+      "WORKFLOW_INVALID",
+      `The workflow "${name}" cannot be loaded: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint: "Fix the file of the workflow, then start the worker again.",
+      },
+    );
   }
-  throw new ToolwrightError("WORKFLOW_INVALID", `The workflow "${name}" cannot be loaded: load() returned none.`);
+  throw new ToolwrightError(
+    "WORKFLOW_INVALID",
+    `The workflow "${name}" cannot be loaded: load() returned none.`,
+  );
 }
 
 /** An agent is invoked with the enqueued input under the id of the run: the same input is the same turn. */

@@ -7,7 +7,12 @@ import { isProcessAlive, type ProcessIdentity } from "../runtime/process-identit
 import { isOwnerLive } from "../runtime/owner-liveness.ts";
 import type { OwnerRow } from "../store/tables/owners.ts";
 import { promoteDue, readNextDue } from "../store/tables/queue.ts";
-import { declareDead, listOwnersAtWork, readyRunsOf, readyRunsWithoutOwner } from "../store/tables/takeovers.ts";
+import {
+  declareDead,
+  listOwnersAtWork,
+  readyRunsOf,
+  readyRunsWithoutOwner,
+} from "../store/tables/takeovers.ts";
 
 export interface Sweep {
   /** Whether runs became ready. */

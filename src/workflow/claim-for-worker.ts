@@ -6,7 +6,13 @@ import type { Host } from "../invoke/host.ts";
 import type { RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { readMark } from "../store/tables/queue.ts";
-import { endRun, readRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import {
+  endRun,
+  readRun,
+  type TakenRun,
+  takeRun,
+  type WorkflowRunRow,
+} from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import { hasChanged, withRunLock } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";

@@ -27,7 +27,9 @@ export function codeDigest(file: string): string {
   visit(resolve(file));
   const [[, own] = ["", ""], ...others] = found;
   if (others.length === 0) return sha256(own);
-  const lines = [...found].map(([path, text]) => `${relative(root, path).split(sep).join("/")} ${sha256(text)}`);
+  const lines = [...found].map(
+    ([path, text]) => `${relative(root, path).split(sep).join("/")} ${sha256(text)}`,
+  );
   return sha256(lines.sort().join("\n"));
 }
 

@@ -1,6 +1,17 @@
 /** Binds schemas, components and a store. Every workflow file starts with `createWorkflows`, or its alias `createSmithers`. */
 import type { StoreOption } from "../store/open-store.ts";
-import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
+import {
+  Approval,
+  Branch,
+  Loop,
+  Parallel,
+  Ralph,
+  Sequence,
+  Signal,
+  Sleep,
+  Task,
+  Workflow,
+} from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
@@ -42,6 +53,8 @@ export interface Workflows<S extends Schemas> {
   readonly Loop: typeof Loop;
   readonly Ralph: typeof Ralph;
   readonly Approval: typeof Approval;
+  readonly Sleep: typeof Sleep;
+  readonly Signal: typeof Signal;
   readonly outputs: OutputTokens<S>;
   /** Defines a workflow from a function that returns its tree. */
   readonly workflow: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
@@ -131,6 +144,8 @@ function bindWorkflows<const S extends Schemas>(
     Loop,
     Ralph,
     Approval,
+    Sleep,
+    Signal,
     outputs: createOutputTokens(schemas),
     workflow: define("workflow"),
     smithers: define("smithers"),

@@ -1,10 +1,11 @@
-/** Drives a claimed run until it finishes, fails, waits for approval or is cancelled, and stores that status. */
+/** Drives a claimed run until it finishes, fails, waits or is cancelled, and stores that status. */
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
@@ -71,6 +72,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     signal,
     release,
     closedLoops,
+    waits: new Map(),
     closeLoop: (name) => recordLoopEnd(host, runId, epoch, name),
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
@@ -91,7 +93,10 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const nowMs = host.clock.now();
   const write = function* () {
     yield* run.outline.write(runId, epoch);
-    return yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    const row = yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    // Another process may take the run when the first of its waits is over.
+    if (row !== undefined && end.waits !== undefined) yield* wakeAfterWaits(runId, end.waits);
+    return row;
   };
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
@@ -109,13 +114,17 @@ async function giveBack(host: Host, runId: string, epoch: number, isDrained: boo
   await host.store.transaction(write, "normal").catch(() => host.failedWrites.add(`run ${runId}`, write));
 }
 
-async function outcomeOf(
-  run: RunState,
-  options: ScheduleOptions,
-): Promise<{ status: EndStatus; error?: ToolwrightError }> {
+interface RunEnd {
+  readonly status: EndStatus;
+  readonly error?: ToolwrightError;
+  /** The tasks that wait for a time or a signal. */
+  readonly waits?: readonly WaitPlace[];
+}
+
+async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEnd> {
   try {
     const end = await schedule(run, options);
-    if (end.status !== "failed") return { status: end.status };
+    if (end.status !== "failed") return end;
     return { status: "failed", error: taskFailed(end.task) };
   } catch (error) {
     if (error instanceof Released) throw error;

@@ -6,6 +6,8 @@ import {
   type ComponentKind,
   kindOf,
   type OnChange,
+  type SignalProps,
+  type SleepProps,
   type TaskProps,
   type WorkflowProps,
 } from "./components.ts";
@@ -93,7 +95,7 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
 
 /** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>";
+  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>, <Sleep>, <Signal>";
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,
@@ -133,6 +135,10 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
       return [taskOf(props as unknown as TaskProps, found)];
     case "approval":
       return [taskOf(approvalTask(props as unknown as ApprovalProps), found)];
+    case "sleep":
+      return [taskOf(sleepTask(props as unknown as SleepProps), found)];
+    case "signal":
+      return [taskOf(signalTask(props as unknown as SignalProps), found)];
     case "sequence":
       return [{ kind: "sequence", children: list() }];
     case "parallel":
@@ -175,6 +181,14 @@ function approvalTask(props: ApprovalProps): TaskProps {
     );
   }
   return { ...rest, asks: true, prompt: prompts[0] };
+}
+
+function sleepTask({ for: duration, until, ...rest }: SleepProps): TaskProps {
+  return { ...rest, sleeps: { for: duration, until } };
+}
+
+function signalTask({ name, schema, timeoutMs, onTimeout, ...rest }: SignalProps): TaskProps {
+  return { ...rest, awaits: { name, schema, timeoutMs, onTimeout } };
 }
 
 function taskOf(props: TaskProps, found: Found): PlanNode {

@@ -70,7 +70,9 @@ for (const kind of STORE_KINDS) {
     const rows = async (): Promise<unknown> => ({
       tasks: await opened.read(() => all("SELECT * FROM toolwright_tasks ORDER BY node_id")),
       calls: await opened.read(() =>
-        all("SELECT key, attempt, status, output_json, finished_at_ms, owner_id FROM toolwright_calls ORDER BY key"),
+        all(
+          "SELECT key, attempt, status, output_json, finished_at_ms, owner_id FROM toolwright_calls ORDER BY key",
+        ),
       ),
       run: await opened.read(() => all("SELECT status, epoch, owner_id FROM toolwright_workflow_runs")),
     });
@@ -98,7 +100,9 @@ for (const kind of STORE_KINDS) {
     first.signal("SIGTERM");
     const { store: opened } = await hostOf(runtime);
     await until(async () => {
-      const [row] = await opened.read(() => all("SELECT state FROM toolwright_workers WHERE state = 'draining'"));
+      const [row] = await opened.read(() =>
+        all("SELECT state FROM toolwright_workers WHERE state = 'draining'"),
+      );
       return row !== undefined;
     });
     answer();

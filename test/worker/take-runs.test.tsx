@@ -1,5 +1,12 @@
 /** A worker takes what is ready: enqueued runs, decided runs, and runs of processes that died. */
-import { createRuntime, createWorker, createWorkflows, defineTool, type Runtime, type WorkflowDefinition } from "toolwright";
+import {
+  createRuntime,
+  createWorker,
+  createWorkflows,
+  defineTool,
+  type Runtime,
+  type WorkflowDefinition,
+} from "toolwright";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { until } from "../semantics/harness.ts";

@@ -23,13 +23,21 @@ export function addWorkerCommand(program: Command): void {
       "Takes runs that are ready and drives them: enqueued ones, interrupted ones, and those whose approval was decided. It runs the workflows of toolwright.config by name.",
     )
     .option("--concurrency <runs>", "how many runs at the same time (default: 4)", wholeNumber(1))
-    .option("--lease-ms <ms>", "how long it may be silent before others take over (default: 10000)", wholeNumber(2_000))
+    .option(
+      "--lease-ms <ms>",
+      "how long it may be silent before others take over (default: 10000)",
+      wholeNumber(2_000),
+    )
     .option("--drain-ms <ms>", "how long calls may take after SIGTERM (default: 30000)", wholeNumber(0))
     .option("--build <id>", "the version of the code, such as a commit")
     .option("--label <key=value...>", "labels that lists of workers show")
     .option("--shared-root", "the root folder is the same for every worker: runs that used files may move")
     .option("--once", "work off all that is ready, then exit")
-    .option("--health-port <port>", "answer GET /healthz and /readyz on this port; 0 takes a free one", wholeNumber(0, 65_535));
+    .option(
+      "--health-port <port>",
+      "answer GET /healthz and /readyz on this port; 0 takes a free one",
+      wholeNumber(0, 65_535),
+    );
   withCommonOptions(command)
     .addHelpText(
       "after",

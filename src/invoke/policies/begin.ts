@@ -20,7 +20,8 @@ export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call.signal);
   const { host, spec } = call;
-  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call))) return aborted(call.signal);
+  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call)))
+    return aborted(call.signal);
   if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();

@@ -66,7 +66,8 @@ export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
 }
 
 function* dropClaim(runId: string, epoch: number): Transaction<boolean> {
-  const sql = "UPDATE toolwright_runs SET claimed_by = NULL WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by IS NOT NULL";
+  const sql =
+    "UPDATE toolwright_runs SET claimed_by = NULL WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by IS NOT NULL";
   return (yield* change(sql, runId, epoch)) > 0;
 }
 

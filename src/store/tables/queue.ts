@@ -4,10 +4,10 @@
  * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
  * trigger notifies the workers.
  */
-import { readInteger, readIntegerOrNull, readText } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readOneOf, readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { insertLabels, type Labels, listedName } from "./runs.ts";
+import { insertLabels, type Labels, listedName, RUN_STATES, type RunState } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
@@ -86,6 +86,26 @@ export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
   return true;
 }
 
+export interface Readiness {
+  readonly state: RunState;
+  /** Until a worker may take it, 0 or less if it may now; `null` while nothing makes it ready. */
+  readonly readyInMs: number | null;
+}
+
+/** `undefined` when there is no such run. */
+export function* readReadiness(runId: string): Transaction<Readiness | undefined> {
+  const row = yield* first(
+    "SELECT state, ready_at_ms - {now} AS ready_in_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open'",
+    runId,
+  );
+  return (
+    row && {
+      state: readOneOf(row, "state", RUN_STATES),
+      readyInMs: readIntegerOrNull(row, "ready_in_ms"),
+    }
+  );
+}
+
 /** What a worker runs: by name, and for workflows also by the digest of their code. */
 export interface Served {
   readonly kind: "workflow" | "agent" | "program";
@@ -121,7 +141,9 @@ const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
  * text once per worker.
  */
 export function readyStatement(served: readonly Served[], limit: number): string {
-  const branch = (condition: string): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.priority, r.position
+  const branch = (
+    condition: string,
+  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.priority, r.position
 FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
 ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
   const branches = served.flatMap(({ kind, name, code }) => [

@@ -2,6 +2,7 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row, type SqlValue } from "../statement.ts";
 import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
+import { readWaitFacts, type WaitFacts } from "./waits.ts";
 import type { Store, Transaction } from "../store.ts";
 import {
   type Labels,
@@ -95,6 +96,8 @@ export interface RunFacts {
   /** The oldest pending request. */
   readonly request: { readonly toolName: string; readonly kind: string; readonly prompt: string } | undefined;
   readonly labels: Labels;
+  /** What it waits for besides approvals. */
+  readonly waits: WaitFacts | undefined;
 }
 
 /** Few lengths of the list, so that few statements are prepared. */
@@ -146,6 +149,7 @@ function* readChunk(
     const runId = readText(row, "run_id");
     labels.set(runId, { ...labels.get(runId), [readText(row, "key")]: readText(row, "value") });
   }
+  const waits = yield* readWaitFacts(ids, list);
   const facts = new Map<string, RunFacts>();
   for (const runId of runIds) {
     const [task, request] = [tasks.get(runId), requests.get(runId)];
@@ -155,6 +159,7 @@ function* readChunk(
       pendingApprovals: request === undefined ? 0 : readInteger(request, "requests"),
       request: request === undefined ? undefined : yield* readRequest(readInteger(request, "position")),
       labels: labels.get(runId) ?? {},
+      waits: waits.get(runId),
     });
   }
   return facts;

@@ -147,7 +147,12 @@ function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart):
   if (inputJson === undefined) return;
   yield* change("UPDATE toolwright_workflow_runs SET input_json = ?2 WHERE run_id = ?1", runId, inputJson);
   if (build !== null || onChange !== null)
-    yield* change("UPDATE toolwright_runs SET build = ?2, on_change = ?3 WHERE id = ?1", runId, build, onChange);
+    yield* change(
+      "UPDATE toolwright_runs SET build = ?2, on_change = ?3 WHERE id = ?1",
+      runId,
+      build,
+      onChange,
+    );
 }
 
 /**
