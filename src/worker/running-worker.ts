@@ -13,7 +13,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import {
   listReady,
   parkRun,
-  readCode,
   type ReadyRun,
   readyStatement,
   unparkRuns,
@@ -104,6 +103,8 @@ export class RunningWorker {
   readonly #leaseMs: number;
   readonly #statement: string;
   readonly #atWork = new Map<string, AtWork>();
+  /** What the last look has found and no place was free for, in order. */
+  #next: ReadyRun[] = [];
   /** Runs that another worker has to take, and until when. */
   readonly #notMine = new Map<string, number>();
   #state: WorkerStatus["state"] = "active";
@@ -152,7 +153,8 @@ export class RunningWorker {
       if (!isAnyGone(this.#neighbours)) return;
       this.#neighbours = [];
       this.#sweepIn(0);
-    }, NEIGHBOUR_MS).unref();
+      // It also keeps the program running, as a server does, until the worker is drained.
+    }, NEIGHBOUR_MS);
     await this.#sweep();
     this.wake();
   }
@@ -173,6 +175,7 @@ export class RunningWorker {
 
   /** Something may be ready. */
   wake(): void {
+    this.#next = [];
     this.#dueTimes.lookSoon();
     this.#look();
   }
@@ -255,24 +258,24 @@ export class RunningWorker {
     if (!this.#hasRoom) return;
     try {
       const ready = await this.#listReady();
-      let isLeft = false;
-      let started = 0;
-      for (const run of ready) {
-        if (this.#state !== "active") return;
-        if (this.#atWork.has(run.runId) || this.#isNotMine(run.runId)) continue;
-        if (!this.#hasRoom) {
-          isLeft = true;
-          break;
-        }
-        this.#take(run);
-        started += 1;
-      }
+      if (this.#state !== "active") return;
+      this.#next = ready.filter(({ runId }) => !this.#atWork.has(runId) && !this.#isNotMine(runId));
       this.#lastError = null;
-      this.#foundNothing = started === 0 && !isLeft;
+      this.#foundNothing = this.#next.length === 0;
+      while (this.#takeNext());
     } catch (error) {
       this.#failed(error);
       this.#sweepIn(RETRY_MS);
     }
+  }
+
+  /** `false` when it has no place, or has to look again. */
+  #takeNext(): boolean {
+    if (!this.#hasRoom || this.#state !== "active") return false;
+    const run = this.#next.shift();
+    if (run === undefined) return false;
+    if (!this.#atWork.has(run.runId)) this.#take(run);
+    return true;
   }
 
   #listReady(): Promise<ReadyRun[]> {
@@ -303,7 +306,8 @@ export class RunningWorker {
       .then(() => this.#dueTimes.fireAfter(run.runId))
       .finally(() => {
         this.#atWork.delete(run.runId);
-        this.wake();
+        // What the last look found is tried first; a wake-up looks again.
+        if (!this.#takeNext()) this.wake();
       });
     this.#atWork.set(run.runId, { run, release, ended });
   }
@@ -316,8 +320,7 @@ export class RunningWorker {
       isClaimed = true;
       this.#claimed += 1;
     };
-    const code = run.kind === "workflow" ? await host.store.read(() => readCode(runId)) : null;
-    const found = this.#code.find(run, code);
+    const found = this.#code.find(run);
     if (found === undefined) return;
     const common = { host, runtime: this.#runtime, runId, release, onClaimed };
     if (found.kind !== "workflow") {
