@@ -1,4 +1,4 @@
-/** The page of `toolwright serve`: runs, one run, approvals. Everything that runs, tools and models produced is text here. */
+/** The page of `toolwright serve`: runs, one run, approvals, schedules, workers. Everything that runs, tools and models produced is text here. */
 import { render } from "preact";
 import { ApprovalList } from "./approval-list.tsx";
 import { notice } from "./notice.ts";
@@ -6,11 +6,15 @@ import { Title } from "./parts.tsx";
 import { address, onLink } from "./router.ts";
 import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
+import { ScheduleList } from "./schedule-list.tsx";
+import { WorkerList } from "./worker-list.tsx";
 
 function View() {
   const { path } = address.value;
   if (path === "" || path === "runs") return <RunList />;
   if (path === "approvals") return <ApprovalList />;
+  if (path === "schedules") return <ScheduleList />;
+  if (path === "workers") return <WorkerList />;
   const runId = /^runs\/([^/]+)$/.exec(path)?.[1];
   const decoded = runId === undefined ? undefined : decode(runId);
   if (decoded !== undefined) return <RunView key={decoded} runId={decoded} />;
@@ -51,6 +55,12 @@ function App() {
           </a>
           <a href="approvals" onClick={onLink} {...current("approvals")}>
             Approvals
+          </a>
+          <a href="schedules" onClick={onLink} {...current("schedules")}>
+            Schedules
+          </a>
+          <a href="workers" onClick={onLink} {...current("workers")}>
+            Workers
           </a>
         </nav>
       </header>

@@ -6,6 +6,7 @@ import { CallTable } from "./call-table.tsx";
 import { count, duration, kindAndName } from "./format.ts";
 import { useLive } from "./live.ts";
 import { Ago, Badge, Command, LiveState, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
+import { SignalForm } from "./signal-form.tsx";
 import { RunTree } from "./run-tree.tsx";
 import type { Explanation, LiveRun, NextStep } from "./types.ts";
 
@@ -39,6 +40,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const now = useNow();
   const { because, next } = useExplanation(run);
   const end = run.finishedAtMs ?? now;
+  const signals = run.waits.filter(({ kind, isOver }) => kind === "signal" && !isOver);
   return (
     <>
       {isGone ? <p class="hint">The run was deleted. What follows is the last that was seen of it.</p> : null}
@@ -76,6 +78,14 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
           <h2 id="approvals">Waiting for approval</h2>
           {run.approvals.map((approval) => (
             <ApprovalForm key={approval.id} approval={approval} now={now} showRun={false} />
+          ))}
+        </section>
+      )}
+      {signals.length === 0 ? null : (
+        <section aria-labelledby="signals">
+          <h2 id="signals">Waiting for a signal</h2>
+          {signals.map((wait) => (
+            <SignalForm key={`${wait.nodeId} ${wait.path}`} runId={run.runId} wait={wait} />
           ))}
         </section>
       )}
@@ -118,7 +128,7 @@ function useExplanation(run: LiveRun): Explanation {
       },
     );
     return () => abort.abort();
-  }, [run.runId, run.status, run.interrupted, run.updatedAtMs, run.pendingApprovals, run.calls]);
+  }, [run.runId, run.status, run.interrupted, run.updatedAtMs, run.pendingApprovals, run.calls, run.waits]);
   return explanation;
 }
 

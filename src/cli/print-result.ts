@@ -10,7 +10,7 @@ import { EXIT } from "./command.ts";
 import { describeError } from "../operate/described-error.ts";
 import { explainSteps } from "../operate/explain-run.ts";
 import { isOver } from "../operate/run-status.ts";
-import { describeWait, listWaits } from "../operate/run-waits.ts";
+import { describeWaits, listWaits } from "../operate/run-waits.ts";
 import { answerSteps, type NextStep, nextStep } from "../operate/next-step.ts";
 import { questionLines } from "./request-lines.ts";
 import type { Screen } from "./screen.ts";
@@ -62,12 +62,12 @@ export async function printResult(
     case "waiting-approval":
       screen.print(`${screen.paint("yellow", "waiting")} ${name} waits for approval.`);
       printRequests(screen, requests, next, store);
-      for (const wait of waits) screen.print(`  ${describeWait(wait)}`);
+      for (const line of await describeWaits(opened, runId)) screen.print(`  ${line}`);
       return EXIT.waiting;
     case "waiting-timer":
     case "waiting-signal":
       screen.print(`${screen.paint("yellow", "waiting")} ${name} waits.`);
-      for (const wait of waits) screen.print(`  ${describeWait(wait)}`);
+      for (const line of await describeWaits(opened, runId)) screen.print(`  ${line}`);
       for (const line of stepLines(typed)) screen.print(line);
       return EXIT.waiting;
     case "cancelled":

@@ -1,7 +1,7 @@
 /** `up --wait` and `resume --wait`: stay until a waiting run can continue, and continue it here. */
 import { describeRun } from "../operate/describe-run.ts";
 import { isOver } from "../operate/run-status.ts";
-import { describeWait, listWaits } from "../operate/run-waits.ts";
+import { describeWaits } from "../operate/run-waits.ts";
 import { waitForRun } from "../operate/wait-for-run.ts";
 import { hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -26,7 +26,7 @@ export async function waitHere(
   const { store } = await hostOf(runtime);
   while (!isOver(result.status)) {
     const { runId } = result;
-    const waits = (await listWaits(store, runId)).map(describeWait);
+    const waits = await describeWaits(store, runId);
     const what = result.status === "waiting-approval" ? ["It waits for approval."] : [];
     for (const line of [...what, ...waits]) screen.print(`waiting ${toTerminalName(runId)}: ${line}`);
     const status = await stay((signal) => waitForRun(store, runId, signal));

@@ -18,7 +18,7 @@ import { errorOf } from "./described-error.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
-import { describeWait, listRefusals, listWaits } from "./run-waits.ts";
+import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -94,7 +94,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
     };
   }
-  const waits = (await listWaits(store, runId)).map(describeWait);
+  const waits = await describeWaits(store, runId);
   const hidden = total - requests.length;
   const resumes = await isResumable(store, run);
   return {
@@ -113,21 +113,18 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
   };
 }
 
-async function explainWaits(
-  store: Store,
-  { runId, status }: WorkflowRunRow,
-  name: string,
-): Promise<Explanation> {
+async function explainWaits(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
+  const { runId, status } = run;
   const waits = await listWaits(store, runId);
   const refusals = await listRefusals(store, runId);
-  const because = [`${name} waits.`, ...waits.map(describeWait), ...refusals];
+  const because = [`${name} waits.`, ...(await describeWaits(store, runId)), ...refusals];
   const resume = nextStep("resume", runId);
   if (waits.length === 0 || waits.some(({ isOver }) => isOver)) return { status, because, next: [resume] };
   const sends = waits.flatMap(({ signal }) =>
     signal === null ? [] : [nextStep("signal", [runId, signal], ["--payload", "{}"])],
   );
   const here = { ...nextStep("resume", runId, ["--wait"]), label: "Wait here, then continue" };
-  return { status, because, next: [...sends, here] };
+  return { status, because, next: [...sends, ...((await isResumable(store, run)) ? [here] : [])] };
 }
 
 async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {

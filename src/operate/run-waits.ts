@@ -5,33 +5,37 @@ import { readRefusals } from "../store/tables/signals.ts";
 import { type OpenWait, readWaits } from "../store/tables/waits.ts";
 import { toAge, toDuration, toShortText } from "../terminal/readable.ts";
 
+/** For programs. It does not change while the run only waits. */
 export async function listWaits(store: Store, runId: string): Promise<RunWait[]> {
-  return (await store.read(() => readWaits(runId))).map(toRunWait);
+  return (await store.read(() => readWaits(runId))).map(
+    ({ nodeId, path, kind, signal, dueAtMs, isOver }) => ({
+      nodeId,
+      path,
+      kind,
+      signal,
+      dueAtMs,
+      isOver,
+    }),
+  );
 }
 
-function toRunWait({ nodeId, path, kind, signal, dueAtMs, nowMs, isOver }: OpenWait): RunWait {
-  return {
-    nodeId,
-    path,
-    kind,
-    signal,
-    dueAtMs,
-    leftMs: dueAtMs === null ? null : Math.max(0, dueAtMs - nowMs),
-    isOver,
-  };
+/** One sentence for each. */
+export async function describeWaits(store: Store, runId: string): Promise<string[]> {
+  return (await store.read(() => readWaits(runId))).map(describeWait);
 }
 
 /** A sentence such as: Task "nap" sleeps until 2026-11-18T03:00:00.000Z, for another 2 h 3 min. */
-export function describeWait({ nodeId, kind, signal, dueAtMs, leftMs, isOver }: RunWait): string {
+function describeWait({ nodeId, kind, signal, dueAtMs, nowMs, isOver }: OpenWait): string {
+  const isTimeOver = dueAtMs !== null && dueAtMs <= nowMs;
   const until = dueAtMs === null ? "" : ` until ${toTime(dueAtMs)}`;
-  const left = leftMs === null || leftMs === 0 ? "" : `, for another ${toDuration(leftMs)}`;
+  const left = dueAtMs === null || isTimeOver ? "" : `, for another ${toDuration(dueAtMs - nowMs)}`;
   if (kind === "timer")
     return isOver
       ? `Task "${nodeId}" slept${until}, and can continue.`
       : `Task "${nodeId}" sleeps${until}${left}.`;
   const name = `the signal "${toShortText(signal)}"`;
   if (!isOver) return `Task "${nodeId}" waits for ${name}${until}${left}.`;
-  return leftMs === 0
+  return isTimeOver
     ? `Task "${nodeId}" waited for ${name}${until}, and can continue.`
     : `Task "${nodeId}" waited for ${name}, and it has come.`;
 }

@@ -7,9 +7,9 @@ import type { WaitFacts } from "../store/tables/waits.ts";
 import type { RunRow } from "../store/tables/runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
+import { toTime } from "./run-waits.ts";
 import { listWorkers, type WorkerSummary } from "./list-workers.ts";
 import { outlookOf } from "./worker-outlook.ts";
-import { toTime } from "./run-waits.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -120,17 +120,17 @@ function why(
   }
 }
 
-/** What becomes of a run that is ready, if workers are there. */
-function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
-  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
-  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
-}
-
 function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
   const until = dueAtMs === null ? "" : ` until ${toTime(dueAtMs)}`;
   const what = signal === null ? `slept${until}` : `waited for the signal "${toShortText(signal)}"`;
   if (isOver) return `It ${what}, and can continue.`;
   return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
+}
+
+/** What becomes of a run that is ready, if workers are there. */
+function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
+  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
+  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

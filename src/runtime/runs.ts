@@ -109,8 +109,6 @@ export interface RunWait {
   readonly signal: string | null;
   /** When the wait ends by itself. */
   readonly dueAtMs: number | null;
-  /** How long that is from now, by the clock of the database. */
-  readonly leftMs: number | null;
   /** The time or the signal has come, and the run has not continued yet. */
   readonly isOver: boolean;
 }

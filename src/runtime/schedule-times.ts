@@ -53,7 +53,7 @@ function parse(type: typeof Cron, line: string, timezone: string): Cron {
 
 function checkTimeZone(tz: string): void {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: tz });
+    Intl.DateTimeFormat("en", { timeZone: tz });
   } catch {
     throw new Problem("tz", `must be a time zone such as "Europe/Berlin", not ${JSON.stringify(tz)}.`);
   }

@@ -7,6 +7,7 @@ import { countRequests } from "../operate/list-requests.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
+import { signalRun } from "../operate/signal-run.ts";
 import { decideFrom } from "./decide.ts";
 import { openEvents } from "./open-events.ts";
 import { describeApi } from "./openapi.ts";
@@ -100,6 +101,30 @@ export const ROUTES: readonly Route[] = [
     status: 202,
     response: schema.RESUMED,
     operate: resumeFrom,
+  }),
+  route({
+    id: "signalRun",
+    summary: "Sends a signal to a run of a workflow",
+    method: "POST",
+    path: "/runs/:id/signal",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.SIGNAL,
+    status: 202,
+    response: schema.SIGNALLED,
+    operate: ({ backend, params: { id: runId }, body }) =>
+      backend.use(({ store, syntax }) => signalRun(store, syntax, { runId, ...body })),
+  }),
+  route({
+    id: "listSchedules",
+    summary: "Schedules by name, each with its next time",
+    method: "GET",
+    path: "/schedules",
+    scope: "read",
+    status: 200,
+    response: schema.SCHEDULES,
+    operate: ({ backend }) =>
+      backend.read(async ({ runtime }) => ({ schedules: await runtime.schedules.list() })),
   }),
   route({
     id: "readCallPart",

@@ -228,6 +228,45 @@ export const RESUMED = z.looseObject({
   command: z.string().nullable(),
 });
 
+export const SIGNAL = z.strictObject({
+  name: text(1_000).min(1),
+  payload: z.unknown().optional(),
+  /** A second signal with the same name and key is not stored. */
+  key: text(1_000).min(1).optional(),
+});
+
+export const SIGNALLED = z.looseObject({
+  runId: z.string(),
+  name: z.string(),
+  duplicate: z.boolean(),
+  /** Whether a task waits for it now. */
+  awaited: z.boolean(),
+  message: z.string(),
+  /** The command that continues the run, if no worker does. */
+  command: z.string().nullable(),
+});
+
+export const SCHEDULES = z.looseObject({
+  schedules: z.array(
+    z.looseObject({
+      name: z.string(),
+      workflow: z.string(),
+      cron: z.string().nullable(),
+      everyMs: ms.nullable(),
+      tz: z.string(),
+      input: z.unknown(),
+      overlap: z.enum(["skip", "queue"]),
+      catchUp: z.enum(["none", "last"]),
+      paused: z.boolean(),
+      nextAtMs: ms.nullable(),
+      lastAtMs: ms.nullable(),
+      lastRunId: z.string().nullable(),
+      queued: z.number(),
+      skipped: z.number(),
+    }),
+  ),
+});
+
 export const SESSION = z.looseObject({
   name: z.string(),
   /** What the caller may do here. */

@@ -120,7 +120,7 @@ const SLEEP: Props<SleepProps> = {
 const SIGNAL: Props<SignalProps> = {
   id: anId,
   name: anId,
-  schema: (value, field) => void zodSchema(value, field),
+  schema: zodSchema,
   output: anOutput,
   timeoutMs: aNumberIn(1, LONGEST_WAIT_MS),
   onTimeout: oneOf("fail", "continue"),

@@ -106,7 +106,8 @@ it("without --wait, up exits with 3, and names the time or the signal and the ne
   const why = await toolwright(folder, ["why", "long"]);
   expect(why.stdout).toContain('Task "nap" sleeps until');
   const sent = await toolwright(folder, ["signal", "short", "paid", "--payload", '{"amount":1}']);
-  expect(sent.stdout).toContain('The signal "paid" was sent to run "short", which waits for it.');
+  expect(sent.stdout).toContain('The signal "paid" was sent to run "short". The run waits for it');
+  expect(sent.stdout).toMatch(/toolwright resume short|resume short/);
   const ended = await toolwright(folder, ["resume", "short"]);
   expect(ended.code).toBe(0);
 });

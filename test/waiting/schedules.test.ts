@@ -16,11 +16,11 @@ interface Opened {
   readonly runtime: Runtime;
   readonly store: Store;
   /** As a worker that has run for a long time. */
-  fire(sinceMs?: number): Promise<readonly string[]>;
+  readonly fire: (sinceMs?: number) => Promise<readonly string[]>;
   /** As if this time had passed. */
-  pass(ms: number): Promise<void>;
-  runs(): Promise<string[]>;
-  end(runId: string): Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
+  readonly runs: () => Promise<string[]>;
+  readonly end: (runId: string) => Promise<void>;
 }
 
 async function open(): Promise<Opened> {

@@ -19,8 +19,8 @@ const paying = workflow(() => (
 interface Opened {
   readonly store: string;
   readonly runtime: Runtime;
-  start(definition?: typeof paying, runId?: string): Promise<WorkflowResult>;
-  resume(definition?: typeof paying, runId?: string): Promise<WorkflowResult>;
+  readonly start: (definition?: typeof paying, runId?: string) => Promise<WorkflowResult>;
+  readonly resume: (definition?: typeof paying, runId?: string) => Promise<WorkflowResult>;
 }
 
 function open(): Opened {
@@ -298,7 +298,7 @@ test.each([
 ])("a wrong prop of <Signal> is refused by name", async (element, message) => {
   const { start } = open();
   const wrong = workflow(() => <Workflow name="wrong">{element}</Workflow>);
-  const { status, error } = await start(wrong as typeof paying);
+  const { status, error } = await start(wrong);
   expect(status).toBe("failed");
   expect(error?.message).toContain(message);
 });

@@ -1,7 +1,7 @@
 /** `toolwright signal <run-id> <name>`: sends a signal to a run. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import { nextCommand } from "../command-name.ts";
+import { syntaxFor } from "../command-name.ts";
 import { readJson } from "../parse-options.ts";
 import type { CommonOptions } from "../screen.ts";
 
@@ -33,31 +33,19 @@ export function addSignalCommand(program: Command): void {
       acting(async ({ screen, options }: Acting<SignalCommandOptions>, runId: string, name: string) => {
         const payload = options.payload === undefined ? undefined : readJson("--payload", options.payload);
         const { withRun } = await import("../open.ts");
-        const { sendSignal } = await import("../../runtime/signals.ts");
-        const sent = await withRun(options.store, runId, (store) =>
-          sendSignal(store, runId, name, payload, options.key === undefined ? {} : { key: options.key }),
+        const { signalRun } = await import("../../operate/signal-run.ts");
+        const { key } = options;
+        const answer = await withRun(options.store, runId, (store) =>
+          signalRun(store, syntaxFor(options.store), { runId, name, payload, key }),
         );
-        screen.printJson(sent);
-        screen.print(messageFor(sent));
-        if (sent.awaited && !sent.duplicate)
-          screen.print(
-            `  Without a worker, continue it with:  ${nextCommand(options.store, "resume", runId)}`,
-          );
+        screen.printJson(answer);
+        screen.print(
+          answer.duplicate
+            ? answer.message
+            : `The signal "${name}" was sent to run "${runId}". ${answer.message}`,
+        );
+        if (answer.command !== null) screen.print(`  ${answer.command}`);
         return EXIT.finished;
       }),
     );
-}
-
-function messageFor(sent: {
-  readonly runId: string;
-  readonly name: string;
-  readonly duplicate: boolean;
-  readonly awaited: boolean;
-}): string {
-  const { runId, name, duplicate, awaited } = sent;
-  if (duplicate)
-    return `A signal "${name}" with this key was sent to run "${runId}" before; nothing was stored.`;
-  return awaited
-    ? `The signal "${name}" was sent to run "${runId}", which waits for it.`
-    : `The signal "${name}" was sent to run "${runId}". It is kept until a task waits for it.`;
 }
