@@ -13,7 +13,7 @@ import type { WakeUps } from "./wake-up.ts";
 
 const CHANNEL = "toolwright_ready";
 /** Polls are for what notifications miss. Without them, polls are what wakes the worker. */
-const POLL_MS = 2_000;
+const POLL_MS = 10_000;
 const POLL_ALONE_MS = 500;
 const BATCH = 100;
 /** The column of pg-boss is a 32-bit integer. The order of claims follows the marker, not the job. */
@@ -50,6 +50,8 @@ export class PostgresWakeUps implements WakeUps {
       application_name: "toolwright worker",
       // Our own lease decides when a worker is dead, and schedules are ours.
       schedule: false,
+      // Jobs have no dependencies.
+      flowIntervalSeconds: 3_600,
     });
     // A lost connection must not end the worker: it connects again.
     boss.on("error", () => undefined);

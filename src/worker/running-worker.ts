@@ -13,7 +13,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import {
   listReady,
   parkRun,
-  readCode,
   type ReadyRun,
   readyStatement,
   unparkRuns,
@@ -51,6 +50,8 @@ const DEFAULT_LEASE_MS = 10_000;
 const DEFAULT_DRAIN_MS = 30_000;
 const NEIGHBOUR_MS = 250;
 const LEAST_SWEEP_MS = 50;
+/** Part of a lease after which it sweeps again at the latest. */
+const SWEEPS = 0.9;
 /** After the end of the drain, runs that were cut off have this long to be stored. */
 const CUT_OFF_MS = 3_000;
 const RETRY_MS = 500;
@@ -102,6 +103,8 @@ export class RunningWorker {
   readonly #leaseMs: number;
   readonly #statement: string;
   readonly #atWork = new Map<string, AtWork>();
+  /** What the last look has found and no place was free for, in order. */
+  #next: ReadyRun[] = [];
   /** Runs that another worker has to take, and until when. */
   readonly #notMine = new Map<string, number>();
   #state: WorkerStatus["state"] = "active";
@@ -150,7 +153,8 @@ export class RunningWorker {
       if (!isAnyGone(this.#neighbours)) return;
       this.#neighbours = [];
       this.#sweepIn(0);
-    }, NEIGHBOUR_MS).unref();
+      // It also keeps the program running, as a server does, until the worker is drained.
+    }, NEIGHBOUR_MS);
     await this.#sweep();
     this.wake();
   }
@@ -171,14 +175,19 @@ export class RunningWorker {
 
   /** Something may be ready. */
   wake(): void {
+    this.#next = [];
+    this.#dueTimes.lookSoon();
+    this.#look();
+  }
+
+  #look(): void {
     this.#isAsked = true;
     this.#foundNothing = false;
-    this.#dueTimes.lookSoon();
     if (this.#isPumping || this.#state !== "active") return;
     this.#isPumping = true;
     void this.#pump().finally(() => {
       this.#isPumping = false;
-      if (this.#isAsked && this.#state === "active" && this.#hasRoom) this.wake();
+      if (this.#isAsked && this.#state === "active" && this.#hasRoom) this.#look();
       else this.#tellIdle();
     });
   }
@@ -249,24 +258,24 @@ export class RunningWorker {
     if (!this.#hasRoom) return;
     try {
       const ready = await this.#listReady();
-      let isLeft = false;
-      let started = 0;
-      for (const run of ready) {
-        if (this.#state !== "active") return;
-        if (this.#atWork.has(run.runId) || this.#isNotMine(run.runId)) continue;
-        if (!this.#hasRoom) {
-          isLeft = true;
-          break;
-        }
-        this.#take(run);
-        started += 1;
-      }
+      if (this.#state !== "active") return;
+      this.#next = ready.filter(({ runId }) => !this.#atWork.has(runId) && !this.#isNotMine(runId));
       this.#lastError = null;
-      this.#foundNothing = started === 0 && !isLeft;
+      this.#foundNothing = this.#next.length === 0;
+      while (this.#takeNext());
     } catch (error) {
       this.#failed(error);
       this.#sweepIn(RETRY_MS);
     }
+  }
+
+  /** `false` when it has no place, or has to look again. */
+  #takeNext(): boolean {
+    if (!this.#hasRoom || this.#state !== "active") return false;
+    const run = this.#next.shift();
+    if (run === undefined) return false;
+    if (!this.#atWork.has(run.runId)) this.#take(run);
+    return true;
   }
 
   #listReady(): Promise<ReadyRun[]> {
@@ -297,7 +306,8 @@ export class RunningWorker {
       .then(() => this.#dueTimes.fireAfter(run.runId))
       .finally(() => {
         this.#atWork.delete(run.runId);
-        this.wake();
+        // What the last look found is tried first; a wake-up looks again.
+        if (!this.#takeNext()) this.wake();
       });
     this.#atWork.set(run.runId, { run, release, ended });
   }
@@ -310,8 +320,7 @@ export class RunningWorker {
       isClaimed = true;
       this.#claimed += 1;
     };
-    const code = run.kind === "workflow" ? await host.store.read(() => readCode(runId)) : null;
-    const found = this.#code.find(run, code);
+    const found = this.#code.find(run);
     if (found === undefined) return;
     const common = { host, runtime: this.#runtime, runId, release, onClaimed };
     if (found.kind !== "workflow") {
@@ -384,14 +393,15 @@ export class RunningWorker {
   }
 
   async #sweep(): Promise<void> {
-    let nextMs = this.#leaseMs / 2;
+    // Every lease that ends before the next sweep has been seen by then, with the time of its end.
+    let nextMs = SWEEPS * this.#leaseMs;
     try {
       const swept = await sweep(this.#host);
       this.#neighbours = swept.neighbours;
       const { nextInMs } = await this.#dueTimes.fire();
       nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS, nextInMs ?? Infinity);
       // Also when nothing was found: a wake-up may have been lost.
-      this.wake();
+      this.#look();
       await this.#wakeUps.sweep();
     } catch (error) {
       this.#failed(error);

@@ -30,8 +30,8 @@ export class ServedCode {
     );
   }
 
-  /** @param code of the run, where its name is not known here: it was started from a file */
-  find({ kind, name }: ReadyRun, code: string | null): Runnable | undefined {
+  /** By its name, or by its code: `toolwright up` may have started it under another name. */
+  find({ kind, name, code }: ReadyRun): Runnable | undefined {
     return this.#byName.get(keyOf(kind, name)) ?? (code === null ? undefined : this.#byCode.get(code));
   }
 }
@@ -55,7 +55,7 @@ export async function loadServed(options: WorkerOptions): Promise<ServedCode> {
     const start = startOptionsOf(source.options ?? {});
     entries.push({
       served: { kind: "workflow", name, ...(file === undefined ? {} : { code: shape }) },
-      runnable: { kind: "workflow", workflow: { workflow, file, shape, start } },
+      runnable: { kind: "workflow", workflow: { workflow, file, shape, start, views: new Set() } },
     });
   }
   for (const [name, agent] of Object.entries(options.agents ?? {}))

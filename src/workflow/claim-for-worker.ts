@@ -5,7 +5,7 @@ import { encodeCleanError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { readMark } from "../store/tables/queue.ts";
+import { readRunRow } from "../store/tables/runs.ts";
 import {
   endRun,
   readRun,
@@ -34,6 +34,8 @@ export interface WorkerWorkflow {
   readonly shape: string;
   /** Options of runs that start here, such as `rootDir`. */
   readonly start: StartOptions;
+  /** The names under which the views of its outputs exist. */
+  readonly views: Set<string>;
 }
 
 export interface WorkerClaimOptions extends WorkerWorkflow {
@@ -109,8 +111,11 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     return { kind: "lost" };
   }
   const name = stored.workflow;
-  for (const warning of await createOutputViews(host.store, name, workflow.schemas))
-    host.warnOnce(warning, warning);
+  if (!options.views.has(name)) {
+    for (const warning of await createOutputViews(host.store, name, workflow.schemas))
+      host.warnOnce(warning, warning);
+    options.views.add(name);
+  }
   const result = await driveRun({
     host,
     runtime,
@@ -129,11 +134,11 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
 /** What the run was started with counts, then what the workflow says now. */
 async function changePolicy(options: WorkerClaimOptions, stored: WorkflowRunRow): Promise<OnChange> {
   const { host, runId, workflow, file, build } = options;
-  const mark = await host.store.read(() => readMark(runId));
-  const policy = mark?.onChange ?? planOf(workflow, runId, decode(stored.inputJson), file).onChange ?? "ask";
+  const row = await host.store.read(() => readRunRow(runId));
+  const policy = row?.onChange ?? planOf(workflow, runId, decode(stored.inputJson), file).onChange ?? "ask";
   if (policy !== "pin") return policy as OnChange;
   // The same build is the same code, whatever the digest says.
-  return mark?.build !== null && mark?.build === build ? "continue" : "pin";
+  return row?.build !== null && row?.build === build ? "continue" : "pin";
 }
 
 async function tryParse(

@@ -18,8 +18,8 @@ export interface Ledger {
   readonly requests: readonly Charge[];
   /** The next request for this step of this run gets no answer until `answer` is called. */
   hold(run: string, step: number): Promise<{ readonly pid: number; answer(): void }>;
-  /** Calls back after each request. */
-  onRequest: ((charge: Charge) => void) | undefined;
+  /** What happens before a request is answered, by the number of the request, from 1. */
+  readonly before: Map<number, () => Promise<void>>;
   /** Charges per run and step: 1 for each, since a service charges once per key. */
   effects(): Record<string, number>;
 }
@@ -28,6 +28,7 @@ export async function openLedger(): Promise<Ledger> {
   const requests: Charge[] = [];
   const receipts = new Map<string, number>();
   const holds = new Map<string, (held: { pid: number; answer(): void }) => void>();
+  const before = new Map<number, () => Promise<void>>();
   const reply = (response: ServerResponse, { key }: Charge): void => {
     response.end(JSON.stringify({ receipt: receipts.get(key) }));
   };
@@ -39,9 +40,9 @@ export async function openLedger(): Promise<Ledger> {
       const name = `${charge.run} ${charge.step}`;
       const held = holds.get(name);
       holds.delete(name);
+      await before.get(requests.length)?.();
       if (held === undefined) reply(response, charge);
       else held({ pid: charge.pid, answer: () => reply(response, charge) });
-      ledger.onRequest?.(charge);
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -53,7 +54,7 @@ export async function openLedger(): Promise<Ledger> {
   const ledger: Ledger = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    onRequest: undefined,
+    before,
     hold: (run, step) => new Promise((resolve) => holds.set(`${run} ${step}`, resolve)),
     effects: () => {
       const keys = new Map<string, Set<string>>();

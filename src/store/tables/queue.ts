@@ -4,7 +4,7 @@
  * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
  * trigger notifies the workers.
  */
-import { readInteger, readIntegerOrNull, readOneOf, readText } from "./columns.ts";
+import { readIntegerOrNull, readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { insertLabels, type Labels, listedName, RUN_STATES, type RunState } from "./runs.ts";
@@ -126,6 +126,8 @@ export interface ReadyRun {
   readonly runId: string;
   readonly kind: Served["kind"];
   readonly name: string;
+  /** The digest of the code that a workflow run was started with, from a file. */
+  readonly code: string | null;
 }
 
 /** The owner has died or left. On its own host a process that is no worker lives as long as the process table says. */
@@ -143,7 +145,7 @@ const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
 export function readyStatement(served: readonly Served[], limit: number): string {
   const branch = (
     condition: string,
-  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.priority, r.position
+  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.code, r.priority, r.position
 FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
 ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
   const branches = served.flatMap(({ kind, name, code }) => [
@@ -164,6 +166,7 @@ export function* listReady(statement: string, traits: WorkerTraits): Transaction
     runId: readText(row, "id"),
     kind: readText(row, "kind") as Served["kind"],
     name: readText(row, "name"),
+    code: readTextOrNull(row, "code"),
   }));
 }
 
@@ -181,46 +184,4 @@ export function unparkRuns(): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET is_due = 1, parked = NULL WHERE parked IS NOT NULL AND ready_at_ms <= {now} AND ${IS_OPEN}`,
   );
-}
-
-/** The mark of a run, for explanations. */
-export interface ReadyMark {
-  /** Milliseconds until it is due; negative: it has been due for so long. `null`: it needs no worker. */
-  readonly dueInMs: number | null;
-  readonly parked: string | null;
-  readonly onChange: string | null;
-  readonly build: string | null;
-  readonly host: string | null;
-}
-
-export function* readMark(runId: string): Transaction<ReadyMark | undefined> {
-  const row = yield* first(
-    `SELECT ready_at_ms - {now} AS due_in_ms, parked, on_change, build, host FROM toolwright_runs WHERE id = ?1 AND status = 'open'`,
-    runId,
-  );
-  if (row === undefined) return undefined;
-  return {
-    dueInMs: readIntegerOrNull(row, "due_in_ms"),
-    parked: row["parked"] as string | null,
-    onChange: row["on_change"] as string | null,
-    build: row["build"] as string | null,
-    host: row["host"] as string | null,
-  };
-}
-
-/** How many runs wait in the queue, and since when the oldest does. */
-export function* readBacklog(): Transaction<{ readonly runs: number; readonly oldestMs: number }> {
-  const row = yield* first(
-    `SELECT CAST(COUNT(*) AS BIGINT) AS runs, COALESCE(MAX({now} - ready_at_ms), 0) AS oldest
-     FROM toolwright_runs WHERE is_due = 1`,
-  );
-  return row === undefined
-    ? { runs: 0, oldestMs: 0 }
-    : { runs: readInteger(row, "runs"), oldestMs: readInteger(row, "oldest") };
-}
-
-/** The digest of the code that a workflow run was started with. `null` if it has not started, or not from a file. */
-export function* readCode(runId: string): Transaction<string | null> {
-  const row = yield* first("SELECT code FROM toolwright_runs WHERE id = ?1", runId);
-  return (row?.["code"] as string | null | undefined) ?? null;
 }

@@ -62,8 +62,6 @@ await worker.start();
 console.log("started");
 const stopped = Promise.withResolvers<void>();
 process.once("SIGTERM", () => stopped.resolve());
-const alive = setInterval(() => undefined, 1_000);
 await stopped.promise;
 await worker.drain();
-clearInterval(alive);
 console.log("drained");
