@@ -24,7 +24,7 @@ export interface WorkerWorkflowSource {
   readonly file?: string | undefined;
   /** Options of the runs that start here, such as `rootDir`. */
   readonly options?:
-    | Omit<RunWorkflowOptions, "input" | "runId" | "resume" | "runtime" | "file" | "signal">
+    | Omit<RunWorkflowOptions, "input" | "runId" | "resume" | "runtime" | "file" | "signal" | "onProgress">
     | undefined;
 }
 

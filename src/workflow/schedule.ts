@@ -14,7 +14,14 @@ import { Released } from "../invoke/run-release.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
 import { instanceName, type TaskInstance } from "./task-instance.ts";
-import { hasRows, type LoopNode, type LoopPass, loopsAroundTasks, PlanWalk } from "./walk-plan.ts";
+import {
+  hasRows,
+  latestPass,
+  type LoopNode,
+  type LoopPass,
+  loopsAroundTasks,
+  PlanWalk,
+} from "./walk-plan.ts";
 
 /** Signals come from other processes, so the store is read. */
 const SIGNAL_POLL_MS = 250;
@@ -172,6 +179,7 @@ class Schedule {
         plan,
         states: this.#run.states,
         onReady: (task) => this.#ready.push(task),
+        firstPass: (node, loop) => this.#firstPass(node, loop),
         isPassStarted: (node, loop, index) => this.#isPassStarted(node, loop, index),
         isClosed: (node, loop) => this.#run.closedLoops.has(loopName(node, loop)),
         onClosed: (node, loop) => {
@@ -214,9 +222,19 @@ class Schedule {
     return plan;
   }
 
+  #firstPass(node: LoopNode, loop: readonly number[]): number {
+    const name = loopName(node, loop);
+    const first = this.#passes.get(name) ?? latestPass(node.body, loop, this.#run.states);
+    this.#passes.set(name, first);
+    return first;
+  }
+
   #isPassStarted(node: LoopNode, loop: readonly number[], index: number): boolean {
-    if ((this.#passes.get(loopName(node, loop)) ?? 0) >= index) return true;
-    return hasRows(node.body, [...loop, index], this.#run.states);
+    const name = loopName(node, loop);
+    if ((this.#passes.get(name) ?? 0) >= index) return true;
+    if (!hasRows(node.body, [...loop, index], this.#run.states)) return false;
+    this.#passes.set(name, index);
+    return true;
   }
 
   #startReady(): void {

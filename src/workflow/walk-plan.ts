@@ -14,6 +14,8 @@ interface WalkOptions {
   readonly states: TaskStates;
   /** Called for each task that may run now. */
   readonly onReady: (task: TaskInstance) => void;
+  /** The latest pass of a loop that has started: those before it are over, whatever the tree contains now. */
+  readonly firstPass: (node: LoopNode, loop: readonly number[]) => number;
   /** Whether a pass of a loop has started, or is certain to start. */
   readonly isPassStarted: (node: LoopNode, loop: readonly number[], index: number) => boolean;
   /** A loop that has ended stays ended, even if `until` becomes false again. */
@@ -144,10 +146,10 @@ export class PlanWalk {
     advance();
   }
 
-  /** Iterates, as a sequence does: a loop may have thousands of finished passes. */
+  /** Iterates, as a sequence does: a loop may have thousands of passes. */
   #enterLoop(node: LoopNode, loop: readonly number[], done: Done): void {
     const outer = this.loopPasses;
-    let index = 0;
+    let index = this.#options.firstPass(node, loop);
     const leave = (): void => {
       this.loopPasses = outer;
       done();
@@ -255,6 +257,21 @@ export function loopsAroundTasks(root: PlanNode): Map<string, readonly number[]>
   };
   visit(root, []);
   return found;
+}
+
+/** The latest pass of a loop in which a task of its body has started, 0 if there is none. */
+export function latestPass(body: PlanNode, loop: readonly number[], states: TaskStates): number {
+  if (body.kind !== "task") {
+    const children = body.kind === "loop" ? [body.body] : body.children;
+    return children.reduce((latest, child) => Math.max(latest, latestPass(child, loop, states)), 0);
+  }
+  let latest = 0;
+  for (const { path } of states.ofNode(body.props.id)) {
+    const passes = path.split(".").map(Number);
+    if (loop.every((pass, depth) => pass === passes[depth]))
+      latest = Math.max(latest, passes[loop.length] ?? 0);
+  }
+  return latest;
 }
 
 export function hasRows(node: PlanNode, loop: readonly number[], states: TaskStates): boolean {

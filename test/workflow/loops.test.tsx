@@ -319,6 +319,27 @@ it("an earlier pass can be read by its number", async () => {
   expect((await runWorkflow(workflow)).outputs["outer"]).toEqual([{ n: 30 }]);
 });
 
+it("a task that appears in a later pass does not run for the passes before it", async () => {
+  const { Workflow, Task, Loop, smithers, outputs } = create();
+  const ran: string[] = [];
+  const workflow = smithers((ctx) => (
+    <Workflow name="w">
+      <Loop until={ctx.outputs.inner.length >= 4} maxIterations={10}>
+        <Task id="t" output={outputs.inner}>
+          {() => ({ n: ran.push(`t ${ctx.iteration}`) })}
+        </Task>
+        {ctx.outputs.inner.length < 3 ? null : (
+          <Task id="late" output={outputs.outer}>
+            {() => ({ n: ran.push(`late ${ctx.iteration}`) })}
+          </Task>
+        )}
+      </Loop>
+    </Workflow>
+  ));
+  expect((await runWorkflow(workflow)).status).toBe("finished");
+  expect(ran).toEqual(["t 0", "t 1", "t 2", "late 2", "t 3", "late 3"]);
+});
+
 it("three thousand passes need no deep stack", { timeout: 60_000 }, async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers(() => (
