@@ -11,9 +11,18 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
+import type { Schedules } from "./schedules.ts";
+import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
-import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type {
+  EnqueuedRun,
+  EnqueueOptions,
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  TaskIdentity,
+} from "./runtime.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -81,6 +90,8 @@ function asLazyRuntime(runtime: Runtime): LazyRuntime {
 const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
 // The only import that points up: a runtime is a face of the operator's functions, and loads them on first use.
 const operations = lazyModule(() => import("../operate/runtime-operations.ts"));
+const signals = lazyModule(() => import("./signals.ts"));
+const schedules = lazyModule(() => import("./change-schedules.ts"));
 const garbage = lazyModule(() => import("./collect-garbage.ts"));
 
 class LazyRuntime implements Runtime {
@@ -134,6 +145,29 @@ class LazyRuntime implements Runtime {
       checkId("runId", runId);
       const { explainRun, syntaxFor } = await operations.get();
       return explainRun(host.store, runId, syntaxFor(address));
+    });
+  }
+
+  signal(runId: string, name: string, payload?: unknown, options: SignalOptions = {}): Promise<SentSignal> {
+    return this.#use(async ({ host }) => {
+      const { sendSignal } = await signals.get();
+      return sendSignal(host.store, runId, name, payload, options);
+    });
+  }
+
+  readonly schedules: Schedules = {
+    set: (schedule) =>
+      this.#use(async ({ host }) => (await schedules.get()).setSchedule(host.store, schedule)),
+    list: () => this.#use(async ({ host }) => (await schedules.get()).listSchedules(host.store)),
+    pause: (name) => this.#use(async ({ host }) => (await schedules.get()).pauseSchedule(host.store, name)),
+    resume: (name) => this.#use(async ({ host }) => (await schedules.get()).resumeSchedule(host.store, name)),
+    remove: (name) => this.#use(async ({ host }) => (await schedules.get()).removeSchedule(host.store, name)),
+  };
+
+  enqueue(name: string, options: EnqueueOptions = {}): Promise<EnqueuedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).enqueueRun(inner.host, name, options);
     });
   }
 

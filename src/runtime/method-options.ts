@@ -25,6 +25,7 @@ import type { CallFilter } from "../store/tables/call-log.ts";
 import { CALL_STATUSES } from "../store/tables/calls.ts";
 import type { GcOptions } from "./collect-garbage.ts";
 import { LIMITS } from "./options.ts";
+import type { SignalOptions } from "./signals.ts";
 import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
 
 const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
@@ -69,6 +70,12 @@ export const RETRY_WARNING_OPTIONS: OptionTable = optionTable<TaskIdentity>(
   "runtime.retryWarning",
   IDENTITY,
   TASK,
+);
+
+export const SIGNAL_OPTIONS: OptionTable = optionTable<SignalOptions>(
+  "runtime.signal",
+  { key: anId },
+  { example: '{ key: "payment-17" }' },
 );
 
 const milliseconds: Check = must(

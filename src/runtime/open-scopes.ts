@@ -56,7 +56,12 @@ export class OpenScopes {
       this.#open.set(name, mark);
       return row;
     });
-    const { limits, settings, signal } = task;
+    const { limits, settings } = task;
+    const released = host.claimed.get(identity.runId)?.release.signal;
+    const signal =
+      released === undefined || task.signal === undefined
+        ? (task.signal ?? released)
+        : AbortSignal.any([task.signal, released]);
     return {
       scope: new Scope(host, {
         identity,

@@ -101,6 +101,11 @@ export class StoreRuntime {
       failedWrites,
       keyReaders: new Set(),
       runsAtWork: new Set(),
+      claimed: new Map(),
+      boundHere: new Set(),
+      machine: this.#ownership.identity.host,
+      isRootShared: false,
+      becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>
         this.#host.warnOnce(topic, message),
@@ -277,6 +282,11 @@ export class StoreRuntime {
 
   async ready(): Promise<void> {
     await this.#store.opened();
+  }
+
+  async #becomeWorker(leaseMs: number): Promise<void> {
+    (await this.#store.opened()).limitIdle?.(leaseMs);
+    await this.#ownership.becomeWorker(leaseMs);
   }
 
   get host(): Host {

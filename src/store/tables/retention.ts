@@ -219,6 +219,8 @@ const TABLES_OF_RUN = [
   "toolwright_approvals",
   "toolwright_tasks",
   "toolwright_loops",
+  "toolwright_waits",
+  "toolwright_signals",
   "toolwright_run_labels",
   "toolwright_outlines",
   "toolwright_turns",
