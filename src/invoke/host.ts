@@ -9,6 +9,7 @@ import type { WaitGraph } from "./wait-graph.ts";
 import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
+import type { RunStreams } from "../stream/run-streams.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -35,6 +36,8 @@ export interface Leader {
 
 export interface Host {
   readonly store: Store;
+  /** What models say, for the readers of runs. */
+  readonly streams: RunStreams;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
   readonly clock: MeasuringClock;

@@ -174,6 +174,7 @@ async function startTurn(
 
 async function end(host: Host, scope: Scope, turn: number, resultJson: string): Promise<void> {
   const { runId, path } = scope.identity;
+  await host.streams.drain(runId);
   await host.store.transaction(function* () {
     yield* assertOwned(scope);
     yield* endTurn(runId, turn, resultJson, host.clock.now());

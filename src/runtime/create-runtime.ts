@@ -11,9 +11,10 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
-import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
+import type { RunDescription, RunExplanation, RunFilter, RunPage, RunStatus } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
-import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type { Runtime, RuntimeCallOptions, RunScopeOptions, StreamOptions, TaskIdentity } from "./runtime.ts";
+import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -43,6 +44,7 @@ function checkNodeVersion(): void {
 
 // A registered symbol: another copy of the package with the same version can use these runtimes too.
 const USE = Symbol.for("toolwright.runtime.use");
+const READ = Symbol.for("toolwright.runtime.read stream");
 const RUN_TASK = Symbol.for("toolwright.runtime.run task");
 
 /** `runtime.run` for a task of a workflow. Not for users. */
@@ -53,6 +55,16 @@ export async function runTaskScope<T>(
   options: TaskScopeOptions,
 ): Promise<T> {
   return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
+}
+
+/** `runtime.stream` that also ends, without a part `ended`, in the given states. Not for users. */
+export function readStreamUntil(
+  runtime: Runtime,
+  runId: string,
+  options: StreamOptions,
+  until: readonly RunStatus[],
+): AsyncGenerator<StreamPart, void, void> {
+  return asLazyRuntime(runtime)[READ](runId, options, until);
 }
 
 /** The internals of a runtime: its store, owner and clock. Not for users. */
@@ -81,6 +93,7 @@ function asLazyRuntime(runtime: Runtime): LazyRuntime {
 const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
 // The only import that points up: a runtime is a face of the operator's functions, and loads them on first use.
 const operations = lazyModule(() => import("../operate/runtime-operations.ts"));
+const reading = lazyModule(() => import("./read-run-stream.ts"));
 const garbage = lazyModule(() => import("./collect-garbage.ts"));
 
 class LazyRuntime implements Runtime {
@@ -90,6 +103,8 @@ class LazyRuntime implements Runtime {
   #active = 0;
   #onIdle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  /** Ends the streams that are read. */
+  readonly #closed = new AbortController();
 
   constructor(options: RuntimeOptions) {
     this.#inner = new Lazy(async () => {
@@ -135,6 +150,27 @@ class LazyRuntime implements Runtime {
       const { explainRun, syntaxFor } = await operations.get();
       return explainRun(host.store, runId, syntaxFor(address));
     });
+  }
+
+  stream(runId: string, options: StreamOptions = {}): AsyncGenerator<StreamPart, void, void> {
+    return this[READ](runId, options);
+  }
+
+  /** @param until ends without a part `ended` in these states of the run */
+  async *[READ](
+    runId: string,
+    options: StreamOptions,
+    until?: readonly RunStatus[],
+  ): AsyncGenerator<StreamPart, void, void> {
+    const { host, readStream } = await this.#use(async (inner) => {
+      const { checkStreamOptions, readStream: read } = await reading.get();
+      checkStreamOptions(runId, options);
+      await inner.ready();
+      return { host: inner.host, readStream: read };
+    });
+    const closed = this.#closed.signal;
+    const signal = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
+    yield* readStream(host.store, host.streams, runId, { ...options, until, signal });
   }
 
   fullOutput(key: string): Promise<unknown> {
@@ -187,6 +223,7 @@ class LazyRuntime implements Runtime {
 
   /** Waits for all calls that have begun, and for the calls that they make. */
   async #close(): Promise<void> {
+    this.#closed.abort();
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
