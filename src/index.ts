@@ -56,7 +56,14 @@ export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
 export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
-export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
+export type {
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  StreamOptions,
+  TaskIdentity,
+} from "./runtime/runtime.ts";
+export type { StreamPart, StreamPartDetails, StreamPlace } from "./stream/stream-part.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type {
   NodeStatus,

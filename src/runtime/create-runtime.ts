@@ -11,9 +11,10 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
-import type { RunDescription, RunExplanation, RunFilter, RunPage, RunStatus } from "./runs.ts";
+import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import type { Runtime, RuntimeCallOptions, RunScopeOptions, StreamOptions, TaskIdentity } from "./runtime.ts";
+import type { StreamReadOptions } from "../stream/read-stream.ts";
 import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
@@ -57,14 +58,14 @@ export async function runTaskScope<T>(
   return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
 }
 
-/** `runtime.stream` that also ends, without a part `ended`, in the given states. Not for users. */
-export function readStreamUntil(
+/** `runtime.stream` that may also end, without a part `ended`, in the given states. Not for users. */
+export function readRunStream(
   runtime: Runtime,
   runId: string,
   options: StreamOptions,
-  until: readonly RunStatus[],
+  more: Pick<StreamReadOptions, "until" | "onReady">,
 ): AsyncGenerator<StreamPart, void, void> {
-  return asLazyRuntime(runtime)[READ](runId, options, until);
+  return asLazyRuntime(runtime)[READ](runId, options, more);
 }
 
 /** The internals of a runtime: its store, owner and clock. Not for users. */
@@ -156,11 +157,10 @@ class LazyRuntime implements Runtime {
     return this[READ](runId, options);
   }
 
-  /** @param until ends without a part `ended` in these states of the run */
   async *[READ](
     runId: string,
     options: StreamOptions,
-    until?: readonly RunStatus[],
+    more: Pick<StreamReadOptions, "until" | "onReady"> = {},
   ): AsyncGenerator<StreamPart, void, void> {
     const { host, readStream } = await this.#use(async (inner) => {
       const { checkStreamOptions, readStream: read } = await reading.get();
@@ -170,7 +170,7 @@ class LazyRuntime implements Runtime {
     });
     const closed = this.#closed.signal;
     const signal = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
-    yield* readStream(host.store, host.streams, runId, { ...options, until, signal });
+    yield* readStream(host.store, host.streams, runId, { ...options, ...more, signal });
   }
 
   fullOutput(key: string): Promise<unknown> {

@@ -22,6 +22,8 @@ export interface StreamReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Ends without an `ended` part in these states. */
   readonly until?: readonly RunState[] | undefined;
+  /** From now on, no part is missed. */
+  readonly onReady?: (() => void) | undefined;
 }
 
 const OVER: ReadonlySet<string> = new Set(["finished", "failed", "cancelled"]);
@@ -40,7 +42,7 @@ export async function* readStream(
   store: Store,
   streams: RunStreams,
   runId: string,
-  { from = 0, signal, until = [] }: StreamReadOptions = {},
+  { from = 0, signal, until = [], onReady }: StreamReadOptions = {},
 ): AsyncGenerator<StreamPart, void, void> {
   const queue: NumberedPart[] = [];
   let isStale = true;
@@ -64,6 +66,7 @@ export async function* readStream(
   try {
     await store.transaction(() => startReading(runId), "normal");
     await remote.note(next - 1);
+    onReady?.();
     while (!isAborted()) {
       woken = Promise.withResolvers<void>();
       let pulled: Pulled | undefined;
@@ -97,6 +100,9 @@ export async function* readStream(
       if (state !== undefined && until.includes(state)) return;
       if (!isStale) await woken.promise;
     }
+  } catch (error) {
+    // The runtime was closed, and its store with it.
+    if (!isAborted()) throw error;
   } finally {
     signal?.removeEventListener("abort", wake);
     await stopListening();

@@ -96,6 +96,10 @@ export class RunStream {
     return new RunStream(runId, store, deliver, loaded);
   }
 
+  get nextIndex(): number {
+    return this.#next;
+  }
+
   /** Whether an earlier owner has shown parts of this response to readers. Asked once. */
   takeAbandoned(response: string): boolean {
     return this.#abandoned.delete(response);

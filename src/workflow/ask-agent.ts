@@ -1,4 +1,5 @@
 /** Asks an agent. Agents of the AI SDK are asked through `stream`, so that readers of the run see the answer as it is made. */
+import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
 import type { WorkflowAgent } from "./components.ts";
 
 interface StreamResult {
@@ -18,12 +19,7 @@ export function isSdkAgent(agent: WorkflowAgent): boolean {
 export async function askAgent(agent: WorkflowAgent, options: object): Promise<unknown> {
   const { stream } = agent as { readonly stream?: unknown };
   if (!isSdkAgent(agent) || typeof stream !== "function") return agent.generate(options as never);
-  // The SDK prints errors of streams unless it has a listener. They are thrown below.
-  const quiet = { ...options, onError: () => undefined };
-  const result = (await (stream as (given: object) => Promise<StreamResult>).call(
-    agent,
-    quiet,
-  )) as StreamResult;
+  const result = await (stream as (given: object) => Promise<StreamResult>).call(quietAgent(agent), options);
   for await (const part of result.stream) if (part.type === "error") throw part.error;
   const text = await result.text;
   const messages = await (result.responseMessages ?? result.response?.then((one) => one.messages));

@@ -4,7 +4,7 @@
  */
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { readInteger, readText, readTextOrNull } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import type { ResponseLocation } from "./responses.ts";
 import { FROM_CURRENT_SCOPE, type Writer } from "./write-calls.ts";
 
@@ -118,6 +118,18 @@ WHERE s.run_id = ?1 AND r.last_index >= ?2`;
 /** The JSON lists that hold the parts from this index on. They may hold earlier parts too. */
 export function* readParts(runId: string, from: number): Transaction<string[]> {
   return (yield* all(READ, runId, from)).map((row) => readText(row, "parts_json"));
+}
+
+/** The index of the last stored part, or -1. */
+export function* lastIndexOf(runId: string): Transaction<number> {
+  const row = yield* first(
+    `SELECT CAST(MAX(last) AS BIGINT) AS last FROM (
+       SELECT MAX(last_index) AS last FROM toolwright_stream_parts WHERE run_id = ?1
+       UNION ALL SELECT MAX(r.last_index) FROM toolwright_responses r JOIN toolwright_scopes s ON s.id = r.scope_id
+         WHERE s.run_id = ?1) AS both_tables`,
+    runId,
+  );
+  return (row && readIntegerOrNull(row, "last")) ?? -1;
 }
 
 /** Responses that are not committed, whose parts were read: their process has died, or still writes. */
