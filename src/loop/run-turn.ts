@@ -13,7 +13,15 @@ import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { forgetReplayOfTask } from "../store/tables/retention.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { endTurn, insertTurn, lastTurn, shortenBegan, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
+import {
+  endTurn,
+  insertTurn,
+  lastTurn,
+  shortenBegan,
+  turnByInput,
+  turnOf,
+  type TurnRow,
+} from "../store/tables/turns.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";

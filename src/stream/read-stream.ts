@@ -133,11 +133,12 @@ class RemoteReader {
   readonly #store: Store;
   readonly #streams: RunStreams;
   readonly #runId: string;
-  readonly #id = randomUUID();
+  readonly #id: string;
   #noted: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: Store, streams: RunStreams, runId: string) {
+    this.#id = `${streams.id}${randomUUID()}`;
     this.#store = store;
     this.#streams = streams;
     this.#runId = runId;

@@ -43,6 +43,8 @@ export class RunStream {
   readonly #runId: string;
   readonly #store: Store;
   readonly #deliver: (part: NumberedPart) => void;
+  /** The beginning of the ids of this runtime's own readers. */
+  readonly #readers: string;
   readonly #reserved: number;
   readonly #first: number;
   /** Responses that another process began and did not commit. */
@@ -67,11 +69,13 @@ export class RunStream {
     runId: string,
     store: Store,
     deliver: (part: NumberedPart) => void,
+    readers: string,
     loaded: { first: number; abandoned: readonly string[]; parts: readonly NumberedPart[] },
   ) {
     this.#runId = runId;
     this.#store = store;
     this.#deliver = deliver;
+    this.#readers = readers;
     this.#first = loaded.first;
     this.#next = loaded.first;
     this.#reserved = loaded.first + RESERVED;
@@ -85,7 +89,12 @@ export class RunStream {
     );
   }
 
-  static async open(runId: string, store: Store, deliver: (part: NumberedPart) => void): Promise<RunStream> {
+  static async open(
+    runId: string,
+    store: Store,
+    deliver: (part: NumberedPart) => void,
+    readers: string,
+  ): Promise<RunStream> {
     const loaded = await store.transaction(function* () {
       yield* numberResponses(runId);
       const first = yield* reserveIndexes(runId, RESERVED);
@@ -93,7 +102,7 @@ export class RunStream {
       const texts = yield* readParts(runId, 0);
       return { first, abandoned, parts: texts.flatMap((json) => JSON.parse(json) as NumberedPart[]) };
     }, "normal");
-    return new RunStream(runId, store, deliver, loaded);
+    return new RunStream(runId, store, deliver, readers, loaded);
   }
 
   get nextIndex(): number {
@@ -194,7 +203,8 @@ export class RunStream {
     await this.flush();
     const last = this.#next - 1;
     const until = performance.now() + DRAIN_MS;
-    const isBehind = (): Promise<boolean> => this.#store.read(() => hasReaderBehind(this.#runId, last));
+    const isBehind = (): Promise<boolean> =>
+      this.#store.read(() => hasReaderBehind(this.#runId, last, this.#readers));
     while (this.#next > this.#first && (await isBehind()) && performance.now() < until) {
       await systemClock.sleep(DRAIN_POLL_MS);
     }

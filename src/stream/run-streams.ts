@@ -2,6 +2,7 @@
  * The streams of a runtime: which runs are read, here or in other processes. A run that is not read costs one look-up for each
  * request to a model, and one more every 250 ms while the response arrives.
  */
+import { randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
 import { nextIndexOf } from "../store/tables/streams.ts";
 import { type StoreWatch, watchStore } from "../store/watch-store.ts";
@@ -13,6 +14,8 @@ const LOOK_MS = 250;
 type PartListener = (part: NumberedPart) => void;
 
 export class RunStreams {
+  /** The ids of this runtime's readers begin with it. */
+  readonly id = `${randomUUID()}/`;
   readonly #store: Store;
   readonly #opening = new Map<string, Promise<RunStream>>();
   readonly #open = new Map<string, RunStream>();
@@ -113,7 +116,7 @@ export class RunStreams {
     const deliver: PartListener = (part) => {
       for (const listener of [...(this.#listeners.get(runId) ?? [])]) listener(part);
     };
-    const opening = RunStream.open(runId, this.#store, deliver);
+    const opening = RunStream.open(runId, this.#store, deliver, this.id);
     this.#opening.set(runId, opening);
     opening.then(
       (stream) => {

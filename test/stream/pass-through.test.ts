@@ -201,7 +201,11 @@ test("the Anthropic loop passes deltas at once, and runs calls when the response
     await gates[0]?.promise;
     const call = { type: "tool_use", id: "c", name: "order", input: {} };
     yield { type: "content_block_start", index: 1, content_block: call };
-    yield { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"sku":"a"}' } };
+    yield {
+      type: "content_block_delta",
+      index: 1,
+      delta: { type: "input_json_delta", partial_json: '{"sku":"a"}' },
+    };
     yield { type: "content_block_stop", index: 1 };
     yield { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: {} };
     yield { type: "message_stop" };

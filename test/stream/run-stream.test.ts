@@ -149,7 +149,9 @@ test("the commit of a response deletes its parts", async () => {
   first.call("order", { sku: "apple" });
   first.finish("tool-calls");
   const second = await live.next();
-  expect(await rowsOf(store, "SELECT response FROM toolwright_stream_parts WHERE response <> ''")).toEqual([]);
+  expect(await rowsOf(store, "SELECT response FROM toolwright_stream_parts WHERE response <> ''")).toEqual(
+    [],
+  );
   second.say("Done");
   end(second);
   await running;
@@ -182,7 +184,7 @@ test("after a crash, `retracted` takes back the parts of the response that was n
   const indexes = parts.map(({ index }) => index);
   expect(indexes).toEqual([...new Set(indexes)].sort((one, two) => one - two));
   // A reader that left before the crash and returns after the commit receives the retraction too.
-  const late = await collect(runtime.stream("r", { from: (indexes[retracted] ?? 0) })).done;
+  const late = await collect(runtime.stream("r", { from: indexes[retracted] ?? 0 })).done;
   expect(late).toEqual(parts.slice(retracted));
 });
 

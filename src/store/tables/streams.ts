@@ -194,12 +194,17 @@ export function forgetReader(runId: string, readerId: string): Transaction<numbe
   );
 }
 
-/** Whether a live reader of another process has not read up to this index. */
-export function* hasReaderBehind(runId: string, index: number): Transaction<boolean> {
+/**
+ * Whether a live reader of another runtime has not read up to this index.
+ * @param own the beginning of the ids of this runtime's readers
+ */
+export function* hasReaderBehind(runId: string, index: number, own: string): Transaction<boolean> {
   const row = yield* first(
-    "SELECT 1 AS one FROM toolwright_stream_readers WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} LIMIT 1",
+    `SELECT 1 AS one FROM toolwright_stream_readers
+     WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} AND reader_id NOT LIKE ?3 || '%' LIMIT 1`,
     runId,
     index,
+    own,
   );
   return row !== undefined;
 }

@@ -39,7 +39,12 @@ export async function readBody(request: Request): Promise<unknown> {
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
     if (size > LARGEST_BODY_BYTES)
-      throw new ChatError(413, "CHAT_BODY_TOO_LARGE", "The body is larger than 10 MiB.", "Send smaller files.");
+      throw new ChatError(
+        413,
+        "CHAT_BODY_TOO_LARGE",
+        "The body is larger than 10 MiB.",
+        "Send smaller files.",
+      );
     chunks.push(chunk);
   }
   try {

@@ -1,7 +1,6 @@
 /** The chats of a handler: which turns this process drives, and what clients receive of them. */
 import type { UIMessage } from "ai";
 import { ToolwrightError } from "../../../errors.ts";
-import { importPeer } from "../../../load/import-peer.ts";
 import type { Host } from "../../../invoke/host.ts";
 import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -10,19 +9,13 @@ import type { NumberedPart } from "../../../stream/stream-part.ts";
 import { systemClock } from "../../../util/clock.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
-import {
-  type BegunTurn,
-  type ChatTurn,
-  findTurn,
-  lastChatTurn,
-  stateOf,
-  withKey,
-} from "./chat-turns.ts";
+import { type BegunTurn, type ChatTurn, findTurn, lastChatTurn, stateOf, withKey } from "./chat-turns.ts";
 import { type ChatAgent, driveTurn } from "./drive-turn.ts";
 import { answerId, readChunks } from "./read-chunks.ts";
 import { type ChatIdentity, settleDecisions } from "./settle-decisions.ts";
 import { sseResponse, storedAnswerChunks } from "./sse-response.ts";
 import type { StoredAnswer } from "./stored-answer.ts";
+import { toModelMessages } from "./to-model-messages.ts";
 import type { IndexedChunk } from "./ui-chunks.ts";
 
 /** A turn that this process drives. */
@@ -58,6 +51,7 @@ export class Chats {
     const request = await withKey(host, given);
     const turn = await findTurn(host, request);
     if (turn === undefined) {
+      await assertIdle(host, chatId);
       const messages = await toModelMessages(request, this.#agent);
       const { key, userId, contentHash } = request;
       return this.#drive(host, chatId, { key, userId, contentHash, messages }, 0);
@@ -94,7 +88,7 @@ export class Chats {
     const driven = this.#driven.get(chatId);
     driven?.stop.abort(new Error("stopped"));
     await driven?.done;
-    for (const until = performance.now() + STOP_WAIT_MS; performance.now() < until; ) {
+    for (const until = performance.now() + STOP_WAIT_MS; performance.now() < until;) {
       const now = await lastChatTurn(host, chatId);
       if (now === undefined || now.hasEnded || now.number !== turn.number) return;
       // If no process drives it, this one ends it.
@@ -126,11 +120,7 @@ export class Chats {
     }
   }
 
-  async #start(
-    chatId: string,
-    began: BegunTurn,
-    onBegin: (turn: number) => Promise<void>,
-  ): Promise<void> {
+  async #start(chatId: string, began: BegunTurn, onBegin: (turn: number) => Promise<void>): Promise<void> {
     const stop = new AbortController();
     const ended = Promise.withResolvers<void>();
     const driven = { stop, done: ended.promise };
@@ -200,6 +190,18 @@ function replay(chatId: string, { number, result }: ChatTurn): Response {
   return sseResponse(storedAnswerChunks(answerId(chatId, number), chunks));
 }
 
+/** One turn at a time. @throws ChatError */
+async function assertIdle(host: Host, chatId: string): Promise<void> {
+  const last = await lastChatTurn(host, chatId);
+  if (last === undefined || (await stateOf(host, chatId, last)) !== "live") return;
+  throw new ChatError(
+    409,
+    "CHAT_BUSY",
+    "The message before is still being answered.",
+    "Wait for the answer, or stop it with DELETE <api>/:id/stream.",
+  );
+}
+
 /** The index after the requests for approval that the client shows: what follows is new to it. */
 async function afterRequests(host: Host, chatId: string, answer: UIMessage): Promise<number> {
   const shown = new Set(
@@ -223,24 +225,10 @@ async function assertWithin(host: Host, chatId: string, from: number, isLive: bo
   const own = host.streams.current(chatId)?.nextIndex;
   const end = own ?? (isLive ? Math.min(next, last + 1 + UNSTORED_PARTS) : next);
   if (from <= end) return;
-  throw new ChatError(416, "CHAT_FROM_TOO_LARGE", `The stream ends before part ${from}.`, "Leave `from` out.");
-}
-
-async function toModelMessages(request: ChatRequest, agent: ChatAgent): Promise<unknown[]> {
-  const { convertToModelMessages, validateUIMessages } = await importPeer("ai", () => import("ai"));
-  try {
-    const messages = await validateUIMessages({ messages: [...request.messages] });
-    return await convertToModelMessages(messages, {
-      tools: (agent.tools ?? {}) as never,
-      // A turn that was stopped, or replaced while it waited, leaves calls without a result.
-      ignoreIncompleteToolCalls: true,
-    });
-  } catch (error) {
-    throw new ChatError(
-      400,
-      "CHAT_BAD_REQUEST",
-      `The messages are not valid: ${error instanceof Error ? error.message : String(error)}`,
-      "Send the messages that useChat sends.",
-    );
-  }
+  throw new ChatError(
+    416,
+    "CHAT_FROM_TOO_LARGE",
+    `The stream ends before part ${from}.`,
+    "Leave `from` out.",
+  );
 }

@@ -111,7 +111,12 @@ function decoded(id: string): string {
   try {
     return decodeURIComponent(id);
   } catch {
-    throw new ChatError(400, "CHAT_BAD_REQUEST", "The chat id is not valid.", "Encode it as encodeURIComponent does.");
+    throw new ChatError(
+      400,
+      "CHAT_BAD_REQUEST",
+      "The chat id is not valid.",
+      "Encode it as encodeURIComponent does.",
+    );
   }
 }
 
@@ -122,5 +127,10 @@ function fromOf(url: URL, request: Request): number | undefined {
   if (given === null && (last === null || last === "")) return undefined;
   const from = given === null ? Number(last) + 1 : Number(given === "" ? Number.NaN : given);
   if (Number.isSafeInteger(from) && from >= 0) return from;
-  throw new ChatError(400, "CHAT_BAD_REQUEST", "`from` must be an integer from 0.", "Leave it out to start over.");
+  throw new ChatError(
+    400,
+    "CHAT_BAD_REQUEST",
+    "`from` must be an integer from 0.",
+    "Leave it out to start over.",
+  );
 }

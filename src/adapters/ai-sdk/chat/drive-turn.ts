@@ -106,7 +106,9 @@ async function consume(agent: ChatAgent, began: BegunTurn, signal: AbortSignal, 
     abortSignal: signal,
     ...(isLanguageModel(model) ? { model: journalModel(model, () => undefined) } : {}),
   };
-  const result = (await quietAgent(agent).stream(options as never)) as { readonly stream: AsyncIterable<SdkPart> };
+  const result = (await quietAgent(agent).stream(options as never)) as {
+    readonly stream: AsyncIterable<SdkPart>;
+  };
   let failure: { readonly error: unknown } | undefined;
   for await (const part of result.stream) {
     if (part.type === "error") failure ??= { error: part.error };

@@ -60,7 +60,13 @@ function decisionsIn(message: UIMessage): Decision[] {
     if (typeof id !== "string" || typeof approved !== "boolean") return [];
     const name = typeof toolName === "string" ? toolName : String(type).replace(/^tool-/, "");
     return [
-      { approvalId: id, approved, reason: typeof reason === "string" ? reason : undefined, toolName: name, input },
+      {
+        approvalId: id,
+        approved,
+        reason: typeof reason === "string" ? reason : undefined,
+        toolName: name,
+        input,
+      },
     ];
   });
 }

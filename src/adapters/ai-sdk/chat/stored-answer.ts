@@ -31,7 +31,9 @@ export async function storedChunks(
     // The parts of an input are not redacted.
     if (part.type.startsWith("tool-input-")) return [];
     const covered =
-      part.type === "tool-call" ? { ...part, input: storedInput(tools[part.toolName], part.input, host) } : part;
+      part.type === "tool-call"
+        ? { ...part, input: storedInput(tools[part.toolName], part.input, host) }
+        : part;
     return maker.toChunk(covered) ?? [];
   });
   return joinDeltas(chunks);

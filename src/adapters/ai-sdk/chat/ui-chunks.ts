@@ -60,7 +60,8 @@ export class ChunkMaker {
 
   #end(status: "finished" | "failed" | "cancelled"): UIMessageChunk {
     if (status === "cancelled") return { type: "abort" };
-    if (status === "failed") return { type: "error", errorText: "The answer failed. Send the message again." };
+    if (status === "failed")
+      return { type: "error", errorText: "The answer failed. Send the message again." };
     return this.#finish();
   }
 
