@@ -12,6 +12,7 @@ import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchServer } from "./server.ts";
 import { benchSmartAgent } from "./smart-agent.ts";
+import { benchStream } from "./stream.ts";
 import { benchWorkflow } from "./workflow.ts";
 
 export interface Row {
@@ -30,6 +31,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   replay: benchReplay,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
+  stream: benchStream,
   postgres: benchPostgres,
   sandbox: benchSandbox,
   workflow: benchWorkflow,

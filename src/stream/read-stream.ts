@@ -64,7 +64,8 @@ export async function* readStream(
   const remote = new RemoteReader(store, streams, runId);
   let next = from;
   try {
-    await store.transaction(() => startReading(runId), "normal");
+    const isRead = await store.read(() => isWritten(runId));
+    if (!isRead) await store.transaction(() => startReading(runId), "normal");
     await remote.note(next - 1);
     onReady?.();
     while (!isAborted()) {
@@ -111,13 +112,18 @@ export async function* readStream(
   }
 }
 
+/** Whether a process writes the parts of the run already. */
+function* isWritten(runId: string): Transaction<boolean> {
+  const run = yield* readRunRow(runId);
+  return run?.state === "running" && (yield* nextIndexOf(runId)) !== undefined;
+}
+
 /** From now on the parts of the run are written. Responses that were committed before get their indexes. */
 function* startReading(runId: string): Transaction<void> {
   const run = yield* readRunRow(runId);
   const isOver = run !== undefined && OVER.has(run.state);
-  const isWritten = (yield* nextIndexOf(runId)) !== undefined;
   // While a process writes, it gives the indexes.
-  if (run !== undefined && (!isWritten || run.state !== "running")) yield* numberResponses(runId);
+  if (run !== undefined && !(yield* isWritten(runId))) yield* numberResponses(runId);
   if (!isOver) yield* wantStream(runId);
 }
 
@@ -156,8 +162,9 @@ class RemoteReader {
   async end(): Promise<void> {
     clearInterval(this.#timer);
     const [runId, id, isNoted] = [this.#runId, this.#id, this.#noted !== undefined];
+    if (!isNoted) return;
     await this.#store.transaction(function* () {
-      if (isNoted) yield* forgetReader(runId, id);
+      yield* forgetReader(runId, id);
       yield* unwantStream(runId);
     }, "normal");
   }

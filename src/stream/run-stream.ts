@@ -188,14 +188,17 @@ export class RunStream {
 
   /** Stores what is buffered, so that a reader finds every part up to now. */
   async flush(): Promise<void> {
-    const turn = this.#writing.then(async () => {
-      const pending = this.#take();
-      if (pending.length === 0) return;
-      await this.#store.transaction(() => insertAll(this.#runId, pending), "normal");
-    });
+    const before = this.#writing;
     // The parts are a cache: a response that is committed later holds them all.
-    this.#writing = turn.catch(() => undefined);
+    this.#writing = this.#writeBuffer(before).catch(() => undefined);
     await this.#writing;
+  }
+
+  async #writeBuffer(before: Promise<unknown>): Promise<void> {
+    await before;
+    const pending = this.#take();
+    if (pending.length === 0) return;
+    await this.#store.transaction(() => insertAll(this.#runId, pending), "normal");
   }
 
   /** Waits until readers of other processes have read everything, before the end of the task deletes it. */

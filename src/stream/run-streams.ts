@@ -24,7 +24,7 @@ export class RunStreams {
   readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
   readonly #wakers = new Set<() => void>();
   #watch: Promise<StoreWatch> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
 
   constructor(store: Store) {
     this.#store = store;
@@ -78,7 +78,7 @@ export class RunStreams {
 
   /** Readers look again: the state of a run has changed here. */
   #wakeAll(): void {
-    for (const wake of [...this.#wakers]) wake();
+    for (const wake of Array.from(this.#wakers)) wake();
   }
 
   /** The last task of the run in this runtime is about to end. */
@@ -87,13 +87,13 @@ export class RunStreams {
     if (opening === undefined) return;
     this.#opening.delete(runId);
     this.#open.delete(runId);
-    // A stream is a cache: its errors must not fail the run.
-    await opening
-      .then(async (stream) => {
-        await stream.drain();
-        await stream.close();
-      })
-      .catch(() => undefined);
+    try {
+      const stream = await opening;
+      await stream.drain();
+      await stream.close();
+    } catch {
+      // A stream is a cache: its errors must not fail the run.
+    }
   }
 
   /** The end of a task is about to delete its parts: readers of other processes read them first. */
@@ -114,19 +114,24 @@ export class RunStreams {
     const known = this.#opening.get(runId);
     if (known !== undefined) return known;
     const deliver: PartListener = (part) => {
-      for (const listener of [...(this.#listeners.get(runId) ?? [])]) listener(part);
+      for (const listener of Array.from(this.#listeners.get(runId) ?? [])) listener(part);
     };
     const opening = RunStream.open(runId, this.#store, deliver, this.id);
     this.#opening.set(runId, opening);
-    opening.then(
-      (stream) => {
-        if (this.#opening.get(runId) !== opening) return;
-        this.#open.set(runId, stream);
-        this.#hand(runId, stream);
-      },
-      () => this.#opening.delete(runId),
-    );
+    void this.#note(runId, opening);
     return opening;
+  }
+
+  async #note(runId: string, opening: Promise<RunStream>): Promise<void> {
+    try {
+      const stream = await opening;
+      if (this.#opening.get(runId) !== opening) return;
+      this.#open.set(runId, stream);
+      this.#hand(runId, stream);
+    } catch {
+      // Those who asked for the stream have the error. The next one tries again.
+      this.#opening.delete(runId);
+    }
   }
 
   async #announce(runId: string): Promise<void> {
@@ -142,12 +147,14 @@ export class RunStreams {
   }
 
   #look(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const runs = [...this.#unread.keys()];
-      void Promise.all(runs.map((runId) => this.#announce(runId))).then(() => {
-        if (this.#unread.size > 0) this.#look();
-      });
-    }, LOOK_MS).unref();
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => void this.#lookOnce(), LOOK_MS).unref();
+  }
+
+  async #lookOnce(): Promise<void> {
+    await Promise.all([...this.#unread.keys()].map((runId) => this.#announce(runId)));
+    this.#isLooking = false;
+    if (this.#unread.size > 0) this.#look();
   }
 }

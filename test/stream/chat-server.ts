@@ -1,32 +1,13 @@
 /** A chat handler behind a real HTTP server, and the AI SDK's own client for it. */
 import { createServer } from "node:http";
-import { Readable } from "node:stream";
 import type { AddressInfo } from "node:net";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import type { ChatHandler } from "toolwright/ai-sdk";
+import { toNodeListener } from "toolwright/server";
 import { onTestFinished } from "vitest";
 
 export async function listen(handler: ChatHandler): Promise<string> {
-  const server = createServer((incoming, outgoing) => {
-    const { method = "GET", url = "/" } = incoming;
-    const hasBody = method === "POST";
-    const request = new Request(`http://localhost${url}`, {
-      method,
-      headers: incoming.headers as Record<string, string>,
-      ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: "half" } : {}),
-    } as RequestInit);
-    void handler(request).then(async (response) => {
-      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-      const reader = response.body?.getReader();
-      outgoing.on("close", () => void reader?.cancel().catch(() => undefined));
-      for (;;) {
-        const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-        if (done) break;
-        outgoing.write(value);
-      }
-      outgoing.end();
-    });
-  });
+  const server = createServer(toNodeListener(handler));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();

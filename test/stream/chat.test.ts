@@ -59,7 +59,11 @@ test("a message is answered while it is made, and the same message again gets th
   const message = await answer;
   expect(textOf(message)).toBe("I order.Done.");
   expect(message.parts.map(({ type }) => type)).toEqual([
-    ...["step-start", "text", "tool-order", "step-start", "text"],
+    "step-start",
+    "text",
+    "tool-order",
+    "step-start",
+    "text",
   ]);
   expect(message.parts[2]).toMatchObject({
     state: "output-available",

@@ -83,9 +83,23 @@ test("two readers, here and in another runtime, receive the same parts with the 
   await running;
   const [own, others] = await Promise.all([here.done, there.done]);
   expect(own.map(({ type }) => type)).toEqual([
-    ...["response-start", "text-start", "text-delta", "text-delta", "text-end"],
-    ...["tool-input-start", "tool-input-delta", "tool-input-end", "tool-call", "finish", "tool-result"],
-    ...["response-start", "text-start", "text-delta", "text-end", "finish", "ended"],
+    "response-start",
+    "text-start",
+    "text-delta",
+    "text-delta",
+    "text-end",
+    "tool-input-start",
+    "tool-input-delta",
+    "tool-input-end",
+    "tool-call",
+    "finish",
+    "tool-result",
+    "response-start",
+    "text-start",
+    "text-delta",
+    "text-end",
+    "finish",
+    "ended",
   ]);
   expect(others).toEqual(own);
   const indexes = own.map(({ index }) => index);
@@ -199,7 +213,11 @@ test("a response that breaks off is retracted", async () => {
   first.breakOff();
   await failing;
   expect((await here.done).map(({ type }) => type)).toEqual([
-    ...["response-start", "text-start", "text-delta", "retracted", "ended"],
+    "response-start",
+    "text-start",
+    "text-delta",
+    "retracted",
+    "ended",
   ]);
 });
 

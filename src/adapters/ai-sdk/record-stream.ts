@@ -33,7 +33,7 @@ export function recordStream(
       // Providers report a broken stream as a part, and the loops of the AI SDK expect one.
       controller.enqueue({ type: "error", error });
       controller.close();
-      reader.cancel(error).catch(() => undefined);
+      void leave(reader, error);
     };
     try {
       for (;;) {
@@ -81,4 +81,12 @@ function passes(part: Part): boolean {
   const { type } = part;
   if (type === "tool-call" || type === "tool-result") return part["providerExecuted"] === true;
   return typeof type === "string" && PASSING.test(type);
+}
+
+async function leave(reader: ReadableStreamDefaultReader<unknown>, reason: unknown): Promise<void> {
+  try {
+    await reader.cancel(reason);
+  } catch {
+    // The stream has failed already.
+  }
 }

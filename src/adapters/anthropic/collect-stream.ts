@@ -10,7 +10,7 @@ export interface Deltas {
   onText(text: string): void;
   onThinking(thinking: string): void;
   /** The same and the inputs of calls, for the readers of the run. */
-  onPart(part: StreamPartDetails): void;
+  readonly onPart: (part: StreamPartDetails) => void;
 }
 
 /** @throws when the stream ends before its message does */

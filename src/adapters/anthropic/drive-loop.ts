@@ -145,7 +145,8 @@ async function saveResponse(
 ): Promise<ModelResponse> {
   const message = { ...response.message };
   const end = live?.hasParts() === true ? endOfMessage(message) : partsOfMessage(message);
-  return ((await live?.save({ steered, response }, end)) as StoredTurn).response ?? response;
+  const saved = (await live?.save({ steered, response }, end)) as StoredTurn | undefined;
+  return saved?.response ?? response;
 }
 
 async function requestResponse(

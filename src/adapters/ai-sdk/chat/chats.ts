@@ -167,7 +167,7 @@ interface StartedRead {
   readonly chunks: AsyncGenerator<IndexedChunk, void, void>;
   readonly first: Promise<IteratorResult<IndexedChunk, void>>;
   /** Ends the reader, and nothing else. */
-  leave(): void;
+  readonly leave: () => void;
 }
 
 async function* withStart(
