@@ -1,5 +1,7 @@
 /** Serves a store until a signal arrives. Clients can start and resume the workflows of the config. */
 import { spawn } from "node:child_process";
+import { isToken, TOKEN_RULE } from "../definition/http-checks.ts";
+import { mayHaveChanged } from "../load/code-paths.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";
@@ -7,10 +9,12 @@ import { OPERATOR, SCOPES, type ServerToken } from "../server/tokens.ts";
 import type { ServedWorkflows } from "../server/workflow-runs.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
+import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import type { ServeCommandOptions } from "./commands/serve.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
+import { shown } from "./import-file.ts";
 import { loadWorkflow } from "./load-workflow.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { toStartOptions } from "./run-options.ts";
@@ -59,25 +63,40 @@ function print(screen: Screen, { url, signInUrl, token }: ToolwrightServer, stor
 /** @throws CliError */
 function tokensOf(token: string | undefined): readonly ServerToken[] | undefined {
   if (token === undefined) return undefined;
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!isToken(token)) {
     throw new CliError(
       "CLI_USAGE",
-      "--token must be ASCII characters without spaces.",
+      `--token ${TOKEN_RULE}.`,
       "Choose another token, or leave --token out for a new one.",
     );
   }
   return [{ name: OPERATOR, token, scopes: SCOPES }];
 }
 
-/** A file is loaded when a run of it is first requested, so that a broken one does not prevent the start. */
+/**
+ * Files are loaded when a run is first requested, so that a broken one does not prevent the start. All are loaded then:
+ * the tools of that run could change the others, and what they import, and this process would run the changed code.
+ */
 function workflowsOf(config: ConfigSettings | undefined): ServedWorkflows {
   const options = toStartOptions({ store: "" }, config);
-  return Object.fromEntries(
-    Object.entries(config?.workflows ?? {}).map(([name, file]) => [
-      name,
-      { file, load: () => loadWorkflow(file), options },
-    ]),
-  );
+  const files = Object.entries(config?.workflows ?? {});
+  const loaded = new Map<string, WorkflowDefinition>();
+  const loadAll = async (): Promise<void> => {
+    await Promise.allSettled(files.map(async ([, file]) => loaded.set(file, await loadWorkflow(file))));
+  };
+  const load = async (file: string): Promise<WorkflowDefinition> => {
+    // A file that could not be loaded may be fixed, as long as no tool can have done it.
+    if (!loaded.has(file) && !mayHaveChanged()) await loadAll();
+    const workflow = loaded.get(file);
+    if (workflow !== undefined) return workflow;
+    if (!mayHaveChanged()) return loadWorkflow(file); // For its error.
+    throw new CliError(
+      "CLI_FILE_INVALID",
+      `${shown(file)} could not be loaded before the first tool ran, and a tool may have changed it since. Check the file, then restart the server.`,
+      "Restart the server.",
+    );
+  };
+  return Object.fromEntries(files.map(([name, file]) => [name, { file, load: () => load(file), options }]));
 }
 
 function openInBrowser(screen: Screen, url: string): void {

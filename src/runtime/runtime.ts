@@ -11,7 +11,8 @@ import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
-import type { Labels, RunKind } from "../store/tables/runs.ts";
+import type { RunKind } from "../store/run-words.ts";
+import type { Labels } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 import type { StreamPart } from "../stream/stream-part.ts";
 

@@ -14,7 +14,10 @@ export interface WorkflowSource {
   /** The file that exports the workflow. It is stored with the run, so that `toolwright resume` finds it. */
   readonly file?: string | undefined;
   /** Options of the runs that are started here, such as `rootDir`. */
-  readonly options?: Omit<RunWorkflowOptions, "input" | "runId" | "resume" | "runtime" | "file" | "signal">;
+  readonly options?: Omit<
+    RunWorkflowOptions,
+    "input" | "runId" | "resume" | "runtime" | "file" | "signal" | "onProgress"
+  >;
 }
 
 export type ServedWorkflows = Readonly<Record<string, WorkflowDefinition | WorkflowSource>>;

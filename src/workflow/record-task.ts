@@ -21,6 +21,8 @@ interface TaskChange {
   readonly prompt?: unknown;
   /** Set on a failure that no further attempt follows. */
   readonly isLast?: boolean;
+  /** When the attempt began. Default: now. A stored start of the same attempt stays. */
+  readonly startedAtMs?: number;
 }
 
 export async function recordTask(run: RunState, task: TaskInstance, change: TaskChange): Promise<TaskState> {
@@ -44,7 +46,7 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
         : encodeCleanError(wrapThrown(change.error, "WORKFLOW_TASK_FAILED", { hint: "" })),
     promptJson: prompt === undefined ? null : encode(prompt),
     position: run.nextPosition(),
-    startedAtMs: now,
+    startedAtMs: change.startedAtMs ?? now,
     finishedAtMs: isOver ? now : null,
   };
   if (change.status === "finished") await run.host.streams.drain(run.runId);

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
+import { describeIssues } from "../definition/describe-issues.ts";
 import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
@@ -169,7 +170,7 @@ async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise
   if (parsed.success) return parsed.data;
   throw new ToolwrightError(
     "WORKFLOW_INPUT_INVALID",
-    `The input does not match the workflow's input schema: ${z.prettifyError(parsed.error)}`,
+    `The input does not match the workflow's input schema: ${describeIssues(parsed.error, "the input")}.`,
   );
 }
 

@@ -17,7 +17,7 @@ import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
-  if (call.signal?.aborted === true) return aborted(call.signal);
+  if (call.signal?.aborted === true) return aborted(call);
   const { host, spec } = call;
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
