@@ -4,7 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Store, Transaction } from "../store/store.ts";
-import { readRunRow, type RunState } from "../store/tables/runs.ts";
+import type { RunState } from "../store/run-words.ts";
+import { readRunRow } from "../store/tables/runs.ts";
 import {
   forgetReader,
   nextIndexOf,
