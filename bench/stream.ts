@@ -125,7 +125,7 @@ function workflowIn(folder: string): Loop {
       for await (const { type } of runtime.stream(runId))
         if (type === "text-delta") first ??= performance.now() - askedAt;
     })();
-    await runWorkflow(workflow, { runId, runtime } as never);
+    await runWorkflow(workflow, { runId, runtime });
     await reading;
     return first ?? Number.NaN;
   };

@@ -100,7 +100,7 @@ export async function* readStream(
         return;
       }
       if (state !== undefined && until.includes(state)) return;
-      if (!isStale) await woken.promise;
+      if (!isStale) await keepAlive(woken.promise);
     }
   } catch (error) {
     // The runtime was closed, and its store with it.
@@ -110,6 +110,16 @@ export async function* readStream(
     await stopListening();
     // What cannot be deleted now expires.
     await remote.end().catch(() => undefined);
+  }
+}
+
+/** A program that only reads must not end while it waits: the timers of the store do not keep it running. */
+async function keepAlive(waiting: Promise<void>): Promise<void> {
+  const timer = setInterval(() => undefined, RENEW_MS);
+  try {
+    await waiting;
+  } finally {
+    clearInterval(timer);
   }
 }
 
