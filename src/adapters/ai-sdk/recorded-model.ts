@@ -212,12 +212,13 @@ async function openStream(
   mayGenerate: boolean,
 ): Promise<{ stream: ReadableStream<unknown> }> {
   try {
-    return await model.doStream(request);
+    const opened = (await model.doStream(request)) as { stream: ReadableStream<unknown> } | undefined;
+    if (opened !== undefined) return opened;
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
     if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
-    return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
   }
+  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
 }
 
 /** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */
