@@ -14,7 +14,6 @@ import type { Policy } from "./policy.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
 import { FailedWrites } from "./failed-writes.ts";
-import { RunStreams } from "../stream/run-streams.ts";
 
 export function createDetachedScope(context: PartialToolContext | undefined): Scope {
   const iteration = context?.iteration ?? 0;
@@ -77,7 +76,9 @@ function noRun(): ToolwrightError {
 
 const detachedHost: Host = {
   store: noStore,
-  streams: new RunStreams(noStore),
+  get streams(): never {
+    throw noRun();
+  },
   ownerId: "",
   clock: systemClock,
   settings: {

@@ -143,6 +143,10 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
       "Smithers",
       "SmithersOptions",
       "Store",
+      "StreamOptions",
+      "StreamPart",
+      "StreamPartDetails",
+      "StreamPlace",
       "TaskIdentity",
       "TaskProps",
       "Tool",
@@ -173,8 +177,18 @@ const EXPORTS: Readonly<Record<string, Exports>> = {
   "jsx-runtime.ts": { values: ["Fragment", "jsx", "jsxs"], types: [] },
   "jsx-dev-runtime.ts": { values: ["Fragment", "jsxDEV"], types: ["JSX"] },
   "adapters/ai-sdk/index.ts": {
-    values: ["recordModel", "toAISDKTools", "toolwrightTelemetry"],
-    types: ["AISDKContext", "AISDKTelemetry", "LanguageModelLike", "ToolSource"],
+    values: ["createChatHandler", "recordModel", "toAISDKTools", "toUIMessageStream", "toolwrightTelemetry"],
+    types: [
+      "AISDKContext",
+      "AISDKTelemetry",
+      "ChatAccess",
+      "ChatAgent",
+      "ChatHandler",
+      "ChatHandlerOptions",
+      "ChatIdentity",
+      "LanguageModelLike",
+      "ToolSource",
+    ],
   },
   "adapters/anthropic/index.ts": {
     values: [
