@@ -13,6 +13,7 @@ import { benchSandbox } from "./sandbox.ts";
 import { benchServer } from "./server.ts";
 import { benchSmartAgent } from "./smart-agent.ts";
 import { benchWorker } from "./worker.ts";
+import { benchStream } from "./stream.ts";
 import { benchWorkflow } from "./workflow.ts";
 
 export interface Row {
@@ -31,6 +32,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   replay: benchReplay,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
+  stream: benchStream,
   postgres: benchPostgres,
   sandbox: benchSandbox,
   workflow: benchWorkflow,

@@ -57,7 +57,14 @@ export type { RegisterToolsOptions } from "./adapters/commander/register-tools.t
 
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { EnqueuedRun, EnqueueOptions } from "./runtime/runtime.ts";
-export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
+export type {
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  StreamOptions,
+  TaskIdentity,
+} from "./runtime/runtime.ts";
+export type { StreamPart, StreamPartDetails, StreamPlace } from "./stream/stream-part.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type {
   NodeStatus,

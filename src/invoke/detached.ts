@@ -76,6 +76,9 @@ function noRun(): ToolwrightError {
 
 const detachedHost: Host = {
   store: noStore,
+  get streams(): never {
+    throw noRun();
+  },
   ownerId: "",
   clock: systemClock,
   settings: {

@@ -10,6 +10,7 @@ import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
 import type { RunRelease } from "./run-release.ts";
+import type { RunStreams } from "../stream/run-streams.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -43,6 +44,8 @@ export interface ClaimedByWorker {
 
 export interface Host {
   readonly store: Store;
+  /** What models say, for the readers of runs. */
+  readonly streams: RunStreams;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
   readonly clock: MeasuringClock;

@@ -21,8 +21,11 @@ import type {
   Runtime,
   RuntimeCallOptions,
   RunScopeOptions,
+  StreamOptions,
   TaskIdentity,
 } from "./runtime.ts";
+import type { StreamReadOptions } from "../stream/read-stream.ts";
+import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -52,6 +55,7 @@ function checkNodeVersion(): void {
 
 // A registered symbol: another copy of the package with the same version can use these runtimes too.
 const USE = Symbol.for("toolwright.runtime.use");
+const READ = Symbol.for("toolwright.runtime.read stream");
 const RUN_TASK = Symbol.for("toolwright.runtime.run task");
 
 /** `runtime.run` for a task of a workflow. Not for users. */
@@ -62,6 +66,16 @@ export async function runTaskScope<T>(
   options: TaskScopeOptions,
 ): Promise<T> {
   return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
+}
+
+/** `runtime.stream` that may also end, without a part `ended`, in the given states. Not for users. */
+export function readRunStream(
+  runtime: Runtime,
+  runId: string,
+  options: StreamOptions,
+  more: Pick<StreamReadOptions, "until" | "onReady">,
+): AsyncGenerator<StreamPart, void, void> {
+  return asLazyRuntime(runtime)[READ](runId, options, more);
 }
 
 /** The internals of a runtime: its store, owner and clock. Not for users. */
@@ -92,6 +106,7 @@ const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
 const operations = lazyModule(() => import("../operate/runtime-operations.ts"));
 const signals = lazyModule(() => import("./signals.ts"));
 const schedules = lazyModule(() => import("./change-schedules.ts"));
+const reading = lazyModule(() => import("./read-run-stream.ts"));
 const garbage = lazyModule(() => import("./collect-garbage.ts"));
 
 class LazyRuntime implements Runtime {
@@ -101,6 +116,8 @@ class LazyRuntime implements Runtime {
   #active = 0;
   #onIdle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  /** Ends the streams that are read. */
+  readonly #closed = new AbortController();
 
   constructor(options: RuntimeOptions) {
     this.#inner = new Lazy(async () => {
@@ -171,6 +188,26 @@ class LazyRuntime implements Runtime {
     });
   }
 
+  stream(runId: string, options: StreamOptions = {}): AsyncGenerator<StreamPart, void, void> {
+    return this[READ](runId, options);
+  }
+
+  async *[READ](
+    runId: string,
+    options: StreamOptions,
+    more: Pick<StreamReadOptions, "until" | "onReady"> = {},
+  ): AsyncGenerator<StreamPart, void, void> {
+    const { host, readStream } = await this.#use(async (inner) => {
+      const { checkStreamOptions, readStream: read } = await reading.get();
+      checkStreamOptions(runId, options);
+      await inner.ready();
+      return { host: inner.host, readStream: read };
+    });
+    const closed = this.#closed.signal;
+    const signal = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
+    yield* readStream(host.store, host.streams, runId, { ...options, ...more, signal });
+  }
+
   fullOutput(key: string): Promise<unknown> {
     return this.#use((inner) => inner.fullOutput(key));
   }
@@ -221,6 +258,7 @@ class LazyRuntime implements Runtime {
 
   /** Waits for all calls that have begun, and for the calls that they make. */
   async #close(): Promise<void> {
+    this.#closed.abort();
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;

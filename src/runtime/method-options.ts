@@ -26,7 +26,7 @@ import { CALL_STATUSES } from "../store/tables/calls.ts";
 import type { GcOptions } from "./collect-garbage.ts";
 import { LIMITS } from "./options.ts";
 import type { SignalOptions } from "./signals.ts";
-import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type { RuntimeCallOptions, RunScopeOptions, StreamOptions, TaskIdentity } from "./runtime.ts";
 
 const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
 
@@ -95,6 +95,11 @@ export const CALLS_FILTER: OptionTable = optionTable<CallFilter>("runtime.calls"
   toolName: aStorableText,
   status: oneOf(...CALL_STATUSES),
   limit: anInteger(0),
+});
+
+export const STREAM_OPTIONS: OptionTable = optionTable<StreamOptions>("runtime.stream", {
+  from: anInteger(0),
+  signal: aSignal,
 });
 
 export const APPROVALS_FILTER: OptionTable = optionTable<ApprovalFilter>("runtime.approvals", {

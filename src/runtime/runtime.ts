@@ -16,6 +16,7 @@ import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.
 import type { RunKind } from "../store/run-words.ts";
 import type { Labels } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
+import type { StreamPart } from "../stream/stream-part.ts";
 
 export interface TaskIdentity {
   readonly runId: string;
@@ -72,6 +73,13 @@ export interface EnqueuedRun {
   readonly runId: string;
 }
 
+export interface StreamOptions {
+  /** The index of the first part, inclusive. Default: 0. */
+  readonly from?: number | undefined;
+  /** Ends the stream, and nothing else. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
 export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
 
@@ -116,6 +124,11 @@ export interface Runtime extends AsyncDisposable {
   signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
   /** Runs of workflows that start again and again. Workers start them. */
   readonly schedules: Schedules;
+  /**
+   * What models say in a run and what their calls return, live, in any process. Ends with a part `ended`; a part `retracted`
+   * takes back the earlier parts of its response. A run that does not exist yet is waited for.
+   */
+  stream(runId: string, options?: StreamOptions): AsyncIterableIterator<StreamPart, void, void>;
   /** The full output of a call that the log shows truncated. */
   fullOutput(key: string): Promise<unknown>;
   /** A warning for a retried agent: the non-idempotent calls of earlier attempts. `""` if there are none. */

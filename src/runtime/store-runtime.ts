@@ -20,6 +20,7 @@ import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { settleRun } from "../store/tables/runs.ts";
 import { LazyStore } from "../store/lazy-store.ts";
+import { RunStreams } from "../stream/run-streams.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
@@ -85,6 +86,7 @@ export class StoreRuntime {
     });
     this.#host = {
       store: this.#store,
+      streams: new RunStreams(this.#store),
       ownerId: this.#ownership.ownerId,
       clock,
       settings: settingsOf(options),

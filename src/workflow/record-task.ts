@@ -52,6 +52,7 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     startedAtMs: change.startedAtMs ?? now,
     finishedAtMs: isOver ? now : null,
   };
+  if (change.status === "finished") await run.host.streams.drain(run.runId);
   const changes = await run.host.store.transaction(function* () {
     const saved = yield* saveTask(run.runId, run.epoch, row);
     yield* run.outline.write(run.runId, run.epoch);

@@ -10,7 +10,7 @@ const LAYERS = [
   ["errors.ts", "util", "load"],
   ["terminal"],
   ["store", "sandbox"],
-  ["definition"],
+  ["definition", "stream"],
   ["invoke", "snapshot"],
   ["tool"],
   ["runtime"],
